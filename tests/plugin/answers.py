@@ -1,5 +1,6 @@
 """The same search through the plugin and through the wrapped client, which is the oracle."""
 
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -49,3 +50,8 @@ def differences(expected: Any, actual: Any, place: str = "") -> Iterator[str]:
             yield from differences(value, counterpart, f"{place}[{at}]")
     elif expected != actual:
         yield f"{place}: {expected!r} and {actual!r}"
+
+
+def read_hits(body: str | bytes) -> str:
+    """Return which documents an answer shows, and how they are marked."""
+    return json.dumps([[hit["_index"], hit["_id"], hit["_dedupe"]] for hit in json.loads(body)["hits"]["hits"]])

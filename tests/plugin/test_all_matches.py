@@ -3,6 +3,7 @@
 import json
 import random
 from collections.abc import Iterator
+from contextlib import nullcontext
 from typing import Any
 
 import pytest
@@ -176,3 +177,16 @@ def test_a_window_alone_is_ranked_again(cluster: str, settled: str) -> None:
     body = {"query": {"match": {"text": "said"}}} | again | {"ext": {"ibidem": {"dedupe": "indent", "by": "stored"}}}
     with pytest.raises(RuntimeError, match="rescore cannot be combined with by=stored"):
         ask(cluster, "POST", f"/{settled}/_search", json.dumps(body))
+
+
+def test_memory_that_the_node_lacks_is_refused_and_nothing_stays_counted(cluster: str, settled: str) -> None:
+    search = {"query": {"match_all": {}}, "ext": {"ibidem": {"dedupe": "indent", "by": "stored"}}}
+    for limit, error in (
+        ("1kb", pytest.raises(RuntimeError, match="circuit_breaking_exception")),
+        (None, nullcontext()),
+    ):
+        ask(cluster, "PUT", "/_cluster/settings", json.dumps({"persistent": {"indices.breaker.request.limit": limit}}))
+        with error:
+            ask(cluster, "POST", f"/{settled}/_search", json.dumps(search))
+    nodes = ask(cluster, "GET", "/_nodes/stats/breaker")["nodes"].values()
+    assert [node["breakers"]["request"]["estimated_size_in_bytes"] for node in nodes] == [0, 0]

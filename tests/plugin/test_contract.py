@@ -60,14 +60,8 @@ def test_a_scroll_is_refused(cluster: str) -> None:
                 "overlap; ibidem.wrap and the gateway do"
             ),
         ),
-        (
-            {"dedupe": "indent", "level": "thread"},
-            "level=thread is not supported by the plugin: it does not read",
-        ),
-        (
-            {"dedupe": "indent", "level": "version"},
-            "level=version is not supported by the plugin: it does not read",
-        ),
+        ({"dedupe": "indent", "level": "thread"}, "level=thread is not supported by the plugin: it does not read"),
+        ({"dedupe": "indent", "level": "version"}, "level=version is not supported by the plugin: it does not read"),
         ({"dedupe": "indent", "level": "partial"}, "level=partial is not supported by the plugin: it does not read"),
         ({"dedupe": "indent", "level": "same"}, "allowed: identical, near"),
         ({"dedupe": "indent", "preset": "film"}, "allowed: none, news, law, books, scans, conrad2003"),

@@ -12,7 +12,7 @@ import opensearchpy
 import pytest
 
 import ibidem
-from plugin.answers import Json, differences, through_layer, through_plugin
+from plugin.answers import Json, differences, read_hits, through_layer, through_plugin
 from plugin.cluster import Cluster
 from plugin.conftest import QUERY, fill, started
 from servers.indices import ask
@@ -112,8 +112,3 @@ def test_when_a_node_leaves_a_search_fails_or_is_whole_and_never_a_part(mixed: C
     finally:  # the other tests, which may come later, need both
         mixed.nodes["two"].start_again()
         ask(mixed.address, "GET", "/_cluster/health?wait_for_nodes=2&wait_for_no_initializing_shards=true&timeout=120s")
-
-
-def read_hits(body: bytes) -> list[Any]:
-    """Return which documents an answer shows, and how they are marked."""
-    return [[hit["_index"], hit["_id"], hit["_dedupe"]] for hit in json.loads(body)["hits"]["hits"]]

@@ -14,7 +14,7 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from plugin.answers import Json
+from plugin.answers import Json, read_hits
 from plugin.conftest import QUERY
 from servers.indices import ask
 from servers.jdk import java
@@ -26,18 +26,7 @@ CALLER = "a-caller"
 ROUNDS, AT_ONCE = 6, 64
 MAX_SECONDS = 20.0
 # Classes whose objects live as long as a search.
-OF_A_SEARCH = (
-    "GroupedSearch",
-    "Searches",
-    "Ranked",
-    "ResultList",
-    "Shown",
-    "Rows",
-    "Window",
-    "Packed",
-    "Page",
-    "RankedPage",
-)
+OF_A_SEARCH = {"GroupedSearch", "StoredSearch", "Searches", "Ranking", "ResultList", "Rows", "Window", "Packed", "Page"}
 
 
 def processes(cluster: str) -> dict[str, int]:
@@ -132,11 +121,6 @@ def test_searches_at_once_leave_nothing_behind(cluster: str) -> None:
     awaited(lambda: not living(process))
     nodes = ask(cluster, "GET", "/_nodes/stats/breaker")["nodes"].values()
     assert [node["breakers"]["ibidem"]["estimated_size_in_bytes"] for node in nodes] == [0, 0]
-
-
-def read_hits(body: str) -> str:
-    """Return which documents an answer shows, and how they are marked."""
-    return json.dumps([[hit["_index"], hit["_id"], hit["_dedupe"]] for hit in json.loads(body)["hits"]["hits"]])
 
 
 def living(process: int) -> dict[str, int]:

@@ -21,13 +21,9 @@ import org.opensearch.tasks.Task;
 /** Sends requests as the caller and under the caller's task, so that rights hold and cancelling reaches them. */
 class Calls {
     final Nodes nodes;
-    private final Task task;
+    private final Task task; // null where none is known
     private final Supplier<ThreadContext.StoredContext> context;
 
-    /**
-     * @param nodes services of the node
-     * @param task under which it runs; null where none is known
-     */
     Calls(Nodes nodes, Task task) {
         this.nodes = nodes;
         this.task = task;

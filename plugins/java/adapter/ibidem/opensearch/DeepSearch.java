@@ -2,6 +2,7 @@ package ibidem.opensearch;
 
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.opensearch.action.search.SearchRequest;
 
 /**
@@ -10,5 +11,12 @@ import org.opensearch.action.search.SearchRequest;
  * @param request the search
  * @param raised what was raised in it, as the account shows it
  * @param ranked the most hits that it ranks
+ * @param indexes the indexes that it searches; empty if there are none, or if only its hits name them
+ * @param ledgers the indexes of records next to them
  */
-record DeepSearch(SearchRequest request, List<Map<String, Object>> raised, int ranked) {}
+record DeepSearch(
+        SearchRequest request,
+        List<Map<String, Object>> raised,
+        int ranked,
+        List<String> indexes,
+        Set<String> ledgers) {}

@@ -25,11 +25,6 @@ final class Hits {
     private final SearchSourceBuilder search;
     private final boolean carryValues;
 
-    /**
-     * @param list the hits that are shown
-     * @param search the search as it came
-     * @param carryValues whether they still carry the values of their groups
-     */
     Hits(ResultList<SearchHit, Place> list, SearchSourceBuilder search, boolean carryValues) {
         this.list = list;
         this.search = search;

@@ -35,11 +35,6 @@ final class InnerRequests {
     private final boolean bytes;
     private final InnerHits innerHits;
 
-    /**
-     * @param request the search as it came
-     * @param bytes whether every node hands over packed values as bytes
-     * @param innerHits leaves inner hits out of queries
-     */
     InnerRequests(SearchRequest request, boolean bytes, InnerHits innerHits) {
         this.request = request;
         this.search = request.source();

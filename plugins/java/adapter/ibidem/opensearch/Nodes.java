@@ -16,16 +16,7 @@ import org.opensearch.index.IndexSettings;
 import org.opensearch.threadpool.ThreadPool;
 import org.opensearch.transport.client.Client;
 
-/**
- * Services of the node for the plugin.
- *
- * @param client sends searches as the caller
- * @param cluster knows its nodes
- * @param threads where grouping runs
- * @param metadata knows what indexes a name stands for
- * @param breaker counts the memory of windows
- * @param parsers the engine's parsers
- */
+/** Services of the node for the plugin. */
 record Nodes(
         Client client,
         ClusterService cluster,
@@ -74,6 +65,10 @@ record Nodes(
     List<String> indexes(SearchRequest request) {
         if (request.source().pointInTimeBuilder() != null) {
             return List.of();
+        }
+        String[] names = request.indices();
+        if (names.length == 1 && metadata.current().hasIndex(names[0])) {
+            return List.of(names[0]); // the usual case, in less time
         }
         try {
             return List.of(metadata.named(request));

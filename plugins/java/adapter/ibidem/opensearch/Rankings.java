@@ -2,16 +2,26 @@ package ibidem.opensearch;
 
 import ibidem.core.RankingDepth;
 import ibidem.core.Refusal;
+import java.util.List;
+import java.util.Set;
+import java.util.stream.Stream;
 import org.opensearch.action.search.SearchRequest;
-import org.opensearch.core.xcontent.NamedXContentRegistry;
+import org.opensearch.index.query.BoolQueryBuilder;
+import org.opensearch.index.query.QueryBuilder;
 import org.opensearch.search.builder.SearchSourceBuilder;
 
 /** Makes the ranking of a search as deep as the window that is grouped: one by neighbours names how many it finds. */
 final class Rankings {
+    /** Queries that hold no others. */
+    private static final Set<String> ALONE =
+            Set.of("exists", "ids", "match", "match_all", "match_phrase", "multi_match", "range", "term", "terms");
+
+    private final Nodes nodes;
     private final Json json;
 
-    Rankings(NamedXContentRegistry parsers) {
-        json = new Json(parsers);
+    Rankings(Nodes nodes) {
+        this.nodes = nodes;
+        json = new Json(nodes.parsers());
     }
 
     /**
@@ -29,7 +39,8 @@ final class Rankings {
         Engine.deepenNearest(source, depth, json);
         SearchRequest deep = Engine.rankAs(request, new SearchRequest(request).source(source));
         check(deep); // with the parts of a retriever that ranks alone
-        return new DeepSearch(deep, depth.raised(), ranked);
+        List<String> indexes = nodes.indexes(request);
+        return new DeepSearch(deep, depth.raised(), ranked, indexes, nodes.ledgers(request.indices(), indexes));
     }
 
     private static void check(SearchRequest request) {
@@ -40,9 +51,18 @@ final class Rankings {
     }
 
     private void deepenQuery(SearchSourceBuilder source, RankingDepth depth) {
-        String query = source.query() == null ? "" : json.text(source.query());
+        String query = isPlain(source.query()) ? "" : json.text(source.query());
         if (RankingDepth.mayRankNeighbours(query)) {
             source.query(json.query(depth.query(json.map(query), "query")));
         }
+    }
+
+    /** Returns whether a query surely ranks no neighbours. */
+    private static boolean isPlain(QueryBuilder query) {
+        if (query instanceof BoolQueryBuilder bool) {
+            return Stream.of(bool.must(), bool.should(), bool.filter(), bool.mustNot())
+                    .allMatch(clauses -> clauses.stream().allMatch(Rankings::isPlain));
+        }
+        return query == null || ALONE.contains(query.getName());
     }
 }

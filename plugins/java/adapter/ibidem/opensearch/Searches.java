@@ -8,6 +8,7 @@ import ibidem.core.LedgerCache;
 import ibidem.core.Ledgers;
 import ibidem.core.Name;
 import ibidem.core.PackedField;
+import ibidem.core.Refusal;
 import ibidem.core.Request;
 import ibidem.core.ResultList;
 import ibidem.core.StoredSearch;
@@ -35,7 +36,7 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     private final DeepSearch deep;
     private final SearchRequest request;
     private final InnerRequests inner;
-    private final List<String> indexes;
+    /** The search as one that groups a window; null where groups are stored. */
     private final GroupedSearch<SearchResponse, SearchHit, Place> grouped;
     /** The search as one whose groups are stored; null where a window is grouped. */
     private final StoredSearch<SearchResponse, SearchHit, Place> stored;
@@ -49,28 +50,21 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     private SearchResponse first;
     private TotalHits total;
 
-    /**
-     * @param nodes services of the node
-     * @param ledgers records next to indexes
-     * @param deep the search
-     * @param chosen how to group it
-     * @param task under which it runs; null where none is known
-     */
     Searches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Way chosen, Task task) {
         super(nodes, task);
         this.deep = deep;
         this.request = deep.request();
-        indexes = nodes.indexes(request);
         inner = new InnerRequests(request, nodes.allHaveThePlugin(), new InnerHits(nodes.parsers()));
         shards = request.source().pointInTimeBuilder() != null
                 ? 0
-                : Math.max(1, indexes.stream().mapToInt(nodes::shards).sum());
+                : Math.max(1, indexes().stream().mapToInt(nodes::shards).sum());
         way = chosen.unless(partOfWindows());
         Request dedupe = way.request();
         GroupedSearch.Node node = new GroupedSearch.Node(ledgers, nodes.memory(), BY);
         int from = request.source().from();
-        grouped = new GroupedSearch<>(
-                node, this, new Responses(), dedupe, from, request.source().size());
+        int size = request.source().size();
+        Refusal.checkPage(Math.max(0, from), GroupedSearch.size(size));
+        grouped = way.isWindow() ? new GroupedSearch<>(node, this, new Responses(), dedupe, from, size) : null;
         stored = !way.isWindow() ? new StoredSearch<>(node, this, new Responses(), dedupe) : null;
         spec = stored == null ? null : spec(stored.members());
     }
@@ -130,12 +124,12 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
 
     @Override
     public List<String> indexes() {
-        return indexes;
+        return deep.indexes();
     }
 
     @Override
     public int deepest() {
-        return Math.min(deep.ranked(), nodes.deepest(indexes));
+        return Math.min(deep.ranked(), nodes.deepest(indexes()));
     }
 
     @Override
@@ -155,7 +149,7 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
 
     @Override
     public Set<String> ledgers(Collection<String> names) {
-        return nodes.ledgers(request.indices(), names);
+        return indexes().isEmpty() ? nodes.ledgers(request.indices(), names) : deep.ledgers();
     }
 
     @Override

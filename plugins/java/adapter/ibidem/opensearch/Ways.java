@@ -28,26 +28,21 @@ final class Ways extends Calls {
     private static final String LEAD = "ibidem.lead";
 
     private final Ledgers ledgers;
+    private final DeepSearch deep;
     private final SearchRequest request;
     private final ActionListener<Way> listener;
 
-    /**
-     * @param nodes services of the node
-     * @param ledgers records next to indexes
-     * @param request the search
-     * @param task under which it runs; null where none is known
-     * @param listener gets the way
-     */
-    Ways(Nodes nodes, Ledgers ledgers, SearchRequest request, Task task, ActionListener<Way> listener) {
+    Ways(Nodes nodes, Ledgers ledgers, DeepSearch deep, Task task, ActionListener<Way> listener) {
         super(nodes, task);
         this.ledgers = ledgers;
-        this.request = request;
+        this.deep = deep;
+        request = deep.request();
         this.listener = listener;
     }
 
     /** Finds the way of a request. */
     void choose(Request dedupe) {
-        Set<String> names = nodes.ledgers(request.indices(), nodes.indexes(request));
+        Set<String> names = deep.ledgers();
         String lack = Engine.lackOfPass(nodes.cluster().state().nodes());
         String caller = nodes.caller();
         String target = String.join(",", request.indices()) + "\n" + caller;
@@ -97,7 +92,7 @@ final class Ways extends Calls {
         searches.add(counting(QueryBuilders.boolQuery().mustNot(QueryBuilders.existsQuery(PackedField.GROUP)), null));
         searches.add(counting(QueryBuilders.existsQuery(PackedField.CONTENT), null));
         Map<?, ?> done = (Map<?, ?>) record.get("done");
-        for (String index : nodes.indexes(request)) {
+        for (String index : deep.indexes()) {
             int shards = nodes.shards(index);
             for (int shard = 0; shard < shards; shard++) {
                 Object last = done.get(index + "/" + shard);

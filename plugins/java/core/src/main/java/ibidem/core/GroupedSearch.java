@@ -60,7 +60,6 @@ public final class GroupedSearch<R, H, P> {
         this.request = request;
         int start = Math.max(0, from);
         int groups = size(size);
-        Refusal.checkPage(start, groups);
         indexes = searches.indexes();
         int deepest = searches.isRescored() ? Math.min(request.window(), searches.deepest()) : searches.deepest();
         reading = new Reading(request, groups == 0 ? 0 : start, groups, deepest);

@@ -169,14 +169,7 @@ final class Page {
         return account;
     }
 
-    /**
-     * Returns the account of a page of groups of all matches.
-     *
-     * @param found the groups
-     * @param missing whether a document of the page was never signed
-     * @param tookMillis since the request came
-     * @param by who did it
-     */
+    /** Returns the account of a page of groups of all matches. */
     Map<String, Object> account(FoundGroups<?> found, boolean missing, long tookMillis, String by) {
         long matched = found.matches();
         Map<String, Object> account = account(new Outcome(window.size, true, missing, tookMillis, by));

@@ -36,12 +36,6 @@ final class SharedKeys {
     private final int[] leads;
     private int count;
 
-    /**
-     * @param rows the window; null for a row that is not signed
-     * @param most how many keys a row has at the most
-     * @param source gives the keys of a row
-     * @param seeks which rows have to share a key for it to matter
-     */
     SharedKeys(Packed[] rows, int most, Source source, Predicate<Packed> seeks) {
         ends = new int[rows.length];
         long[] shared = new KeyFilter(rows, most, source, seeks).shared(ends);

@@ -2,10 +2,10 @@ package ibidem.core;
 
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
-import java.util.Comparator;
+import java.util.Collections;
 import java.util.List;
 import java.util.PriorityQueue;
+import java.util.function.LongConsumer;
 
 /**
  * The matches of one pass that share their group with other documents of the shard, and the best of the others, which
@@ -18,15 +18,23 @@ public final class SharedMatches {
     public static final int ALONE = -1;
 
     private static final int NONE = -1;
+    private static final long BYTES = 2 * Integer.BYTES + Float.BYTES;
 
+    private final LongConsumer memory;
     private int[] groups = new int[256];
     private int[] documents = new int[256];
     private float[] scores = new float[256];
     private int size;
 
+    /** @param memory is told before bytes are taken, and may refuse them */
+    public SharedMatches(LongConsumer memory) {
+        this.memory = memory;
+    }
+
     /** Appends a match: the number of its group, or {@link #ALONE}. */
     public void add(int group, int document, float score) {
         if (size == groups.length) {
+            memory.accept(BYTES * size);
             groups = Arrays.copyOf(groups, 2 * size);
             documents = Arrays.copyOf(documents, 2 * size);
             scores = Arrays.copyOf(scores, 2 * size);
@@ -73,7 +81,7 @@ public final class SharedMatches {
      * @param shared how many groups with a number match
      * @param page the best groups, best first: the entries of all matches of each in their order
      */
-    public record Groups(int shared, List<List<Integer>> page) {}
+    public record Groups(int shared, List<int[]> page) {}
 
     /**
      * Finds the best groups, which are ordered by their best match.
@@ -82,6 +90,7 @@ public final class SharedMatches {
      * @param most how many are found
      */
     public Groups groups(int known, Order order, int most) {
+        memory.accept(Integer.BYTES * ((long) known + size));
         int[] slotOf = new int[known];
         int[] next = new int[size];
         int[] best = new int[16];
@@ -113,15 +122,17 @@ public final class SharedMatches {
         for (int slot = 0; slot < slots; slot++) {
             offer(top, best[slot], most, order);
         }
-        List<List<Integer>> page = new ArrayList<>();
-        for (int lead : ascending(top, order)) {
-            List<Integer> members = new ArrayList<>();
+        List<int[]> page = new ArrayList<>();
+        while (!top.isEmpty()) {
+            int lead = top.remove();
             int number = groups[lead];
+            List<Integer> members = new ArrayList<>();
             for (int at = number == ALONE ? lead : last[slotOf[number] - 1]; at != NONE; at = next[at]) {
                 members.add(at);
             }
             page.add(ascending(members, order));
         }
+        Collections.reverse(page); // the worst was removed first
         return new Groups(slots, page);
     }
 
@@ -135,8 +146,14 @@ public final class SharedMatches {
         }
     }
 
-    private static List<Integer> ascending(Collection<Integer> entries, Order order) {
-        Comparator<Integer> best = order::compare;
-        return entries.stream().sorted(best).toList();
+    private static int[] ascending(List<Integer> entries, Order order) {
+        if (entries.size() > 1) {
+            entries.sort(order::compare);
+        }
+        int[] sorted = new int[entries.size()];
+        for (int at = 0; at < sorted.length; at++) {
+            sorted[at] = entries.get(at);
+        }
+        return sorted;
     }
 }

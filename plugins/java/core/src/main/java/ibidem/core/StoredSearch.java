@@ -26,12 +26,6 @@ public final class StoredSearch<R, H, P> {
     private final Request request;
     private final long startNanos = System.nanoTime();
 
-    /**
-     * @param node services of the node
-     * @param searches sends the inner searches
-     * @param responses reads their responses
-     * @param request how to group
-     */
     public StoredSearch(
             GroupedSearch.Node node,
             InnerSearches<R, H, P> searches,

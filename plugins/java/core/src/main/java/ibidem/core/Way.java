@@ -30,6 +30,7 @@ public record Way(String by, String rule, String why, Request request, State sta
      * @param unsettled how many were written after the last settled write
      * @param decisions how many manual decisions there are
      * @param hasContent whether the index has content hashes
+     * @param policy the index's own figures
      */
     public record State(
             Map<String, ?> checkpoint,
@@ -37,25 +38,28 @@ public record Way(String by, String rule, String why, Request request, State sta
             long ungrouped,
             long unsettled,
             int decisions,
-            boolean hasContent) {
+            boolean hasContent,
+            Policy policy) {
         /** What an index says that was never settled, or several that were settled apart. */
-        public static final State NONE = new State(Map.of(), 0, 0, 0, 0, false);
+        public static final State NONE = new State(Map.of(), 0, 0, 0, 0, false, Policy.DEFAULT);
 
         /** Reads what is kept of an index; null where it is none. */
         @SuppressWarnings("unchecked") // an object in JSON
         static State of(Map<String, ?> entry) {
+            Map<String, ?> checkpoint = (Map<String, ?>) entry.get("checkpoint");
             return new State(
-                    (Map<String, ?>) entry.get("checkpoint"),
+                    checkpoint,
                     (Long) entry.get("documents"),
                     (Long) entry.get("ungrouped"),
                     (Long) entry.get("unsettled"),
                     0,
-                    (Boolean) entry.get("has_content"));
+                    (Boolean) entry.get("has_content"),
+                    checkpoint.get("policy") instanceof Map<?, ?> figures ? Policy.of(figures) : Policy.DEFAULT);
         }
 
         /** Returns the same with a number of manual decisions. */
         public State with(int words) {
-            return new State(checkpoint, documents, ungrouped, unsettled, words, hasContent);
+            return new State(checkpoint, documents, ungrouped, unsettled, words, hasContent, policy);
         }
 
         boolean is(String name) {
@@ -78,7 +82,7 @@ public record Way(String by, String rule, String why, Request request, State sta
         if (request.by().equals(STORED) && !lack.isEmpty()) {
             throw new UsageException("by=stored is unavailable: " + lack, "use by=window, ibidem.wrap or the gateway");
         }
-        Policy own = state.checkpoint.get("policy") instanceof Map<?, ?> figures ? Policy.of(figures) : Policy.DEFAULT;
+        Policy own = state.policy;
         Policy policy = request.policy(own);
         Object origin = state.checkpoint.get("origin");
         String rule = !policy.equals(own) ? OF_REQUEST : origin == null ? "default" : origin.toString();

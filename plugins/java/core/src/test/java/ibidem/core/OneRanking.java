@@ -31,11 +31,6 @@ final class OneRanking
     boolean rescored;
     long memoryBytes;
 
-    /**
-     * @param line a line of the golden file
-     * @param scores the score at each place
-     * @param exists which ids are still in the index when the page is fetched
-     */
     OneRanking(JsonNode line, IntUnaryOperator scores, Predicate<String> exists) {
         this.line = line;
         this.scores = scores;

@@ -24,13 +24,13 @@ class WayTest {
         JsonNode state = each.get("state");
         Way way = Way.choose(
                 Request.of(Map.of(), Golden.map(each.get("request"))),
-                new Way.State(
-                        Golden.map(state.get("checkpoint")),
-                        state.get("documents").asLong(),
-                        state.get("ungrouped").asLong(),
-                        state.get("unsettled").asLong(),
-                        state.get("decisions").asInt(),
-                        state.get("has_content").asBoolean()),
+                Way.State.of(Map.of(
+                                "checkpoint", Golden.map(state.get("checkpoint")),
+                                "documents", state.get("documents").asLong(),
+                                "ungrouped", state.get("ungrouped").asLong(),
+                                "unsettled", state.get("unsettled").asLong(),
+                                "has_content", state.get("has_content").asBoolean()))
+                        .with(state.get("decisions").asInt()),
                 "");
         assertEquals(
                 List.of(
@@ -44,7 +44,7 @@ class WayTest {
     @Test
     void aLearnedRuleIsFollowedByStoredGroupsAlone() {
         Map<String, Object> rule = Map.of("learned", Map.of("scheme", "pf1"));
-        Way.State state = new Way.State(Map.of("done", Map.of("news/0", 1), "policy", rule), 1, 0, 0, 0, true);
+        Way.State state = settled(Map.of("done", Map.of("news/0", 1), "policy", rule));
         Way stored = Way.choose(Request.of(Map.of(), Map.of("dedupe", "indent")), state, "");
         assertEquals(Way.STORED, stored.by());
         assertThrows(UsageException.class, () -> stored.unless("timeout"));
@@ -54,10 +54,15 @@ class WayTest {
 
     @Test
     void anEngineThatCannotGroupAllMatchesTakesTheWindow() {
-        Way.State state = new Way.State(Map.of("done", Map.of("news/0", 1)), 1, 0, 0, 0, true);
+        Way.State state = settled(Map.of("done", Map.of("news/0", 1)));
         Way way = Way.choose(Request.of(Map.of(), Map.of("dedupe", "indent")), state, "too old");
         assertEquals(List.of(Way.WINDOW, "too old"), List.of(way.by(), way.why()));
         Request stored = Request.of(Map.of(), Map.of("dedupe", "indent", "by", "stored"));
         assertThrows(UsageException.class, () -> Way.choose(stored, state, "too old"));
+    }
+
+    private static Way.State settled(Map<String, ?> checkpoint) {
+        return Way.State.of(Map.of(
+                "checkpoint", checkpoint, "documents", 1L, "ungrouped", 0L, "unsettled", 0L, "has_content", true));
     }
 }

@@ -19,12 +19,6 @@ final class Answer extends SearchResponse {
 
     private final Map<String, Object> account;
 
-    /**
-     * @param hits the list to show
-     * @param first the response to the first window
-     * @param others the response with the aggregations and suggestions
-     * @param list the account, and the time that the search took
-     */
     private Answer(SearchHits hits, SearchResponse first, SearchResponse others, ResultList<?, ?> list) {
         super(
                 hits,

@@ -44,7 +44,7 @@ final class GroupsAggregator extends MetricsAggregator {
         search = shard.search();
         GroupSpec spec = ((WindowExt) search.getSearchExt(WindowExt.NAME)).spec();
         SharedGroups shared = PageContexts.SHARED.of(context.searcher().getIndexReader(), spec.field());
-        pass = new GroupPass(spec, shared, sort == null ? null : sort.sort);
+        pass = new GroupPass(spec, shared, sort == null ? null : sort.sort, this::addRequestCircuitBreakerBytes);
         shard.open().incrementAndGet();
         shard.passes().add(pass);
         postFilter = search.parsedPostFilter() == null

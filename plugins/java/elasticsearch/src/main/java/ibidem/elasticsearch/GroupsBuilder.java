@@ -23,7 +23,6 @@ final class GroupsBuilder extends AbstractAggregationBuilder<GroupsBuilder> {
 
     private final List<SortBuilder<?>> sorts;
 
-    /** @param sorts the order; empty for that of the scores */
     GroupsBuilder(List<SortBuilder<?>> sorts) {
         super(NAME);
         this.sorts = sorts;

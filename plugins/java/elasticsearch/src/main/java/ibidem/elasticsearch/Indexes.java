@@ -6,13 +6,7 @@ import org.elasticsearch.cluster.metadata.ProjectMetadata;
 import org.elasticsearch.cluster.project.ProjectResolver;
 import org.elasticsearch.cluster.service.ClusterService;
 
-/**
- * The indexes of a request's project.
- *
- * @param cluster knows their metadata
- * @param resolver resolves names to indexes
- * @param projects resolves the project
- */
+/** The indexes of a request's project. */
 record Indexes(ClusterService cluster, IndexNameExpressionResolver resolver, ProjectResolver projects) {
     /** Returns the metadata of all indexes as it is now. */
     ProjectMetadata current() {

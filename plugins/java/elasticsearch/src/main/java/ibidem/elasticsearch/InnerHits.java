@@ -9,11 +9,7 @@ import org.elasticsearch.search.retriever.RetrieverBuilder;
 import org.elasticsearch.search.vectors.KnnSearchBuilder;
 import org.elasticsearch.xcontent.NamedXContentRegistry;
 
-/**
- * Leaves inner hits out of queries and retrievers.
- *
- * @param parsers the engine's parsers of queries
- */
+/** Leaves inner hits out of queries and retrievers. */
 record InnerHits(NamedXContentRegistry parsers) {
     /** Returns whether a query asks for some; null asks for none. */
     static boolean areIn(QueryBuilder query) {

@@ -18,11 +18,7 @@ import org.elasticsearch.xcontent.XContentParser;
 import org.elasticsearch.xcontent.XContentParserConfiguration;
 import org.elasticsearch.xcontent.json.JsonXContent;
 
-/**
- * Parts of a search as JSON: the only form in which those of other modules can be read and changed.
- *
- * @param parsers the engine's parsers
- */
+/** Parts of a search as JSON: the only form in which those of other modules can be read and changed. */
 record Json(NamedXContentRegistry parsers) {
     /** Reads a part of a search. */
     interface Parser<T> {

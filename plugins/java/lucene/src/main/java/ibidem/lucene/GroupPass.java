@@ -5,9 +5,10 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntUnaryOperator;
+import java.util.function.LongConsumer;
 import org.apache.lucene.index.DocValues;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.ReaderUtil;
@@ -33,9 +34,11 @@ public final class GroupPass implements Collector {
     private final SharedGroups groups;
     private final Sort sort;
     private final boolean scores;
-    private final SharedMatches shared = new SharedMatches();
+    private final LongConsumer memory;
+    private final SharedMatches shared;
     private final TopDocsCollector<?> alone;
     private final KeyCounts keys;
+    private final Known known = new Known();
     private long matched;
     private float highest = Float.NEGATIVE_INFINITY;
 
@@ -43,16 +46,19 @@ public final class GroupPass implements Collector {
      * @param spec what is asked
      * @param groups which documents share their group
      * @param sort the order of the hits; null for scores
+     * @param memory is told before bytes are taken, and may refuse them
      */
-    public GroupPass(GroupSpec spec, SharedGroups groups, Sort sort) {
+    public GroupPass(GroupSpec spec, SharedGroups groups, Sort sort, LongConsumer memory) {
         this.spec = spec;
         this.groups = groups;
         this.sort = sort;
+        this.memory = memory;
+        shared = new SharedMatches(memory);
         scores = sort == null || sort.needsScores() || spec.scored();
-        keys = spec.keyed() ? new KeyCounts(spec.field()) : null;
+        keys = spec.keyed() ? new KeyCounts(spec.field(), memory) : null;
         int most = most();
         alone = sort == null
-                ? new TopScoreDocCollectorManager(most, null, Integer.MAX_VALUE).newCollector()
+                ? new TopScoreDocCollectorManager(most, null, most).newCollector()
                 : new TopFieldCollectorManager(sort, most, null, Integer.MAX_VALUE).newCollector();
     }
 
@@ -77,7 +83,7 @@ public final class GroupPass implements Collector {
             @Override
             public void setScorer(Scorable scorable) throws IOException {
                 scorer = scorable;
-                top.setScorer(scorable);
+                top.setScorer(sort == null ? known : scorable);
             }
 
             @Override
@@ -86,8 +92,13 @@ public final class GroupPass implements Collector {
                 int number = leaf.number(doc);
                 if (number >= 0) {
                     shared.add(number, base + doc, scores ? scorer.score() : Float.NaN);
-                } else {
+                } else if (sort != null) {
                     top.collect(doc);
+                } else {
+                    known.score = scorer.score();
+                    if (known.score >= known.least) {
+                        top.collect(doc);
+                    }
                 }
                 if (counts != null) {
                     counts.count(doc);
@@ -102,11 +113,13 @@ public final class GroupPass implements Collector {
     /** Puts the parts of a pass together. */
     public static ShardGroups finish(Collection<GroupPass> parts, List<LeafReaderContext> leaves) throws IOException {
         GroupPass any = parts.iterator().next();
-        SharedMatches all = new SharedMatches();
+        SharedMatches all = parts.size() == 1 ? any.shared : new SharedMatches(any.memory);
         long matched = 0;
         float highest = Float.NEGATIVE_INFINITY;
         for (GroupPass part : parts) {
-            all.addAll(part.shared);
+            if (part.shared != all) {
+                all.addAll(part.shared);
+            }
             matched += part.matched;
             highest = Math.max(highest, part.highest);
         }
@@ -123,59 +136,77 @@ public final class GroupPass implements Collector {
         SharedMatches.Order order = values == null ? all.byScore() : values::compare;
         SharedMatches.Groups groups = all.groups(any.groups.count(), order, any.most());
         if (values == null && !groups.page().isEmpty()) {
-            highest = all.score(groups.page().get(0).get(0));
+            highest = all.score(groups.page().get(0)[0]);
         }
         Map<Long, Integer> sizes = any.keys == null
                 ? null
                 : KeyCounts.byHash(parts.stream().map(each -> each.keys).toList());
-        Page page = any.page(groups.page(), order, all, leaves);
-        ScoreDoc[] documents = new ScoreDoc[page.entries.size()];
+        List<Shown> page = any.page(groups.page(), order, all, leaves);
+        ScoreDoc[] documents = new ScoreDoc[page.size()];
+        String[] names = new String[documents.length];
+        int[] counts = new int[documents.length];
         for (int at = 0; at < documents.length; at++) {
-            int entry = page.entries.get(at);
+            int entry = page.get(at).entry;
             documents[at] = values == null
                     ? new ScoreDoc(all.document(entry), all.score(entry))
                     : new FieldDoc(all.document(entry), Float.NaN, values.fields.get(entry));
+            names[at] = page.get(at).name;
+            counts[at] = page.get(at).count;
         }
         float best = highest == Float.NEGATIVE_INFINITY ? Float.NaN : highest;
-        return new ShardGroups(matched, alone + groups.shared(), sizes, best, documents, page.names, page.counts);
+        return new ShardGroups(matched, alone + groups.shared(), sizes, best, documents, names, counts);
     }
 
-    /** The documents of a page in their order, each with the name and the size of its group. */
-    private record Page(List<Integer> entries, String[] names, int[] counts) {}
+    /** A document of a page, with the name and the size of its group. */
+    private record Shown(int entry, String name, int count) {}
 
     /** Cuts the page from the best groups; where it has none, a document that belongs to none carries the counts. */
-    private Page page(
-            List<List<Integer>> best, SharedMatches.Order order, SharedMatches all, List<LeafReaderContext> leaves)
+    private List<Shown> page(
+            List<int[]> best, SharedMatches.Order order, SharedMatches all, List<LeafReaderContext> leaves)
             throws IOException {
-        List<Integer> entries = new ArrayList<>();
-        Map<Integer, String> names = new HashMap<>();
-        Map<Integer, Integer> counts = new HashMap<>();
-        for (List<Integer> members :
-                best.stream().skip(spec.from()).limit(spec.groups()).toList()) {
-            String name = name(all.document(members.get(0)), leaves);
-            for (int entry : members.subList(0, Math.min(spec.members(), members.size()))) {
-                entries.add(entry);
-                names.put(entry, name);
-                counts.put(entry, members.size());
+        List<int[]> groups =
+                best.subList(Math.min(spec.from(), best.size()), Math.min(spec.from() + spec.groups(), best.size()));
+        String[] names =
+                names(groups.stream().mapToInt(each -> all.document(each[0])).toArray(), leaves);
+        List<Shown> page = new ArrayList<>();
+        for (int at = 0; at < names.length; at++) {
+            int[] members = groups.get(at);
+            for (int member = 0; member < Math.min(spec.members(), members.length); member++) {
+                page.add(new Shown(members[member], names[at], members.length));
             }
         }
-        if (entries.isEmpty() && !best.isEmpty()) {
-            entries.add(best.get(0).get(0));
+        if (page.isEmpty() && !best.isEmpty()) {
+            page.add(new Shown(best.get(0)[0], null, 0));
         }
-        entries.sort(order::compare);
-        return new Page(
-                entries,
-                entries.stream().map(names::get).toArray(String[]::new),
-                entries.stream()
-                        .mapToInt(entry -> counts.getOrDefault(entry, 0))
-                        .toArray());
+        page.sort((shown, other) -> order.compare(shown.entry, other.entry));
+        return page;
     }
 
-    private String name(int document, List<LeafReaderContext> leaves) throws IOException {
-        LeafReaderContext leaf = leaves.get(ReaderUtil.subIndex(document, leaves));
-        SortedSetDocValues values = DocValues.getSortedSet(leaf.reader(), spec.field());
-        boolean has = values.advanceExact(document - leaf.docBase);
-        return has ? values.lookupOrd(values.nextOrd()).utf8ToString() : null;
+    /** Returns the name of the group of each document, read in ascending order of documents. */
+    private String[] names(int[] documents, List<LeafReaderContext> leaves) throws IOException {
+        String[] names = new String[documents.length];
+        LeafReaderContext leaf = null;
+        SortedSetDocValues values = null;
+        for (long each : inOrder(documents.length, at -> documents[at])) {
+            int document = documents[(int) each];
+            if (leaf == null || document >= leaf.docBase + leaf.reader().maxDoc()) {
+                leaf = leaves.get(ReaderUtil.subIndex(document, leaves));
+                values = DocValues.getSortedSet(leaf.reader(), spec.field());
+            }
+            boolean has = values.advanceExact(document - leaf.docBase);
+            names[(int) each] = has ? values.lookupOrd(values.nextOrd()).utf8ToString() : null;
+        }
+        return names;
+    }
+
+    /** Returns numbers whose low halves are places, in ascending order of the documents there. */
+    private static long[] inOrder(int size, IntUnaryOperator documents) {
+        long[] order = new long[size];
+        for (int at = 0; at < size; at++) {
+            order[at] = (long) documents.applyAsInt(at) << Integer.SIZE | at;
+        }
+        Arrays.sort(order);
+        return order;
     }
 
     /** The values by which entries are sorted, as the engine's own comparators read them. */
@@ -205,15 +236,10 @@ public final class GroupPass implements Collector {
 
         /** Reads those of the entries so far, segment by segment. */
         private void read(List<LeafReaderContext> leaves) throws IOException {
-            long[] order = new long[matches.size()];
-            for (int entry = 0; entry < order.length; entry++) {
-                order[entry] = (long) matches.document(entry) << Integer.SIZE | entry;
-            }
-            Arrays.sort(order);
             LeafReaderContext leaf = null;
             LeafFieldComparator[] own = new LeafFieldComparator[comparators.length];
             Known scorer = new Known();
-            for (long each : order) {
+            for (long each : inOrder(matches.size(), matches::document)) {
                 int entry = (int) each;
                 int document = matches.document(entry);
                 if (leaf == null || document >= leaf.docBase + leaf.reader().maxDoc()) {
@@ -241,13 +267,19 @@ public final class GroupPass implements Collector {
         }
     }
 
-    /** The score that a match had in the pass. */
+    /** The score that a match had in the pass, and the least that a later one needs to be among the best. */
     private static final class Known extends Scorable {
+        private float least = Float.NEGATIVE_INFINITY;
         private float score;
 
         @Override
         public float score() {
             return score;
+        }
+
+        @Override
+        public void setMinCompetitiveScore(float minimum) {
+            least = minimum;
         }
     }
 }

@@ -6,6 +6,7 @@ import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.LongConsumer;
 import org.apache.lucene.index.DocValues;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.SortedSetDocValues;
@@ -18,10 +19,11 @@ final class KeyCounts {
 
     private final List<Leaf> leaves = new ArrayList<>();
     private final String field;
+    private final LongConsumer memory;
 
-    /** @param field what the documents of a group share */
-    KeyCounts(String field) {
+    KeyCounts(String field, LongConsumer memory) {
         this.field = field;
+        this.memory = memory;
     }
 
     /** Counts the documents of a segment, by their ordinals. */
@@ -35,6 +37,7 @@ final class KeyCounts {
 
     Leaf leaf(LeafReaderContext context) throws IOException {
         SortedSetDocValues values = DocValues.getSortedSet(context.reader(), field);
+        memory.accept(Integer.BYTES * values.getValueCount());
         Leaf leaf = new Leaf(values, new int[Math.toIntExact(values.getValueCount())]);
         leaves.add(leaf);
         return leaf;

@@ -107,7 +107,7 @@ public record ShardGroups(
         List<FoundGroups.Found<H>> page = new ArrayList<>();
         groups.values().stream().skip(spec.keyed() ? from : 0).limit(size).forEach(group -> {
             String name = group.get(0).name;
-            int known = count(group);
+            int known = spec.keyed() ? count(group) : group.get(0).count;
             int count = counted && name != null ? sizes.get(KeyCounts.hash(new BytesRef(name))) : known;
             boolean whole = name == null || !spec.keyed() || counted && known == count;
             List<H> hits = group.stream().map(Ranked::hit).toList();

@@ -13,14 +13,7 @@ import org.opensearch.search.profile.SearchProfileShardResults;
 final class Answer {
     private Answer() {}
 
-    /**
-     * Sends a response to a listener.
-     *
-     * @param hits the list to show
-     * @param first the response to the first window
-     * @param others the response with the aggregations and suggestions
-     * @param list the account, and the time that the search took
-     */
+    /** Sends a response to a listener. */
     static void send(
             ActionListener<SearchResponse> listener,
             SearchHits hits,

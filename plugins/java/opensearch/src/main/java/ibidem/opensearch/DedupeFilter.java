@@ -71,7 +71,7 @@ final class DedupeFilter implements ActionFilter {
             chain.proceed(task, action, (Q) search, listener);
             return;
         }
-        DeepSearch deep = new Rankings(nodes.get().parsers()).deepen(search, dedupe.window());
+        DeepSearch deep = new Rankings(nodes.get()).deepen(search, dedupe.window());
         ActionListener<SearchResponse> searchListener = (ActionListener<SearchResponse>) listener;
         ActionListener<Way> next = ActionListener.wrap(
                 way -> {
@@ -82,6 +82,6 @@ final class DedupeFilter implements ActionFilter {
                             task, action, (Q) searches.firstWindow(), (ActionListener<R>) (ActionListener<?>) first);
                 },
                 listener::onFailure);
-        new Ways(nodes.get(), ledgers, search, task, next).choose(dedupe);
+        new Ways(nodes.get(), ledgers, deep, task, next).choose(dedupe);
     }
 }

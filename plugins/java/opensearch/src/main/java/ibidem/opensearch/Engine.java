@@ -31,6 +31,7 @@ import org.opensearch.search.sort.SortBuilder;
 /** What OpenSearch does in its own way; the sources that both engines share ask for it here. */
 final class Engine {
     private static final String NO_PIPELINE = "_none";
+    private static final Version COLLECTORS = Version.fromString("3.2.0");
     private static final String[] IDENTITIES = {
         "_opendistro_security_user", "_opendistro_security_user_info", "_opendistro_security_injected_user"
     };
@@ -110,7 +111,7 @@ final class Engine {
 
     /** Returns why shards cannot group all matches; empty if they can. */
     static String lackOfPass(DiscoveryNodes nodes) {
-        return nodes.getMinNodeVersion().onOrAfter(Version.fromString("3.2.0"))
+        return nodes.getMinNodeVersion().onOrAfter(COLLECTORS)
                 ? ""
                 : "OpenSearch before 3.2 does not let a plugin see all matches";
     }

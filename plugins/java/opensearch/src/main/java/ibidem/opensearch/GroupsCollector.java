@@ -7,6 +7,8 @@ import java.io.IOException;
 import java.util.Collection;
 import java.util.List;
 import java.util.Optional;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.LongConsumer;
 import org.apache.lucene.search.Collector;
 import org.apache.lucene.search.CollectorManager;
 import org.apache.lucene.search.Query;
@@ -17,6 +19,7 @@ import org.apache.lucene.search.TopFieldCollector;
 import org.apache.lucene.search.TopFieldDocs;
 import org.apache.lucene.search.TotalHits;
 import org.opensearch.common.lucene.search.TopDocsAndMaxScore;
+import org.opensearch.core.common.breaker.CircuitBreaker;
 import org.opensearch.index.shard.SearchOperationListener;
 import org.opensearch.search.internal.SearchContext;
 import org.opensearch.search.query.QueryCollectorArguments;
@@ -32,6 +35,7 @@ final class GroupsCollector implements QueryCollectorContextSpec, CollectorManag
     private final SearchContext context;
     private final SharedGroups shared;
     private final Sort sort;
+    private final LongConsumer memory;
     private GroupPass only;
 
     private GroupsCollector(WindowExt ext, SearchContext context, SharedGroups shared) {
@@ -39,6 +43,18 @@ final class GroupsCollector implements QueryCollectorContextSpec, CollectorManag
         this.context = context;
         this.shared = shared;
         sort = context.sort() == null ? null : context.sort().sort;
+        memory = memory(context);
+    }
+
+    /** Counts memory as that of the request, until the search of the shard ends. */
+    private static LongConsumer memory(SearchContext context) {
+        CircuitBreaker breaker = context.bigArrays().breakerService().getBreaker(CircuitBreaker.REQUEST);
+        AtomicLong taken = new AtomicLong();
+        context.addReleasable(() -> breaker.addWithoutBreaking(-taken.get()));
+        return bytes -> {
+            breaker.addEstimateBytesAndMaybeBreak(bytes, WindowExt.NAME);
+            taken.addAndGet(bytes);
+        };
     }
 
     /** Takes the place of the engine's collector where a search asks for it. */
@@ -70,7 +86,7 @@ final class GroupsCollector implements QueryCollectorContextSpec, CollectorManag
 
     @Override
     public GroupPass newCollector() {
-        return new GroupPass(ext.spec(), shared, sort);
+        return new GroupPass(ext.spec(), shared, sort, memory);
     }
 
     @Override

@@ -5,12 +5,7 @@ import org.opensearch.cluster.metadata.IndexNameExpressionResolver;
 import org.opensearch.cluster.metadata.Metadata;
 import org.opensearch.cluster.service.ClusterService;
 
-/**
- * The indexes of a cluster.
- *
- * @param cluster knows their metadata
- * @param resolver resolves names to indexes
- */
+/** The indexes of a cluster. */
 record Indexes(ClusterService cluster, IndexNameExpressionResolver resolver) {
     /** Returns the metadata of all indexes as it is now. */
     Metadata current() {

@@ -7,11 +7,7 @@ import org.opensearch.core.xcontent.NamedXContentRegistry;
 import org.opensearch.index.query.InnerHitContextBuilder;
 import org.opensearch.index.query.QueryBuilder;
 
-/**
- * Leaves inner hits out of queries.
- *
- * @param parsers the engine's parsers of queries
- */
+/** Leaves inner hits out of queries. */
 record InnerHits(NamedXContentRegistry parsers) {
     /** Returns whether a query asks for some; null asks for none. */
     static boolean areIn(QueryBuilder query) {

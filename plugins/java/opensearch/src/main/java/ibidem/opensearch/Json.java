@@ -14,11 +14,7 @@ import org.opensearch.core.xcontent.XContentParser;
 import org.opensearch.index.query.AbstractQueryBuilder;
 import org.opensearch.index.query.QueryBuilder;
 
-/**
- * Queries as JSON: the only form in which those of other plugins can be read and changed.
- *
- * @param parsers the engine's parsers
- */
+/** Queries as JSON: the only form in which those of other plugins can be read and changed. */
 record Json(NamedXContentRegistry parsers) {
     String text(QueryBuilder query) {
         return Strings.toString(MediaTypeRegistry.JSON, query);

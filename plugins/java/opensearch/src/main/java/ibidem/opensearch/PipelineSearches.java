@@ -15,14 +15,6 @@ final class PipelineSearches extends Searches {
     private final SearchRequest request;
     private final boolean asked;
 
-    /**
-     * @param nodes services of the node
-     * @param ledgers records next to indexes
-     * @param deep the search
-     * @param way how to group it
-     * @param task under which it runs; null where none is known
-     * @param asked whether the search asks for groups itself; if not, one that cannot be grouped is answered plainly
-     */
     PipelineSearches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Way way, Task task, boolean asked) {
         super(nodes, ledgers, deep, way, task);
         this.request = deep.request();

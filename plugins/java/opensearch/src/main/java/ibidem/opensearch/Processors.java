@@ -68,7 +68,7 @@ final class Processors {
                     return;
                 }
                 Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
-                DeepSearch deep = new Rankings(nodes.get().parsers()).deepen(request, dedupe.window());
+                DeepSearch deep = new Rankings(nodes.get()).deepen(request, dedupe.window());
                 ActionListener<Way> next = ActionListener.wrap(
                         way -> {
                             Searches searches = new PipelineSearches(nodes.get(), ledgers, deep, way, task, asksItself);
@@ -77,7 +77,7 @@ final class Processors {
                             listener.onResponse(first);
                         },
                         error -> refuse(error, request, asksItself, listener));
-                new Ways(nodes.get(), ledgers, request, task, next).choose(dedupe);
+                new Ways(nodes.get(), ledgers, deep, task, next).choose(dedupe);
             } catch (UsageException cannotBeGrouped) {
                 refuse(cannotBeGrouped, request, asksItself, listener);
             }
