@@ -25,6 +25,7 @@ from ibidem.index.documents import (
     read_verdict,
     readable_overrides,
     remove_override,
+    report_overrides,
     titles,
 )
 from ibidem.index.documents import inspect as inspect_document
@@ -190,15 +191,13 @@ def add(new: NewOverride, engine: CallersEngine, caller: WithCaller) -> Response
     """Record that two documents are not duplicates, or that they are the same."""
     author = caller.name or new.author
     override = add_override(engine, (new.a, new.b), read_verdict(new.verdict), author=author, reason=new.reason)
-    return answer({"overrides": [override.as_record()]}, 201)
+    return answer(report_overrides(engine, [override]), 201)
 
 
 @override_router.delete("", dependencies=Allowed)
 def remove(engine: CallersEngine, pair: PairParameters) -> Response:
     """Remove the manual decision on two documents."""
-    return answer(
-        {"overrides": [each.as_record() for each in remove_override(engine, pair.a, pair.b, readable_overrides)]}
-    )
+    return answer(report_overrides(engine, remove_override(engine, pair.a, pair.b, readable_overrides)))
 
 
 router = APIRouter(tags=["operation"])

@@ -118,10 +118,7 @@ def test_a_store_of_langchain_or_haystack_is_signed_and_searched_without_copies(
 ) -> None:
     python = interpreter("stores-2", PACKAGES)
     settings = Settings(
-        engine=request.getfixturevalue(kind),
-        index=f"notes-{secrets.token_hex(4)}",
-        fields=fields,
-        tables=tables.folder,
+        engine=request.getfixturevalue(kind), index=f"notes-{secrets.token_hex(4)}", fields=fields, tables=tables.folder
     )
     programs = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     (program,) = [each for each in programs if f" {store}(" in each]

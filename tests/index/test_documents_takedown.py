@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from ibidem.index.deletion import delete, find_copies, find_leftovers, still_held
-from ibidem.index.documents import add_override, fetch_hits, remove_override
+from ibidem.index.documents import add_override, fetch_hits, remove_override, report_overrides
 from ibidem_core.settings import Settings
-from ibidem_dedupe.overrides import Verdict
+from ibidem_dedupe.overrides import Override, Verdict
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.records import records
@@ -25,6 +25,7 @@ from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.backfill.checkpoint import Checkpoint
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, letters
+from ibidem_workers.groups.lease import SettlingLease
 from ibidem_workers.groups.service import regroup, settle_all
 from servers.indices import ask
 from support.command_line import Run
@@ -118,6 +119,17 @@ def test_stored_groups_follow_a_decision_at_once_as_if_all_were_settled_again(
     assert stored(settled) == at_once
     remove_override(settled, *pair)
     assert stored(settled) == [["a", "b"], ["x", "y"]]
+
+
+def test_a_decision_that_groups_do_not_follow_yet_says_so(settled: Engine) -> None:
+    other = SettlingLease(settled)
+    assert other.take()
+    word = Override(("news", "a"), ("news", "b"), "not")
+    settled.put_records("overrides", {word.key: word.as_record()})
+    assert "ibidem backfill --groups" in report_overrides(settled, [word])["remedy"]
+    other.give_back()
+    settle_all(settled)
+    assert report_overrides(settled, []) == {"overrides": []}
 
 
 @pytest.mark.slow

@@ -65,10 +65,7 @@ class MemoryLedgers:
         }
 
     def put_onto(
-        self,
-        ledger: Ledger,
-        entries: Mapping[str, Mapping[str, object]],
-        states: Mapping[str, RecordState],
+        self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]], states: Mapping[str, RecordState]
     ) -> list[str]:
         """Keep records onto the states that were read; returns the keys of those that have changed."""
 

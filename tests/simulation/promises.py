@@ -57,8 +57,7 @@ def _check_groups(world: World, engine: MemoryEngine) -> None:
     store = engine.groups()
     store.newest()
     documents = sorted(
-        store.read([(store.index, hit.id) for some in engine.scan() for hit in some]),
-        key=lambda each: each.name.order,
+        store.read([(store.index, hit.id) for some in engine.scan() for hit in some]), key=lambda each: each.name.order
     )
     by_name = {make_row(each).name: each for each in documents}
     lead_of = {each.group: make_row(each).name for each in documents if each.lead}

@@ -55,10 +55,7 @@ def suite(request: pytest.FixtureRequest) -> Iterator[Suite]:
     url = address.partition("+")[2]
     try:
         with run_gateway(settings) as gateway, httpx2.Client(base_url=url, timeout=60) as client:
-            client.put(
-                "/_cluster/settings",
-                json={"persistent": {"action.destructive_requires_name": False}},
-            )
+            client.put("/_cluster/settings", json={"persistent": {"action.destructive_requires_name": False}})
 
             def wipe() -> None:
                 client.delete("/*", params={"expand_wildcards": "all"})

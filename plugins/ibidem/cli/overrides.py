@@ -9,8 +9,9 @@ from rich.table import Table
 from rich.text import Text
 
 from ibidem.cli.console import Json, engine_context, messages, print_json, results, sanitize
-from ibidem.index.documents import add_override, common_duplicates, read_verdict, remove_override
+from ibidem.index.documents import add_override, common_duplicates, read_verdict, remove_override, report_overrides
 from ibidem_dedupe.overrides import VERDICTS, Override
+from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import load_overrides
 
 app = typer.Typer(help="List, add or remove manual decisions on pairs of documents.")
@@ -47,7 +48,7 @@ def add(
     with engine_context() as engine:
         word = add_override(engine, (a, b), read_verdict(verdict), author=author or getpass.getuser(), reason=reason)
         common = common_duplicates(engine, a, b) if word.verdict == "not" else []
-    answer([word], "noted", as_json=as_json)
+        answer(engine, [word], "noted", as_json=as_json)
     if common:
         messages().print(Text(still_joined(word, common)))
 
@@ -68,17 +69,16 @@ def still_joined(word: Override, common: Sequence[str]) -> str:
 def remove(a: A, b: B, as_json: Json = False) -> None:
     """Remove the manual decision on two documents."""
     with engine_context() as engine:
-        override = remove_override(engine, a, b)
-    answer(override, "removed", as_json=as_json)
+        answer(engine, remove_override(engine, a, b), "removed", as_json=as_json)
 
 
-def answer(overrides: list[Override], message: str, *, as_json: bool) -> None:
-    """Print the decision that was recorded or removed."""
+def answer(engine: Engine, overrides: list[Override], message: str, *, as_json: bool) -> None:
+    report = report_overrides(engine, overrides)
     if as_json:
-        print_json({"overrides": [override.as_record() for override in overrides]})
+        print_json(report)
     else:
         results().print(table(overrides))
-        results().print(message)
+        results().print(f"{message} {report.get('remedy', '')}".strip())
 
 
 def table(overrides: list[Override]) -> Table:

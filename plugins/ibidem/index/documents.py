@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from typing import Any
 
 from ibidem.grouped_search.explanations import reason, relation_name
 from ibidem.grouped_search.scope import build_lookup, cut_fields
@@ -57,6 +58,8 @@ def fetch_documents(engine: Engine, names: Sequence[DocumentRef]) -> Iterator[St
 
 AT_ONCE = 500
 
+WAITS = "stored groups follow when a user who may write documents settles them: ibidem backfill --groups"
+
 TEXTS_AT_ONCE = 20  # documents whose texts are in memory together
 
 
@@ -73,16 +76,8 @@ def fetch_hits(engine: Engine, values: Sequence[str], field: str = "id") -> Iter
 def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, author: str, reason: str = "") -> Override:
     """Store a manual decision, replacing an earlier one, and settle the stored groups of both documents."""
     (a, content_a), (b, content_b) = find_pair(engine, *pair)
-    word = Override(
-        a=a,
-        b=b,
-        verdict=verdict,
-        author=author,
-        reason=reason,
-        date=datetime.now(UTC).date().isoformat(),
-        content_a=content_a,
-        content_b=content_b,
-    )
+    today = datetime.now(UTC).date().isoformat()
+    word = Override(a, b, verdict, author, reason, today, content_a, content_b)
     engine.put_records("overrides", {word.key: word.as_record()})
     follow_decisions(engine)
     return word
@@ -98,6 +93,12 @@ def remove_override(
     engine.delete_records("overrides", [word.key for word in overrides])
     follow_decisions(engine)
     return overrides
+
+
+def report_overrides(engine: Engine, overrides: Sequence[Override]) -> dict[str, Any]:
+    """Return the records of overrides that were added or removed, and a remedy where stored groups do not follow."""
+    remedy = {} if follow_decisions(engine, 0) else {"remedy": WAITS}
+    return {"overrides": [each.as_record() for each in overrides], **remedy}
 
 
 def readable_overrides(engine: Engine, overrides: Iterable[Override]) -> list[Override]:
