@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from servers.tiers import BOTH, COMPILED, NIGHTLY, ONE_ENGINE, ROOT, THOROUGH, mark_tiers
+from servers.tiers import BOTH, NIGHTLY, ONE_BROKER, ONE_ENGINE, ROOT, THOROUGH, mark_tiers
 
 
 class Item:
@@ -20,10 +20,10 @@ class Item:
         self.marks.append(name)
 
     def get_closest_marker(self, name: str) -> str | None:
-        return self.engine or None if name == ("slow" if self.engine == "numpy" else "server") else None
+        return self.engine or None if name == "server" else None
 
 
-@pytest.mark.parametrize("name", [*THOROUGH, *ONE_ENGINE, *BOTH, *NIGHTLY, *COMPILED])
+@pytest.mark.parametrize("name", [*THOROUGH, *ONE_ENGINE, *BOTH, *NIGHTLY, *ONE_BROKER])
 def test_every_name_of_the_tables_is_there(name: str) -> None:
     file, _, test = name.partition("::")
     assert (ROOT / file).exists()
@@ -44,15 +44,15 @@ def test_a_file_of_the_table_and_every_file_in_its_folders_are_of_the_second_tie
         ("gateway/test_rights.py", "opensearch", []),
         ("gateway/test_shapes.py", "", []),
         ("engines/test_contract.py", "elasticsearch", []),
-        ("dedupe/test_leader_clustering.py", "numpy", ["thorough"]),
-        ("dedupe/test_leader_clustering.py", "", []),
+        ("workers/test_strangers.py", "redis", ["thorough"]),
+        ("workers/test_strangers.py", "rabbitmq", []),
         ("plugin/test_search.py", "elasticsearch", []),
         ("plugin/test_rights.py", "elasticsearch", ["thorough"]),
         ("plugin/test_mixed.py", "opensearch", ["thorough"]),
         ("plugin/test_mixed.py", "elasticsearch", ["thorough", "nightly"]),
     ],
 )
-def test_the_earlier_tiers_ask_one_engine_above_the_adapters_and_cluster_by_compiled_loops(
+def test_the_earlier_tiers_ask_one_engine_above_the_adapters_and_one_broker_with_one_consumer(
     path: str, engine: str, marks: list[str]
 ) -> None:
     item = Item(ROOT / path, engine)

@@ -37,6 +37,8 @@ THOROUGH: Mapping[str, str] = {
     "plugin/test_rights.py": "fills whole archives twice for each engine",
     "plugin/test_same_answers.py": "many seeds in clusters; Java's unit tests hold the golden pages",
     "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",
+    "servers/test_end_to_end.py::"
+    "test_a_worker_that_is_killed_loses_no_document": "workers/test_stop.py kills a worker each time",
     "servers/test_compose.py": "reads the whole composition by another program",
     "simulation/test_many_schedules.py": "ten thousand schedules; some hundreds are run each time",
     "snippets/": "runs the commands of every page of the documentation",
@@ -57,6 +59,7 @@ ONE_ENGINE: Mapping[str, str] = {
     "gateway/": "what the gateway passes on comes through an adapter: tests/engines and tests/clients ask both engines",
     "grouped_search/": "one search over two adapters: tests/clients/test_wrap.py asks both; what one has is in `BOTH`",
     "index/": "an index by both its names: tests/engines/cluster/test_engine.py holds what each engine answers",
+    "mail/": "threads and versions are stored with groups: tests/engines/test_stored_memberships.py asks both engines",
     "servers/test_end_to_end.py": "brokers bring documents to OpenSearch; tests/engines writes to each engine",
     "plugin/": "one Java core below two adapters: plugin/test_search.py asks each in the first tier, too",
     "workers/": "workers write by the engine's protocol, which tests/engines/test_contract.py holds for each engine",
@@ -80,24 +83,23 @@ NIGHTLY: Mapping[str, str] = {
     "plugin/test_mixed.py": "starts two clusters, for two minutes; plugin/test_search.py asks its adapter in each tier",
 }
 
-SECOND = "elasticsearch"  # the engine that is left to the tiers after the first there
-
-# Where numpy, which groups where no loops are compiled, is tried in the second tier, and what is tried before.
-COMPILED: Mapping[str, str] = {
-    "dedupe/test_leader_clustering.py": "numpy's candidates and rules are tried each time",
-    "dedupe/test_leader_clustering_laws.py": "the same; for compiled loops the laws are tried each time",
+# Where the tests of one of two brokers are of the second tier, and what holds it for that one in the first.
+ONE_BROKER: Mapping[str, str] = {
+    "servers/test_end_to_end.py": "the whole way; workers/test_stop.py has workers of each broker",
+    "workers/test_strangers.py": "one consumer judges the messages of each, by what workers/test_messages.py holds",
 }
 
-FALLBACK = "numpy"
+SECOND = "elasticsearch"  # the engine that is left to the tiers after the first there
+SECOND_BROKER = "redis"
 
 
 def mark_tiers(items: Iterable[pytest.Item]) -> None:
     """Mark the tests of the second tier, and those of the night among them."""
     for item in items:
-        is_second = named(ONE_ENGINE, item) and not named(BOTH, item) and asks_second_engine(item)
-        if is_second or named(THOROUGH, item) or (named(COMPILED, item) and tries_fallback(item)):
+        is_second = named(ONE_ENGINE, item) and not named(BOTH, item) and asks(item, SECOND)
+        if is_second or named(THOROUGH, item) or (named(ONE_BROKER, item) and asks(item, SECOND_BROKER)):
             item.add_marker("thorough")
-        if named(NIGHTLY, item) and asks_second_engine(item):
+        if named(NIGHTLY, item) and asks(item, SECOND):
             item.add_marker("nightly")
 
 
@@ -116,14 +118,9 @@ def place(path: Path) -> tuple[str, frozenset[str]]:
     return name.as_posix(), frozenset(f"{each}/" for each in name.parents)
 
 
-def asks_second_engine(item: pytest.Item) -> bool:
-    """Return whether a test starts servers and is the one of its kind for Elasticsearch."""
-    return item.get_closest_marker("server") is not None and SECOND in parameters(item)
-
-
-def tries_fallback(item: pytest.Item) -> bool:
-    """Return whether a test is the one of its kind for numpy, beside one for compiled loops, which marks it `slow`."""
-    return item.get_closest_marker("slow") is not None and FALLBACK in parameters(item)
+def asks(item: pytest.Item, name: str) -> bool:
+    """Return whether a test starts servers and is the one of its kind for a server."""
+    return item.get_closest_marker("server") is not None and name in parameters(item)
 
 
 def parameters(item: pytest.Item) -> Sequence[object]:

@@ -69,25 +69,27 @@ def test_a_decision_that_is_carried_out_late_undoes_no_later_one(
     assert decided(engine) == ["same"]
 
 
-@pytest.mark.parametrize("ledger", ["presets"])
-def test_a_preset_that_is_saved_late_undoes_no_later_one(engine: ClusterEngine, ledger: Ledger) -> None:
-    engine.put_records(ledger, {"mine": {"at": 1}})
+def test_a_preset_that_is_saved_late_undoes_no_later_one(engine: ClusterEngine) -> None:
+    engine.put_records("presets", {"mine": {"at": 1}})
     with unheard() as late:
+        engine.put_records("presets", {"mine": {"at": 2}})
+    engine.put_records("presets", {"mine": {"at": 3}})
+    assert [outcome.status for outcome in run(*late[0])] == [CONFLICT]
+    assert engine.get_record("presets", "mine") == {"at": 3}
+
+
+LEDGERS: Sequence[Ledger] = ("overrides", "presets", "dead")
+
+
+def test_a_removal_that_is_carried_out_late_removes_no_later_record(engine: ClusterEngine) -> None:
+    for ledger in LEDGERS:
+        engine.put_records(ledger, {"mine": {"at": 1}})
+        with unheard() as late:
+            engine.delete_records(ledger, ["mine"])
+        assert engine.delete_records(ledger, ["mine", "never"]) == 1
         engine.put_records(ledger, {"mine": {"at": 2}})
-    engine.put_records(ledger, {"mine": {"at": 3}})
-    assert [outcome.status for outcome in run(*late[0])] == [CONFLICT]
-    assert engine.get_record(ledger, "mine") == {"at": 3}
-
-
-@pytest.mark.parametrize("ledger", ["overrides", "presets", "dead"])
-def test_a_removal_that_is_carried_out_late_removes_no_later_record(engine: ClusterEngine, ledger: Ledger) -> None:
-    engine.put_records(ledger, {"mine": {"at": 1}})
-    with unheard() as late:
-        engine.delete_records(ledger, ["mine"])
-    assert engine.delete_records(ledger, ["mine", "never"]) == 1
-    engine.put_records(ledger, {"mine": {"at": 2}})
-    assert [outcome.status for outcome in run(*late[0])] == [CONFLICT]
-    assert engine.get_record(ledger, "mine") == {"at": 2}
+        assert [outcome.status for outcome in run(*late[0])] == [CONFLICT]
+        assert engine.get_record(ledger, "mine") == {"at": 2}
 
 
 def test_a_record_that_others_write_while_it_is_removed_is_removed_all_the_same(engine: ClusterEngine) -> None:
