@@ -1,24 +1,19 @@
-"""A redline shows what was removed, added and moved, and loses nothing; a dot is for pages that share text."""
+"""A redline shows what was removed, added and moved, and loses nothing."""
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from ibidem.comparison.compare import Comparison, compare, passages, runs
-from ibidem.comparison.word_diff import PageNumbers, token_offsets
+from ibidem.comparison.compare import Comparison, compare
 from ibidem_dedupe.policy import Policy
 from ibidem_gateway.page.comparison import (
-    MAX_DOTS,
     ComparedPair,
-    DotPlot,
     PagedText,
     Part,
     Redline,
-    dot_plot,
     mark_texts,
     parts,
     redline,
-    span,
     stay,
 )
 from ibidem_ingest.document import Document
@@ -98,26 +93,6 @@ def test_each_passage_is_listed_once_and_links_to_one_in_the_other_text(tables: 
         assert {part.target for part in side if part.passage} <= set(other)
 
 
-def plotted(a: str, b: str) -> DotPlot:
-    left, right = token_offsets(a), token_offsets(b)
-    common = passages(runs(left.tokens, right.tokens))
-    return dot_plot(common, PageNumbers.read(a, left), PageNumbers.read(b, right))
-
-
-def test_a_very_long_text_has_no_more_dots_than_can_be_seen() -> None:
-    book = "\f".join(" ".join(f"p{page}w{word}" for word in range(10)) for page in range(400))
-    plot = plotted(book, book)
-    assert (plot.columns, plot.rows, len(plot.dots)) == (MAX_DOTS, MAX_DOTS, MAX_DOTS)
-
-
-@given(st.integers(1, 200), st.integers(1, 2_000))
-def test_the_dots_of_a_side_stand_for_all_its_pages_once(dots: int, pages: int) -> None:
-    dots = min(dots, pages)
-    spans = [span(number, dots, pages) for number in range(dots)]
-    assert [page for first, last in spans for page in range(first, last + 1)] == list(range(1, pages + 1))
-    assert all((page - 1) * dots // pages == number for number, (page, _) in enumerate(spans))
-
-
 def test_a_page_tells_what_the_two_are_and_how_much_they_share(tables: Tables) -> None:
     page = ComparedPair.build(compare(Document("a", LEASE), Document("b", LEASE), tables))
     assert page.verdict == "identical: the same words in the same order"
@@ -129,4 +104,3 @@ def test_a_page_tells_what_the_two_are_and_how_much_they_share(tables: Tables) -
 def test_texts_that_share_nothing_have_a_page_too(tables: Tables, text: str) -> None:
     page = ComparedPair.build(compare(Document("a", text), Document("b", LEASE), tables))
     assert page.summary == "They share no passage of eight words."
-    assert not page.plot.dots
