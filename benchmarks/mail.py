@@ -22,7 +22,7 @@ from tempfile import TemporaryDirectory
 
 from benchmark import introduction, options, publish
 from ibidem_engines.connect import open_engine
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.head import bare_subject

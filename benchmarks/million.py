@@ -30,7 +30,7 @@ from benchmark import exponent, introduction, options, run_servers, show
 from generations import generation
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read

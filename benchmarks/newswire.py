@@ -20,8 +20,8 @@ from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
+from ibidem_engines.ledger import records
 from ibidem_engines.query import parse_query
-from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.inputs import read

@@ -32,7 +32,7 @@ from clusters import batches as requests
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read

@@ -16,7 +16,7 @@ from playwright.sync_api import ViewportSize, sync_playwright
 
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_mail.memberships import write_threads

@@ -62,7 +62,6 @@ class StandardError(logging.StreamHandler[TextIO]):
 
     @property
     def stream(self) -> TextIO:  # type: ignore[override] # the library's is a variable
-        """Standard error."""
         return sys.stderr
 
 

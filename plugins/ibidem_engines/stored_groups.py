@@ -492,7 +492,6 @@ class HitColumns(Sequence[Hit]):
 
     @override
     def __getitem__(self, row: int | slice) -> "Hit | HitColumns":
-        """Return one hit, or a slice of hits."""
         if isinstance(row, slice):
             return HitColumns(
                 self.indices[row],
@@ -560,7 +559,6 @@ class HitNames(Sequence[tuple[str, str]]):
 
     @override
     def __getitem__(self, row: "int | slice") -> "tuple[str, str] | HitNames":
-        """Return the name of one hit, or the names of a slice."""
         if isinstance(row, slice):
             return HitNames(self.hits[row])
         hit = self.hits[row]

@@ -11,18 +11,16 @@ from starlette.exceptions import HTTPException
 from ibidem_core.address import parse_address
 from ibidem_core.settings import Settings
 from ibidem_gateway import document_routes, proxy
-from ibidem_gateway.dependencies import CallersEngine, GatewayContext, WithContext
+from ibidem_gateway.dependencies import CallersEngine, GatewayContext, WithContext, add_error_schema
 from ibidem_gateway.document_routes import answer
 from ibidem_gateway.error_handlers import refuse
 from ibidem_gateway.errors import HttpError, accepts_html
-from ibidem_gateway.metrics import Metrics
 from ibidem_gateway.middleware import GatewayMiddleware
-from ibidem_gateway.openapi import add_error_schema
 from ibidem_gateway.page import documents, rendering, routes
 from ibidem_gateway.page.routes import home
 from ibidem_gateway.page.state import read_query
 from ibidem_gateway.proxy import everything, forward
-from ibidem_gateway.upstream import Engines, Upstream
+from ibidem_gateway.upstream import Engines, Metrics, Upstream
 from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import IbidemError
 

@@ -37,10 +37,8 @@ from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import load_overrides
 from ibidem_engines.query import parse_query
-from ibidem_gateway.dependencies import CallersEngine, WithCaller, WithContext, gateway_context
-from ibidem_gateway.errors import JSON, HttpError
-from ibidem_gateway.metrics import timed_search
-from ibidem_gateway.openapi import (
+from ibidem_gateway.dependencies import (
+    CallersEngine,
     ComparedParameters,
     Id,
     LevelParameters,
@@ -48,8 +46,12 @@ from ibidem_gateway.openapi import (
     PairParameters,
     SearchParameters,
     StrictQuery,
+    WithCaller,
+    WithContext,
+    gateway_context,
 )
-from ibidem_gateway.upstream import ENGINE_TIMEOUT_S
+from ibidem_gateway.errors import JSON, HttpError
+from ibidem_gateway.upstream import ENGINE_TIMEOUT_S, timed_search
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 

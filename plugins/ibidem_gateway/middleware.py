@@ -15,9 +15,8 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ibidem_gateway.error_handlers import refuse
 from ibidem_gateway.errors import HttpError
-from ibidem_gateway.metrics import STAGES, Metrics
 from ibidem_gateway.proxy import CLOSED, MAX_BODY
-from ibidem_gateway.upstream import RIGHTS
+from ibidem_gateway.upstream import RIGHTS, STAGES, Metrics
 
 SAFE = ("GET", "HEAD", "OPTIONS")
 COSTLY = ("/ibidem/groups",)

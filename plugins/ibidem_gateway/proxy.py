@@ -16,17 +16,25 @@ from fastapi.responses import StreamingResponse
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 
-from ibidem.grouped_search.dsl.msearch import INDEX, MultiSearch, SearchLine, join_names, read_lines
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.search import grouped_search
+from ibidem.grouped_search.dsl.search import INDEX, MultiSearch, SearchLine, grouped_search, join_names, read_lines
 from ibidem_dedupe.request import DEDUPE, dedupe_request, is_dedupe_name
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ONLY_PACKED
 from ibidem_engines.requests import ApiRequest, RequestFlow
 from ibidem_gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext, cluster
 from ibidem_gateway.errors import HttpError
-from ibidem_gateway.metrics import Metrics, Stage
-from ibidem_gateway.upstream import Reply, Upstream, end_to_end, forward_headers, media_type, rewrite_headers, target
+from ibidem_gateway.upstream import (
+    Metrics,
+    Reply,
+    Stage,
+    Upstream,
+    end_to_end,
+    forward_headers,
+    media_type,
+    rewrite_headers,
+    target,
+)
 
 Json = dict[str, Any]  # a value that is written as JSON
 

@@ -159,7 +159,6 @@ def tune(collection: Collection, labels: Labels, *, learn: bool = False, collect
 def choose_figures(
     collection: Collection, true: set[Pair], unjudged: set[Pair], *, learn: bool = False, collection_size: int = 0
 ) -> Tuning:
-    """Choose figures by pairs."""
     part = components(collection.ids, true)
     sets = sum(count > 1 for count in np.bincount(part).tolist())
     if sets < MIN_SETS:

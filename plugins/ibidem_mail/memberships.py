@@ -45,7 +45,7 @@ from ibidem_mail.forest import Forest, ThreadedMail
 from ibidem_mail.parents import By, Parents, thread_mails
 from ibidem_mail.versioned_document import versioned_documents
 from ibidem_mail.works import Works, versions
-from ibidem_workers.groups.lookup_match import ref
+from ibidem_workers.groups.settle import ref
 
 Progress = Callable[[int], None]  # called with the number of documents read so far
 

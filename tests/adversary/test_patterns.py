@@ -17,13 +17,13 @@ from adversary.patterns import (
 from ibidem_engines import words
 from ibidem_engines.query import Phrase
 from ibidem_ingest.text import terms
-from ibidem_workers import messages
+from ibidem_workers import batches
 
 # Expressions that are used on so many characters at most, wherever they are used.
 BOUNDED = {words._SENTENCE_END.pattern: words.BEFORE}
 
 # Expressions with possessive groups of which no part fails after it has gone on, but where all has failed.
-RESTORED = {terms._TERM.pattern.decode(), messages._STRING.pattern.decode()}
+RESTORED = {terms._TERM.pattern.decode(), batches._STRING.pattern.decode()}
 
 
 @pytest.fixture(scope="module")

@@ -9,8 +9,8 @@ from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import records
 from ibidem_engines.query import parse_query
-from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import pack, unpack

@@ -15,8 +15,7 @@ from ibidem.grouped_search.api import index_policy
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import CLEAN, MISREAD
 from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import GroupCheckpoint, parse_policy
-from ibidem_engines.records import records
+from ibidem_engines.ledger import GroupCheckpoint, parse_policy, records
 from ibidem_ingest.document import Document
 from ibidem_workers.groups.service import regroup, settle_all
 from support.books import misread_text

@@ -7,9 +7,9 @@ import pytest
 
 from ibidem.cli.demo import python_licences
 from ibidem.clients.search import TIMEOUT as REQUEST_TIMEOUT
-from ibidem.grouped_search.dsl.parts import INSTEAD, PARTS, TIMEOUT
+from ibidem.grouped_search.dsl.request import INSTEAD, PARTS, TIMEOUT
 from ibidem_engines.connect import open_engine
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_engines.requests import IN_HEADS
 from ibidem_ingest.idf.store import Tables
 from servers.indices import remove_indices

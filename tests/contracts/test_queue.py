@@ -12,8 +12,8 @@ from redis import Redis
 
 from contracts.golden import Golden
 from ibidem_core.settings import Settings
+from ibidem_workers.batches import decompress
 from ibidem_workers.celery_app import make_app, send
-from ibidem_workers.messages import decompress
 
 RANDOM = (
     (re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}"), "UUID"),

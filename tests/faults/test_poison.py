@@ -21,17 +21,17 @@ BROKERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabb
 # A worker that one document ends, as a fault in a library would.
 ENDED_BY_POISON = """
 import os, sys
-from ibidem_engines import records
+from ibidem_engines import ledger
 from ibidem_workers import worker
 
-sign = records.sign_and_pack
+sign = ledger.sign_and_pack
 
 def ends_here(documents, *others):
     if any("poison" in document.text for document in documents):
         os._exit(139)
     return sign(documents, *others)
 
-records.sign_and_pack = ends_here
+ledger.sign_and_pack = ends_here
 sys.exit(worker.main(sys.argv[1]))
 """
 

@@ -26,15 +26,14 @@ from ibidem_dedupe.overrides import Override
 from ibidem_engines.cluster import source as documents
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.records import UnstorableRecord
+from ibidem_engines.ledger import UnstorableRecord
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import digest, sign_one
-from ibidem_workers.batches import BatchResult
+from ibidem_workers.batches import BatchResult, check
 from ibidem_workers.celery_app import TASK, make_app
 from ibidem_workers.consumer import STRANGE
 from ibidem_workers.dead_letters import read_letter
-from ibidem_workers.messages import check
 from ibidem_workers.runs import RunRecord
 
 FIELDS = Fields(text="article.body", title="headline", meta="")

@@ -13,7 +13,7 @@ from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_dedupe.relations import relate
 from ibidem_engines.cluster.dsl import PACKED
-from ibidem_engines.cluster.ranking import read_hits
+from ibidem_engines.cluster.lookup import read_hits
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table

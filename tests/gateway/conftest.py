@@ -13,7 +13,7 @@ from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_gateway.app import make_gateway
 from ibidem_ingest.idf.store import Tables
 from servers.indices import remove_indices

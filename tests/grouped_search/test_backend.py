@@ -6,7 +6,7 @@ import pytest
 
 from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.backend import PageRequest, cursor_codec, start_place
-from ibidem.grouped_search.scope import build_lookup
+from ibidem.grouped_search.page import build_lookup
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.cursor import Cursor, CursorCodec, NextPage, ReadView

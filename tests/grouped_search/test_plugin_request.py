@@ -4,7 +4,7 @@ import pytest
 
 from ibidem.grouped_search.dsl.backend import has_more
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.plugin_request import decides, plugin_policy, plugin_request
+from ibidem.grouped_search.stats import decides, plugin_policy, plugin_request
 from ibidem_dedupe.request import DedupeRequest, parse_request
 
 

@@ -15,7 +15,7 @@ from ibidem_core.settings import Settings
 from ibidem_dedupe.overrides import Override, Verdict
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -25,8 +25,7 @@ from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.backfill.checkpoint import Checkpoint
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, letters
-from ibidem_workers.groups.lease import SettlingLease
-from ibidem_workers.groups.service import regroup, settle_all
+from ibidem_workers.groups.service import SettlingLease, regroup, settle_all
 from servers.indices import ask
 from support.command_line import Run
 from support.signed_records import make_record

@@ -6,7 +6,7 @@ import pytest
 
 from ibidem.index.deletion import GoneFile, find_gone
 from ibidem_engines.engine import Engine
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers import read

@@ -17,9 +17,8 @@ from ibidem_dedupe.request import parse_request
 from ibidem_engines.cluster.records import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
-from ibidem_engines.ledger import GroupCheckpoint, load_overrides, save_preset, stored_presets
+from ibidem_engines.ledger import GroupCheckpoint, load_overrides, records, save_preset, stored_presets
 from ibidem_engines.query import parse_query
-from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.replace import Replacement, replace_index

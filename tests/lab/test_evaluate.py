@@ -9,9 +9,8 @@ from hypothesis import strategies as st
 
 from dedupe.test_collection import prose
 from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import GroupCheckpoint
+from ibidem_engines.ledger import GroupCheckpoint, records
 from ibidem_engines.query import Filter
-from ibidem_engines.records import records
 from ibidem_engines.stored_groups import SeqNoRange, ShardRef
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError

@@ -17,8 +17,8 @@ from ibidem.grouped_search.texts import group_texts
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import records
 from ibidem_engines.query import parse_query
-from ibidem_engines.records import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_mail.memberships import write_threads, write_works

@@ -12,8 +12,8 @@ from ibidem.grouped_search.api import EngineBackend, search_index
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import records
 from ibidem_engines.query import parse_query
-from ibidem_engines.records import records
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError

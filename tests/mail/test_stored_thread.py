@@ -6,7 +6,7 @@ import pytest
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_mail.memberships import write_threads
 from ibidem_mail.report import describe, read, read_thread

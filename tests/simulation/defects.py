@@ -10,8 +10,8 @@ from ibidem_engines.cluster import write as writing
 from ibidem_engines.ledger import GroupCheckpoint, load_overrides
 from ibidem_engines.stored_groups import Ledger
 from ibidem_workers import tasks
-from ibidem_workers.backfill import batch, record_copy, replace
-from ibidem_workers.groups import lookup_match, settle
+from ibidem_workers.backfill import batch, replace
+from ibidem_workers.groups import settle
 from ibidem_workers.groups.follower import Follower
 from simulation.memory_engine import MemoryLedgers, MemoryTarget
 from simulation.memory_queue import MemoryQueue, Messages
@@ -130,7 +130,7 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(batch, "delete_survivors", lambda *late: late[3]), "is back", "REPLACEMENT", 450
     ),
     "a tombstone carried over deletes nothing": Defect(
-        lambda: patch.object(record_copy, "read_entries", lambda *_: ()), "is back", "REPLACEMENT_DELETION", 150
+        lambda: patch.object(replace, "read_entries", lambda *_: ()), "is back", "REPLACEMENT_DELETION", 150
     ),
     "a decision counts as followed though groups are settled without it": Defect(
         lambda: patch.object(Follower, "_follow_changes", _reads_decisions_again),
@@ -142,7 +142,7 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(settle.Settler, "_successions", lambda *_: []), "a group has no lead"
     ),
     "settled leads are not looked up": Defect(
-        lambda: patch.object(lookup_match.LookUpMatch, "_find", lambda *_, **__: []),
+        lambda: patch.object(settle.LookUpMatch, "_find", lambda *_, **__: []),
         "lead groups of their own, and are duplicates",
     ),
 }

@@ -17,8 +17,8 @@ from ibidem_engines.cluster.records import put_in_place
 from ibidem_engines.cluster.write import StoredVersion, WriteMode, WriteTarget
 from ibidem_engines.cursor import KEY, NOW, ReadView, read_key
 from ibidem_engines.engine import Engine, Info, LookupResult, Outcome, Ranking, Record, SignatureLookup, StoredDocument
+from ibidem_engines.ledger import UnstorableRecord, check_storable
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.records import UnstorableRecord, check_storable
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.stored_groups import (
     FIELDS,

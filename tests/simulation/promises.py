@@ -4,7 +4,7 @@ from collections.abc import Collection
 from itertools import combinations
 
 from ibidem_engines.ledger import POLICY, GroupCheckpoint, load_overrides
-from ibidem_workers.groups.lookup_match import make_row
+from ibidem_workers.groups.settle import make_row
 from ibidem_workers.runs import RunMonitor, RunRecord
 from simulation.memory_cluster import Link
 from simulation.memory_engine import MemoryEngine

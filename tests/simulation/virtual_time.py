@@ -9,8 +9,8 @@ from uuid import UUID
 import ibidem_core.errors as retry
 from ibidem_workers import runs, tasks
 from ibidem_workers.backfill import replace, run
-from ibidem_workers.groups import lease as settling_lease
 from ibidem_workers.groups import service
+from ibidem_workers.groups import service as settling_lease
 from simulation.scheduler import Process, Scheduler
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from ibidem_engines.cluster.index import VERSION
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read

@@ -7,7 +7,7 @@ import pytest
 from ibidem.index.deletion import clear_tombstones, delete
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import MAX_VERSION, Engine, WriteStatus
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables

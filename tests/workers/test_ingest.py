@@ -18,9 +18,8 @@ from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers import dead_letters
 from ibidem_workers import ingest as ingest_module
 from ibidem_workers.executors import Supervisor
-from ibidem_workers.ingest import Interruption, ingest, ingest_documents, retry
+from ibidem_workers.ingest import IngestRequest, Interruption, ingest, ingest_documents, retry
 from ibidem_workers.runs import Progress, summary
-from ibidem_workers.submit import IngestRequest
 
 
 @pytest.mark.slow

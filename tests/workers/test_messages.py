@@ -15,8 +15,7 @@ from kombu.utils import json
 
 from ibidem_core.settings import Settings
 from ibidem_ingest.document import Document
-from ibidem_workers.celery_app import TASK
-from ibidem_workers.messages import (
+from ibidem_workers.batches import (
     AGAIN,
     COMPRESSION,
     MAX_STRUCTURE,
@@ -27,11 +26,12 @@ from ibidem_workers.messages import (
     most_of_record,
     too_dense,
 )
+from ibidem_workers.celery_app import TASK
 
 DECODES = """
 import sys
 from kombu import compression
-from ibidem_workers.messages import restrict_serializers
+from ibidem_workers.batches import restrict_serializers
 restrict_serializers(1_000)
 try:
     print(len(compression.decompress(sys.stdin.buffer.read(), sys.argv[1])))

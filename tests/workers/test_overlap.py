@@ -4,7 +4,7 @@ import threading
 
 import pytest
 
-from ibidem_workers.overlap import overlap
+from ibidem_workers.batches import overlap
 
 
 def test_never_more_calls_go_on_than_allowed() -> None:

@@ -7,9 +7,9 @@ import sys
 
 import pytest
 
-from ibidem_workers.processes import has_exited, host_name, is_stopped, this_process
+from ibidem_workers.executors import has_exited, host_name, is_stopped, this_process
 
-TELLS = "from ibidem_workers.processes import this_process; print(this_process(), flush=True); input()"
+TELLS = "from ibidem_workers.executors import this_process; print(this_process(), flush=True); input()"
 
 
 @pytest.mark.slow

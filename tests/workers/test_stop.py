@@ -18,9 +18,8 @@ from ibidem_workers import executors
 from ibidem_workers.batches import TRIES
 from ibidem_workers.celery_app import connect_broker, make_app
 from ibidem_workers.executors import Supervisor, WorkerFailure
-from ibidem_workers.ingest import ToBroker
+from ibidem_workers.ingest import Submission, ToBroker
 from ibidem_workers.runs import RunMonitor
-from ibidem_workers.submit import Submission
 from support.rabbitmq_queues import delete_queues
 
 # A worker that holds the batch in hand until it is let go on.

@@ -18,10 +18,10 @@ from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
+from ibidem_workers.batches import compress
 from ibidem_workers.celery_app import TASK, make_app, make_broker
 from ibidem_workers.executors import Supervisor
 from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.messages import compress
 from ibidem_workers.runs import RunMonitor
 from support.rabbitmq_queues import delete_queues
 

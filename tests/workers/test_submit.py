@@ -14,8 +14,8 @@ from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Tally
 from ibidem_workers.batches import SerializedBatch
+from ibidem_workers.ingest import REFUSALS_A_SLICE, Submission
 from ibidem_workers.runs import record, summary
-from ibidem_workers.submit import REFUSALS_A_SLICE, Submission
 
 
 class Sent(list[dict[str, object]]):

@@ -11,8 +11,7 @@ from faults.kill import children, kill, living
 from ibidem.cli.worker import run as command
 from ibidem_core.settings import Settings
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.executors import STOPPED
-from ibidem_workers.processes import this_process
+from ibidem_workers.executors import STOPPED, this_process
 
 
 def run(environment: dict[str, str], *parent: str) -> subprocess.CompletedProcess[str]:

@@ -23,8 +23,7 @@ from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_core.settings import Settings
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.batches import Record, batch_key
-from ibidem_workers.messages import AGAIN, COMPRESSION, most_of_message, register_compression
+from ibidem_workers.batches import AGAIN, COMPRESSION, Record, batch_key, most_of_message, register_compression
 
 TIMEOUT_S = 5
 

@@ -12,7 +12,7 @@ from kombu.connection import Connection
 from kombu.exceptions import ContentDisallowed, DecodeError
 from kombu.message import Message
 
-from ibidem_workers.messages import check
+from ibidem_workers.batches import check
 from ibidem_workers.tasks import _log
 
 DELAYED = "celery.worker.consumer.delayed_delivery:DelayedDelivery"

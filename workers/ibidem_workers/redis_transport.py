@@ -38,7 +38,6 @@ class Renewal(bootsteps.StartStopStep):  # type: ignore[misc] # celery publishes
         self._timer = consumer.timer.call_repeatedly(seconds, self._renew, (channel,))
 
     def stop(self, _: Any) -> None:
-        """Stop with it."""
         self._timer.cancel()
 
     def _renew(self, channel: Any) -> None:

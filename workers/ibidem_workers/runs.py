@@ -14,7 +14,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import check_entry, count_joined, read_entries, read_ledger
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batches import NO_RESULT, BatchResult, batch_key, read_account, refusals_from_json
-from ibidem_workers.processes import has_exited, host_name
+from ibidem_workers.executors import has_exited, host_name
 
 State = Literal["reading", "submitted", "interrupted"]
 

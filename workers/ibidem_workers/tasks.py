@@ -24,15 +24,13 @@ from ibidem_core.logs import Stages, log_context
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
-from ibidem_engines.ledger import read_entries
-from ibidem_engines.records import records
+from ibidem_engines.ledger import read_entries, records
 from ibidem_ingest.document import Document, place, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
-from ibidem_workers.batches import TRIES, Batch, BatchResult, Tries, batch_key, read_account
+from ibidem_workers.batches import TRIES, WRITES, Batch, BatchResult, Tries, batch_key, overlap, read_account
 from ibidem_workers.dead_letters import printable, writable
-from ibidem_workers.overlap import WRITES, overlap
 
 Answer = TypeVar("Answer")
 

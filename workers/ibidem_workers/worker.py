@@ -28,11 +28,9 @@ from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import Batch, Record
+from ibidem_workers.batches import AGAIN, Batch, Record, most_of_message, restrict_serializers
 from ibidem_workers.celery_app import TASK, connect_broker, make_app, send
-from ibidem_workers.executors import COLLECTED_AFTER, STOPPED
-from ibidem_workers.messages import AGAIN, most_of_message, restrict_serializers
-from ibidem_workers.processes import is_alive
+from ibidem_workers.executors import COLLECTED_AFTER, STOPPED, is_alive
 from ibidem_workers.tasks import SIGN_SECONDS, WARMED, Delivery, WorkerContext, sign_and_write, time_limit
 
 PAUSE = 1.0  # seconds before a message that met an unexpected error is put back

@@ -39,10 +39,9 @@ from ibidem_core.settings import Settings, load
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import percent
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.backfill.check import CheckResult, check
 from ibidem_workers.backfill.follow import follow
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
-from ibidem_workers.backfill.run import backfill_in_place
+from ibidem_workers.backfill.run import CheckResult, backfill_in_place, check
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.runs import summary
 

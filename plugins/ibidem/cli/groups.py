@@ -38,7 +38,7 @@ from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MAX_LEADS
 from ibidem_dedupe.pairs import MAX_TEXTS_PER_KEY
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.records import check_distinct
+from ibidem_engines.ledger import check_distinct
 from ibidem_ingest.errors import UsageError
 
 COLUMNS = 10

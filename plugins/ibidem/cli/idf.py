@@ -12,7 +12,7 @@ from ibidem.cli.console import Json, bar, engine_context, messages, print_json, 
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.idf_build import REMEDY, ForeignShare, build_table, find_foreign, index_documents, sample, table_facts
 from ibidem_core.settings import Settings, load
-from ibidem_engines.records import SIGN_AGAIN
+from ibidem_engines.ledger import SIGN_AGAIN
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Correlation, Tables, changed_fingerprints, correlation

@@ -19,9 +19,8 @@ from ibidem_core.settings import Settings, load
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.formats import DETECT, SUFFIXES, Choice, Format, IdFrom
 from ibidem_ingest.readers.inputs import named_pipes
-from ibidem_workers.ingest import ingest
+from ibidem_workers.ingest import IngestRequest, ingest
 from ibidem_workers.runs import summary
-from ibidem_workers.submit import IngestRequest
 
 Paths = Annotated[
     list[str],

@@ -29,7 +29,7 @@ from ibidem_core.settings import load
 from ibidem_core.side_packages import hook
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.records import check_distinct
+from ibidem_engines.ledger import check_distinct
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.formats import DETECT, Choice

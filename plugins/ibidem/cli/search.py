@@ -34,14 +34,14 @@ from ibidem.cli.console import (
     results,
     sanitize,
 )
-from ibidem.comparison.result_list import Entry, read_groups
+from ibidem.comparison.compare import Entry, read_groups
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import Response, ResponseHit, account_line, advice, format_count
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_dedupe.request import DedupeRequest, parse_request
+from ibidem_engines.ledger import check_distinct
 from ibidem_engines.query import QUERY_HELP, Query, match_all, parse_query
-from ibidem_engines.records import check_distinct
 from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import Tables

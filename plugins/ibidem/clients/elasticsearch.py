@@ -18,8 +18,8 @@ from elasticsearch import AsyncElasticsearch
 from elasticsearch.exceptions import HTTP_EXCEPTIONS, ApiError
 from typing_extensions import override
 
-from ibidem.clients.adapter import ClientAdapter, IgnoredStatus, failure_body, read_fast, request_json
-from ibidem.grouped_search.dsl.msearch import error_json
+from ibidem.clients.search import ClientAdapter, IgnoredStatus, failure_body, read_fast, request_json
+from ibidem.grouped_search.dsl.search import error_json
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES, Failure
 from ibidem_engines.cluster.elasticsearch import ApiVersion, in_server_version, in_server_version_async

@@ -8,8 +8,8 @@ from opensearchpy.exceptions import HTTP_EXCEPTIONS, TransportError
 from opensearchpy.serializer import Deserializer, JSONSerializer
 from typing_extensions import override
 
-from ibidem.clients.adapter import ClientAdapter, IgnoredStatus, failure_body, read_fast, request_json
-from ibidem.grouped_search.dsl.msearch import error_json
+from ibidem.clients.search import ClientAdapter, IgnoredStatus, failure_body, read_fast, request_json
+from ibidem.grouped_search.dsl.search import error_json
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES, Failure
 from ibidem_engines.requests import ApiRequest

@@ -10,7 +10,7 @@ from time import perf_counter
 import numpy as np
 from typing_extensions import override
 
-from ibidem.grouped_search import plugin_request as by_plugin
+from ibidem.grouped_search import stats as by_plugin
 from ibidem.grouped_search.backend import (
     IndexState,
     PageRequest,
@@ -21,11 +21,9 @@ from ibidem.grouped_search.backend import (
     document_ref,
     read_cursor,
 )
-from ibidem.grouped_search.neighbours import read_passage
-from ibidem.grouped_search.page import check_page, grouped_page, without_text
+from ibidem.grouped_search.page import check_page, check_scope, grouped_page, read_passage, without_text
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
-from ibidem.grouped_search.scope import check_scope
 from ibidem.grouped_search.stats import Facets, count_facets, ungrouped_stats
 from ibidem.grouped_search.stored import StoredBackend, stored_page
 from ibidem.grouped_search.window import Window

@@ -224,7 +224,6 @@ def duplicate_reason(mark: Mapping[str, Any], lead: str = "") -> str:
 
 
 def account_line(response: Response, first: int) -> str:
-    """Return the account of a response as one line."""
     account = response["dedupe"]
     documents, groups = account["documents"], account["groups"]
     lead_count = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])

@@ -24,8 +24,7 @@ from ibidem_core.records import parse_record
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Outcome, SignatureLookup, WriteStatus
-from ibidem_engines.ledger import DeletedDocument, Tombstone, read_entries, read_key, read_ledger
-from ibidem_engines.records import records
+from ibidem_engines.ledger import DeletedDocument, Tombstone, read_entries, read_key, read_ledger, records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, Refusal, UsageError
 from ibidem_ingest.idf.store import Tables

@@ -18,6 +18,7 @@ from ibidem_core.settings import Settings, settings_rows
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine, HealthIssue, Info, PluginNode
 from ibidem_engines.ledger import (
+    SIGN_AGAIN,
     DamagedEntry,
     DeletedDocument,
     GroupCheckpoint,
@@ -26,7 +27,6 @@ from ibidem_engines.ledger import (
     find_damaged,
     read_preset,
 )
-from ibidem_engines.records import SIGN_AGAIN
 from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest import distribution
 from ibidem_ingest.distribution import install_command

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from ibidem.grouped_search.explanations import reason, relation_name
-from ibidem.grouped_search.scope import build_lookup, cut_fields
+from ibidem.grouped_search.page import build_lookup, cut_fields
 from ibidem.grouped_search.texts import check_date, general_tables
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict

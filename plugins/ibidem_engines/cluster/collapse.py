@@ -19,7 +19,7 @@ from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.cluster.dsl import ALL, PACKED, Clause
 from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.ranking import read_hit
+from ibidem_engines.cluster.lookup import read_hit
 from ibidem_engines.requests import IN_HEADS, WHOLE, ApiRequest, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import (
     MAX_GROUPS,
@@ -458,7 +458,6 @@ class ClusterCollapse:
         return add_filter(body, {"terms": {self.field: list(groups)}})
 
     def _read(self, answer: Mapping[str, Any]) -> list[GroupHit]:
-        """Read hits with their groups."""
         return [
             GroupHit(
                 read_hit(each, self.sorted_by),

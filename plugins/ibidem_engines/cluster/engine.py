@@ -19,7 +19,7 @@ from ibidem_engines.cluster.collapse import CountResult
 from ibidem_engines.cluster.groups import ClusterGroups, ClusterMemberships
 from ibidem_engines.cluster.health import MAX_SOURCES, OK_STATUSES, check_cluster, field_issue
 from ibidem_engines.cluster.index import Layout, refresh_index
-from ibidem_engines.cluster.ranking import window
+from ibidem_engines.cluster.lookup import window
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex import ClusterReindexSource
 from ibidem_engines.cluster.search import ClusterSearch, open_point, target_of

@@ -24,8 +24,7 @@ from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import Action, ClusterClient, run
 from ibidem_engines.cluster.dsl import PACKED, Clause
 from ibidem_engines.cluster.index import Layout, deletions, identities, newest, read, shards, template, write_order
-from ibidem_engines.cluster.lookup import LeadLookUp
-from ibidem_engines.cluster.ranking import long_values, read_binary
+from ibidem_engines.cluster.lookup import LeadLookUp, long_values, read_binary
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import signature_fields
 from ibidem_engines.engine import HealthIssue

@@ -38,7 +38,7 @@ from ibidem_engines.cluster.index import (
     states,
     write_order,
 )
-from ibidem_engines.cluster.ranking import fill_packed
+from ibidem_engines.cluster.lookup import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import Values, remove_member, signed_part, with_signatures
 from ibidem_engines.cluster.source_storage import (
@@ -63,7 +63,7 @@ from ibidem_engines.engine import (
     SourceDocument,
     WriteStatus,
 )
-from ibidem_engines.records import UnstorableRecord, values_of_records
+from ibidem_engines.ledger import UnstorableRecord, values_of_records
 from ibidem_engines.requests import WHOLE, ApiRequest, answer_to, quote_index
 from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef, own_group
 from ibidem_ingest.errors import UsageError

@@ -17,8 +17,7 @@ from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, CountRe
 from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.health import field_issue
 from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.lookup import LookUp
-from ibidem_engines.cluster.ranking import apply_view, limit_writes, long_values, next_view, rank
+from ibidem_engines.cluster.lookup import LookUp, apply_view, limit_writes, long_values, next_view, rank
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import (

@@ -12,8 +12,8 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem_core.address import OURS, Fields, read_path, remove_path, set_path
 from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
+from ibidem_engines.ledger import UnstorableRecord, check_storable
 from ibidem_engines.query import Query
-from ibidem_engines.records import UnstorableRecord, check_storable
 from ibidem_engines.words import mark, passage, searched_phrases
 from ibidem_ingest.dates import EPOCH, interval, iso_date, iso_day, time_of_day
 from ibidem_ingest.document import Document

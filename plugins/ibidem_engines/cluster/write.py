@@ -26,8 +26,15 @@ from ibidem_engines.cluster.index import write_order
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import Values, as_source, led_group, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
-from ibidem_engines.ledger import Tombstone, read_entries
-from ibidem_engines.records import UnstorableRecord, clash, find_superseded, values_of_records, write_in_turns
+from ibidem_engines.ledger import (
+    Tombstone,
+    UnstorableRecord,
+    clash,
+    find_superseded,
+    read_entries,
+    values_of_records,
+    write_in_turns,
+)
 from ibidem_engines.requests import quote_index
 from ibidem_engines.stored_groups import own_group
 from ibidem_ingest.signatures.content import group_name

@@ -14,12 +14,13 @@ import orjson
 from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
-from ibidem_engines.ledger import Tombstone, read_entries
-from ibidem_engines.records import (
+from ibidem_engines.ledger import (
+    Tombstone,
     UnstorableRecord,
     check_storable,
     clash,
     find_superseded,
+    read_entries,
     values_of_records,
     write_in_turns,
 )

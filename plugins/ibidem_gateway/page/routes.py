@@ -23,18 +23,15 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import load_overrides
 from ibidem_engines.words import mark as highlight
 from ibidem_engines.words import searched_phrases
-from ibidem_gateway.dependencies import CallersEngine, GatewayContext, WithCaller, WithContext
+from ibidem_gateway.dependencies import CallersEngine, GatewayContext, Id, Pair, WithCaller, WithContext
 from ibidem_gateway.document_routes import check_overrides
 from ibidem_gateway.errors import HttpError
-from ibidem_gateway.metrics import timed_search
-from ibidem_gateway.openapi import Id, Pair
-from ibidem_gateway.page.body import shown_sections
 from ibidem_gateway.page.comparison import ComparedPair
-from ibidem_gateway.page.documents import last_decision, read_copies, timeline
+from ibidem_gateway.page.documents import last_decision, read_copies, shown_sections, timeline
 from ibidem_gateway.page.entries import count_choices, diff, has_more, page_groups, split_marks, web_address
 from ibidem_gateway.page.rendering import STATIC, html, static
 from ibidem_gateway.page.state import LABELS, PAIR_LEVELS, ListQuery, field, read_query
-from ibidem_gateway.upstream import Caller
+from ibidem_gateway.upstream import Caller, timed_search
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.head import FAMILY, MIH, is_mail, with_hash
 from ibidem_mail import report

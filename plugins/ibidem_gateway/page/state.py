@@ -16,8 +16,8 @@ from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.query import Query as SearchQuery
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Order
+from ibidem_gateway.dependencies import MAX_QUERY, Id, StrictQuery
 from ibidem_gateway.errors import HttpError
-from ibidem_gateway.openapi import MAX_QUERY, Id, StrictQuery
 from ibidem_gateway.page.rendering import written_date
 from ibidem_ingest.dates import iso_range, spelled_date
 from ibidem_ingest.errors import UsageError
@@ -88,7 +88,6 @@ class PageState:
     size: int = SIZES[0]  # groups on a page
 
     def request(self) -> DedupeRequest:
-        """Return the dedupe request."""
         parameters = {
             "dedupe": self.dedupe,
             "dedupe_level": self.level,
@@ -315,7 +314,6 @@ def read_leniently(parameters: QueryParams) -> PageState:
 
 
 def field(form: Mapping[str, str], name: str) -> str:
-    """Return a field of a form."""
     if not form.get(name):
         raise HttpError(400, "illegal_argument_exception", f"the form has no {name!r}", f"send {name}")
     return form[name]

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.cluster import ranking
+from ibidem_engines.cluster import lookup
 from ibidem_engines.cluster.index import write_order
-from ibidem_engines.cluster.ranking import read_hits
+from ibidem_engines.cluster.lookup import read_hits
 from ibidem_engines.stored_groups import Hit, HitNames, read_packed
 from ibidem_ingest.signatures.packed import read_id
 from support.signed_records import make_record
@@ -92,7 +92,7 @@ def _decoder(request: pytest.FixtureRequest) -> Iterator[None]:
     """Decode with the library that may be installed, and without it."""
     with pytest.MonkeyPatch.context() as patch:
         if request.param == "binascii":
-            patch.setattr(ranking, "FAST_BASE64", None)
+            patch.setattr(lookup, "FAST_BASE64", None)
         else:
             pytest.importorskip("pybase64")
         yield

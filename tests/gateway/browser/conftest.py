@@ -10,7 +10,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from servers.indices import remove_indices

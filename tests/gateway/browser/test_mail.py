@@ -11,7 +11,7 @@ from gateway.browser.test_browser import DARK, PHONE, serious
 from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_ingest.idf.store import Tables
 from ibidem_mail.memberships import write_threads
 from servers.indices import remove_indices

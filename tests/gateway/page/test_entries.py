@@ -9,7 +9,7 @@ from starlette.testclient import TestClient
 
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_engines.query import Phrase
-from ibidem_gateway.page.body import shown_sections
+from ibidem_gateway.page.documents import shown_sections
 from ibidem_gateway.page.entries import page_groups, web_address
 from ibidem_gateway.page.state import LABELS, ORDERS, ListQuery, PageState
 from ibidem_ingest.document import Document

@@ -11,7 +11,7 @@ from starlette.testclient import TestClient
 from gateway.conftest import HERE, Serve
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_gateway.page.rendering import STATIC
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables

@@ -6,8 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from ibidem.grouped_search.dsl.depth import deepen, grows
-from ibidem.grouped_search.dsl.request import read_search
+from ibidem.grouped_search.dsl.request import deepen, grows, read_search
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_ingest.errors import UsageError
 

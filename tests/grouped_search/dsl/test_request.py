@@ -2,8 +2,7 @@
 
 import pytest
 
-from ibidem.grouped_search.dsl.parts import read_parts
-from ibidem.grouped_search.dsl.request import read_search
+from ibidem.grouped_search.dsl.request import read_parts, read_search
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_ingest.errors import UsageError
 

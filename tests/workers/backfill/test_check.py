@@ -5,8 +5,7 @@ import pytest
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
-from ibidem_workers.backfill.check import check
-from ibidem_workers.backfill.run import backfill_in_place
+from ibidem_workers.backfill.run import backfill_in_place, check
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import summary
 from workers.backfill.conftest import FIRST, Theirs, stories, story

@@ -10,7 +10,7 @@ import pytest
 from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
 from ibidem_engines.cluster import reindex
-from ibidem_workers.backfill import field_guard
+from ibidem_workers.backfill import run
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import StripRequest, strip
@@ -84,7 +84,7 @@ HELD = dict.fromkeys(("meaning", "sound", "weights", "parts"), COUNT - COUNT // 
 @pytest.fixture(autouse=True)
 def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
     """Counts are compared again at once."""
-    monkeypatch.setattr(field_guard, "PAUSE", 0)
+    monkeypatch.setattr(run, "PAUSE", 0)
 
 
 @pytest.fixture

@@ -8,8 +8,8 @@ from typing import Any, Self
 
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
-from ibidem_workers.backfill.check import check
 from ibidem_workers.backfill.follow import follow
+from ibidem_workers.backfill.run import check
 from ibidem_workers.runs import summary
 from servers.fake_server import Answer, between
 from servers.indices import ask

@@ -6,9 +6,8 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
-from ibidem_workers.backfill.batch import BackfillBatch
+from ibidem_workers.backfill.batch import FEW, BackfillBatch, Signers, SigningJob
 from ibidem_workers.backfill.checkpoint import all_writes, names
-from ibidem_workers.backfill.pool import FEW, Signers, SigningJob
 from ibidem_workers.ingest import ingest_documents
 
 

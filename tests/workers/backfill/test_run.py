@@ -28,7 +28,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers import executors
-from ibidem_workers.backfill import checkpoint, pool
+from ibidem_workers.backfill import batch, checkpoint
 from ibidem_workers.backfill.checkpoint import load_checkpoint
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.ingest import Interruption, ingest_documents
@@ -325,7 +325,7 @@ class TestGoingOn:
         self, settings: Settings, engine: Engine, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(30)], settings)
-        monkeypatch.setattr(pool, "FEW", 0)
+        monkeypatch.setattr(batch, "FEW", 0)
         monkeypatch.setattr(checkpoint, "PAGE", 10)
         monkeypatch.setattr(executors, "COMMAND", (sys.executable, "-c", DEADLY))
         run = backfill_in_place(settings)

@@ -11,7 +11,7 @@ from ibidem_engines.engine import Engine, Outcome, Signed, SourceDocument, Write
 from ibidem_engines.ledger import Tombstone
 from ibidem_engines.stored_groups import Name
 from ibidem_ingest.document import Document
-from ibidem_workers.backfill.survivors import delete_survivors, find_survivors
+from ibidem_workers.backfill.batch import delete_survivors, find_survivors
 from ibidem_workers.ingest import ingest_documents
 
 FIVE = {"version": 5}

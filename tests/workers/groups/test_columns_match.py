@@ -10,9 +10,8 @@ from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.ledger import POLICY
 from ibidem_engines.stored_groups import GroupedDocument, Name, SeqNoRange, ShardRef
 from ibidem_workers.groups.block import Row, Rules
-from ibidem_workers.groups.columns_match import ColumnsMatch, SliceCache
+from ibidem_workers.groups.columns_match import ColumnsMatch, SliceCache, StoredColumns
 from ibidem_workers.groups.settle import LeadChanged
-from ibidem_workers.groups.stored_columns import StoredColumns
 from support.windows import SampleWindow, example_settings, windows
 from workers.groups.test_block import rows_of
 

@@ -8,8 +8,8 @@ from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.ledger import POLICY
 from ibidem_engines.stored_groups import GroupedDocument, Name, SeqNoRange, ShardRef
 from ibidem_workers.groups.block import Rules
-from ibidem_workers.groups.everything import count_joined, first_leads, seq_ranges
-from ibidem_workers.groups.stored_columns import StoredColumns
+from ibidem_workers.groups.columns_match import StoredColumns
+from ibidem_workers.groups.follower import count_joined, first_leads, seq_ranges
 
 
 def grouping(lead: list[int], kinds: list[str]) -> Grouping:

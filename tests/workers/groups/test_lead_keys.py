@@ -16,7 +16,7 @@ from ibidem_engines.stored_groups import LeadKeys, Several
 from ibidem_ingest.signatures.lookup_keys import content_key, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_workers.groups.block import Row, Rules
-from ibidem_workers.groups.lookup_match import _require, content_keys, near_keys
+from ibidem_workers.groups.settle import _require, content_keys, near_keys
 from support.naive_settling import judge
 from support.windows import SampleWindow, example_settings, pack_signatures, signatures, value, windows, with_slots
 from workers.groups.test_block import rows_of

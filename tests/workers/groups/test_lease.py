@@ -5,9 +5,9 @@ from collections.abc import Mapping
 import pytest
 
 from ibidem_engines.engine import Engine
-from ibidem_workers.groups import lease as module
-from ibidem_workers.groups.lease import KEY, SECONDS, SettlingLease
-from ibidem_workers.processes import this_process
+from ibidem_workers.executors import this_process
+from ibidem_workers.groups import service as module
+from ibidem_workers.groups.service import KEY, SECONDS, SettlingLease
 from workers.groups.test_service import index
 
 NOW = 1_000_000.0

@@ -10,7 +10,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import POLICY
 from ibidem_engines.stored_groups import Assignment, Marks, ShardRef
 from ibidem_workers.groups.block import Join, Row, Rules
-from ibidem_workers.groups.lookup_match import LookUpMatch, make_row
+from ibidem_workers.groups.settle import LookUpMatch, make_row
 from workers.groups.test_follower import OTHER, write
 from workers.groups.test_service import index, stored
 from workers.groups.test_settle import named, part_of_words

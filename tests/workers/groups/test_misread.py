@@ -7,7 +7,7 @@ import pytest
 from engines.conftest import absent, address, alone, tidy
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.records import records
+from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ingest.signatures.test_misread import STORY, TABLE, WORDS, read_again

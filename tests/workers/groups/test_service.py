@@ -17,8 +17,7 @@ from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.ledger import POLICY, GroupCheckpoint, load_overrides, parse_policy
-from ibidem_engines.records import records
+from ibidem_engines.ledger import POLICY, GroupCheckpoint, load_overrides, parse_policy, records
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, SeqNoRange
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -27,9 +26,8 @@ from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.lookup_match import make_row
 from ibidem_workers.groups.service import regroup, settle_all
-from ibidem_workers.groups.settle import Settler
+from ibidem_workers.groups.settle import Settler, make_row
 from support import naive_settling
 from support.naive_settling import judge
 from support.signed_records import make_record

@@ -8,10 +8,9 @@ import pytest
 
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import GroupCheckpoint
-from ibidem_workers.groups import lease, service
+from ibidem_workers.groups import service
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.lease import SettlingLease
-from ibidem_workers.groups.service import settle, settle_all
+from ibidem_workers.groups.service import SettlingLease, settle, settle_all
 from workers.groups.test_service import groups, index, plain, signed
 
 
@@ -61,7 +60,7 @@ def test_of_several_that_see_the_lease_free_at_once_one_settles() -> None:
             return success
 
         with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor() as threads:
-            patch.setattr(lease, "MOMENT", 0.05)
+            patch.setattr(service, "MOMENT", 0.05)
             patch.setattr(SettlingLease, "is_taken", take)
             assert sum(threads.map(SettlingLease.take, leases)) == 1
 

@@ -15,8 +15,8 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import POLICY
 from ibidem_engines.query import parse_query
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.lookup_match import make_row
 from ibidem_workers.groups.service import regroup
+from ibidem_workers.groups.settle import make_row
 from servers.indices import ask, remove_indices
 from support.naive_settling import judge
 from support.signed_records import make_record

@@ -1,11 +1,18 @@
-"""Backfill of one batch: read, sign, write conditionally, count."""
+"""Backfill of one batch: read, sign, write conditionally, count.
 
-from collections.abc import Callable, Iterable, Sequence
+Survivors: documents in a new index that exist despite a newer tombstone. A copy outlives its tombstone if it was
+written later, or its deleter crashed.
+"""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from ibidem_core import logs
 from ibidem_core.errors import EngineError, retry_unavailable
 from ibidem_core.settings import Settings
+from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import (
     Engine,
     Outcome,
@@ -16,8 +23,7 @@ from ibidem_engines.engine import (
     SourceDocument,
     WriteStatus,
 )
-from ibidem_engines.ledger import read_entries
-from ibidem_engines.records import records
+from ibidem_engines.ledger import Tombstone, read_entries, records
 from ibidem_engines.stored_groups import Marks, Name
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
@@ -25,9 +31,54 @@ from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
 from ibidem_workers.backfill.checkpoint import Portions
-from ibidem_workers.backfill.survivors import delete_survivors
-from ibidem_workers.batches import TRIES, BatchResult, Tries, batch_key, read_account
-from ibidem_workers.overlap import WRITES, overlap
+from ibidem_workers.batches import TRIES, WRITES, BatchResult, Tries, batch_key, overlap, read_account
+from ibidem_workers.executors import Pool
+
+
+def find_survivors(engine: Engine, tombstones: Mapping[str, Tombstone]) -> set[str]:
+    """Return the ids of documents in an index that are no newer than their tombstones.
+
+    A document without a version is none: another program has written it since.
+    """
+    if not tombstones:
+        return set()
+    engine.refresh()
+    documents = engine.fetch([(engine.index, id_) for id_ in tombstones])
+    versions = {each.document.id: each.version for each in documents}
+    return {id_ for id_, version in versions.items() if 0 < version <= tombstones[id_].version}
+
+
+def delete_survivors(
+    engine: Engine, source: ReindexSource, copies: Sequence[Signed], outcomes: Sequence[Outcome]
+) -> list[Outcome]:
+    """Delete late copies of documents that were deleted from the new index; returns them as stale.
+
+    A document without a version was written by another program, whatever tombstones say of earlier ones: it is deleted
+    where the first index does not know of the deletion. A copy that was there already is of another process, which may
+    have ended before it looked for a tombstone.
+    """
+    written = {outcome.id for outcome in outcomes if outcome.order}
+    documents = [document for document, _ in copies if document.version or document.name.id in written]
+    entries = engine.get_records_by_key("tombstones", [document.name.id for document in documents])
+    tombstones = dict(read_entries(entries.items(), Tombstone.from_record))
+    unversioned = {each.name.id for each in documents if not each.version and each.name.id in tombstones}
+    known = {id_: entry for id_, entry in source.get_records("tombstones") if unversioned and id_ in unversioned}
+    deleted = {
+        id_: tombstones[id_]
+        for document in documents
+        if (id_ := document.name.id) in tombstones
+        and (tombstones[id_].version >= document.version if document.version else known.get(id_) != entries[id_])
+    }
+    earlier = {id_: tombstone for id_, tombstone in deleted.items() if id_ not in written}
+    for id_ in earlier.keys() - find_survivors(engine, earlier):
+        del deleted[id_]
+    for version in {each.version for each in deleted.values()}:
+        engine.delete([id_ for id_, each in deleted.items() if each.version == version], version)
+    return [_stale(each, deleted[each.id].version) if each.id in deleted else each for each in outcomes]
+
+
+def _stale(outcome: Outcome, version: int) -> Outcome:
+    return Outcome(outcome.id, WriteStatus.STALE, field="version", why=f"it was deleted with version {version}")
 
 
 def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal | None:
@@ -345,3 +396,51 @@ def _refusals(results: Iterable[tuple[Signed, Outcome]]) -> list[Refusal]:
 
 def _refuse(name: Name, reason: str) -> Refusal:
     return Refusal(f"index {name.index}", name.id, "", reason)
+
+
+FEW = 1_500  # number of documents below which starting processes does not pay
+
+
+@dataclass(frozen=True, slots=True)
+class SigningJob:
+    """Source, target and settings of one signing process."""
+
+    settings: Settings
+    source: str  # name of the index that is read
+    into: str = ""  # name of the index that copies go to; empty for in place
+
+    def context(self) -> BackfillContext:
+        """Open engine, index and idf tables."""
+        address = self.settings.address
+        source = open_reindex_source(address, self.source)
+        return BackfillContext(
+            open_engine(address, self.into or self.source),
+            source,
+            source.copy_to(self.into) if self.into else None,
+            Tables(self.settings.tables),
+            self.settings,
+        )
+
+    def open(self, _: Callable[[], bool]) -> Callable[[BackfillBatch, int], BatchOutcome]:
+        """Return what signs a page in an executor."""
+        logs.set_up(self.settings)
+        return partial(sign_batch, self.context())
+
+
+class Signers(ExitStack):
+    """Signs several pages at a time."""
+
+    def __init__(self, job: SigningJob, context: BackfillContext, documents: int) -> None:
+        super().__init__()
+        self._context = context
+        processes = 1 if documents < FEW else job.settings.workers
+        pool: Pool[BackfillBatch, BatchOutcome] = Pool(job, processes)
+        self._pool = self.enter_context(pool) if processes > 1 else None
+        self.at_once = 1 if processes == 1 else 2 * processes
+
+    def sign(self, page: BackfillBatch) -> Callable[[], BatchOutcome]:
+        """Start signing a page; returns a function that waits for its outcome."""
+        if self._pool is not None:
+            return self._pool.submit(page).result
+        outcome = sign_batch(self._context, page)
+        return lambda: outcome

@@ -1,28 +1,142 @@
-"""Run of a backfill: signs batch after batch, starting from the last checkpoint."""
+"""Run of a backfill: signs batch after batch, starting from the last checkpoint.
+
+Guard of fields that a response may leave out: our writes must not change how many documents have them. Others may write
+at the same time. So a count may differ by as many documents as there were writes that are not ours.
+"""
 
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
-from ibidem_core.errors import EngineError, retry_unavailable
+from ibidem_core.errors import EngineError, Permanent, retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
-from ibidem_engines.engine import Engine, ReindexSource
+from ibidem_engines.engine import Engine, FieldCounts, ReindexSource, ReindexTarget, SourceDocument
 from ibidem_engines.ledger import OwnRecord, count_joined, read_key
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
-from ibidem_ingest.errors import UsageError
+from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.batch import BackfillBatch, BackfillContext, BatchOutcome, page_key
-from ibidem_workers.backfill.checkpoint import PAGE, Checkpoint, OwnWrites, interleave, load_checkpoint, names, paginate
-from ibidem_workers.backfill.field_guard import FieldGuard
-from ibidem_workers.backfill.pool import Signers, SigningJob
+from ibidem_ingest.signatures.lookup_keys import content_key
+from ibidem_ingest.signatures.packed import pack, unpack
+from ibidem_ingest.signatures.schema import SCHEMA
+from ibidem_ingest.signatures.sign import digest, sign_one
+from ibidem_workers.backfill.batch import (
+    BackfillBatch,
+    BackfillContext,
+    BatchOutcome,
+    Signers,
+    SigningJob,
+    has_words,
+    is_current,
+    page_key,
+    refusal,
+)
+from ibidem_workers.backfill.checkpoint import (
+    PAGE,
+    Checkpoint,
+    OwnWrites,
+    all_writes,
+    interleave,
+    load_checkpoint,
+    names,
+    paginate,
+    read_all,
+)
 from ibidem_workers.batches import BatchResult
+from ibidem_workers.executors import this_process
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.ingest import Interruption
-from ibidem_workers.processes import this_process
 from ibidem_workers.runs import HEADS, INDEX_PATH, RunRecord, State, new_run
+
+REMEDY = "do not repeat the command; restore the values from their source, or from a snapshot"
+
+# How often counts are compared before they are believed to differ: a write of others may be seen before its number.
+MAX_LOOKS = 3
+
+PAUSE = 0.5  # seconds between two looks
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Numbers of documents with a field, before and after a write."""
+
+    before: FieldCounts  # counts before it
+    after: FieldCounts  # counts after it
+    tolerance: int  # documents that may differ, since others wrote meanwhile
+
+    def difference(self) -> str:
+        """Return the first field whose numbers differ by more than a tolerance; empty if there is none."""
+        for name, count in self.before.by_field.items():
+            now = self.after.by_field.get(name, 0)
+            if abs(now - count) > self.tolerance:
+                return f"{count:,} documents had field {name!r}, and {now:,} have it now"
+        return ""
+
+
+def check_counts(look: Callable[[], Comparison], location: str) -> None:
+    """Compare counts; if they differ, count again a few times."""
+    for turn in range(MAX_LOOKS):
+        time.sleep(PAUSE if turn else 0)
+        difference = look().difference()
+        if not difference:
+            return
+    raise Permanent(f"{location}: {difference}", REMEDY)
+
+
+class FieldGuard:
+    """Guards the documents of an index that are written in place."""
+
+    def __init__(self, source: ReindexSource) -> None:
+        self._source = source
+        self._writes = 0
+        self._is_verified = False
+        self._counts = source.count_fields()
+        self._marks: Marks = {}
+        if self._counts.by_field:
+            self._begin()
+
+    @property
+    def is_pending(self) -> bool:
+        """Whether none of our writes is verified yet, so that no further page may be written."""
+        return bool(self._counts.by_field) and not self._is_verified
+
+    def note(self, writes: int) -> None:
+        """Count our own writes."""
+        self._writes += writes
+
+    def check(self) -> None:
+        """Compare the counts with those of the last check."""
+        if not (self._counts.by_field and self._writes):
+            return
+        check_counts(self._look, f"index {self._source.index!r}")
+        self._is_verified = True
+        self._begin()
+
+    def _look(self) -> Comparison:
+        counts = self._source.count_fields()
+        writes = sum(self._source.newest().values()) - sum(self._marks.values())
+        return Comparison(self._counts, counts, max(0, writes - self._writes))
+
+    def _begin(self) -> None:
+        """Start counting; the sequence numbers are read first, so that no visible write is missed."""
+        self._writes, self._marks = 0, self._source.newest()
+        self._counts = self._source.count_fields()
+
+
+def check_copy(source: ReindexSource, copy: ReindexTarget, end: Marks) -> None:
+    """Compare the fields of a copy with those of the index it replaces."""
+
+    def look() -> Comparison:
+        """Count the fields of both indexes; documents refused by the copy are excluded."""
+        counts = source.count_fields()
+        copied = copy.count_fields() if counts.by_field else FieldCounts()
+        later_writes = sum(source.newest().values()) - sum(end.values())
+        return Comparison(counts, copied, max(0, later_writes) + max(0, counts.documents - copied.documents))
+
+    check_counts(look, f"the copy {copy.name!r}, which has not replaced {source.index!r}")
+
 
 Report = Callable[[int, int], None]  # called with the documents that are done, and how many there are
 
@@ -274,3 +388,92 @@ def open_for_backfill(settings: Settings) -> Iterator[tuple[Engine, ReindexSourc
     finally:
         engine.close()
         source.close()
+
+
+MAX_LISTED = 10_000  # changed documents that are listed; more are counted
+
+
+@dataclass(slots=True)
+class CheckResult:
+    """Counts of documents that have or have not changed since they were signed."""
+
+    unchanged: int = 0  # documents whose signed fields are as they were; other fields may differ
+    changed: int = 0  # documents whose signed fields are different
+    unsigned: int = 0  # documents that were never signed, or have no words
+    outdated: int = 0  # documents signed with another schema or another idf table than the current one
+    # Documents that the next backfill signs: those of the last three, and those with the same signatures whose fields
+    # differ, such as a text with other capitals.
+    due: int = 0
+    refused: int = 0  # documents without a text that could be signed
+    first_changed: list[tuple[str, str]] = field(default_factory=list)  # index and id of the first changed documents
+    refusals: list[Refusal] = field(default_factory=list)  # refusals of the first refused documents
+
+    @property
+    def read(self) -> int:
+        """Number of documents that were read."""
+        return self.unchanged + self.changed + self.unsigned + self.refused
+
+    def as_json(self) -> dict[str, object]:
+        """Return the JSON of `ibidem backfill --check --json`."""
+        return {
+            "read": self.read,
+            "unchanged": self.unchanged,
+            "changed": self.changed,
+            "unsigned": self.unsigned,
+            "outdated": self.outdated,
+            "due": self.due,
+            "refused": self.refused,
+            "documents": [{"index": index, "id": name} for index, name in self.first_changed],
+            "refusals": [refusal.as_json() for refusal in self.refusals],
+        }
+
+
+def check(settings: Settings, report: Callable[[int, int], None] = lambda *_: None) -> CheckResult:
+    """Compare every document with its signatures."""
+    result, tables = CheckResult(), Tables(settings.tables)
+    with open_for_backfill(settings) as (_, source):
+        source.check("place")
+        check_fields(source)
+        end = source.newest()
+        documents = sum(source.count(seq_range) for seq_range in all_writes(end))
+        for portion in read_all(source, end):
+            for original in portion:
+                _take(result, original, tables, settings, source.text_field)
+            report(result.read, documents)
+    return result
+
+
+def _take(result: CheckResult, original: SourceDocument, tables: Tables, settings: Settings, text_field: str) -> None:
+    """Count one document."""
+    fault = refusal(original, text_field, settings.max_text)
+    if fault is not None:
+        result.refused += 1
+        if len(result.refusals) < MAX_LISTED:
+            result.refusals.append(fault)
+        return
+    result.due += not is_current(original, tables)
+    if is_changed(original, tables, settings.distinct):
+        result.changed += 1
+        if len(result.first_changed) < MAX_LISTED:
+            result.first_changed.append((original.name.index, original.name.id))
+    elif original.packed and (original.schema != SCHEMA or has_words(original)):
+        result.unchanged += 1
+        table = tables.of(original.document.language)
+        result.outdated += (original.schema, original.idf) != (SCHEMA, table.name if table else "")
+    else:
+        result.unsigned += 1
+
+
+def is_changed(original: SourceDocument, tables: Tables, distinct: tuple[str, ...]) -> bool:
+    """Return whether a signed document would get different signatures now; other fields may differ.
+
+    Of one that was signed with another schema nothing can be said: it is outdated.
+    """
+    packed = unpack(original.packed) if original.packed and original.schema == SCHEMA else None
+    if packed is None or original.digest == digest(original.document, original.idf):
+        return False
+    table = tables.named(original.idf) if original.idf else None
+    signatures = sign_one(original.document, table)
+    if original.idf and table is None:
+        return signatures.content != content_key(packed)
+    return pack(original.document, signatures, distinct) != original.packed

@@ -15,8 +15,7 @@ from ibidem_engines.stored_groups import Marks, Name, SeqNoRange
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.backfill.batch import ROUNDS
 from ibidem_workers.backfill.checkpoint import NONE, all_writes, read_ranges
-from ibidem_workers.backfill.field_guard import FieldGuard, check_copy
-from ibidem_workers.backfill.run import MAX_PASSES, Report, open_for_backfill
+from ibidem_workers.backfill.run import MAX_PASSES, FieldGuard, Report, check_copy, open_for_backfill
 
 LISTED = 1_000  # refusals that are listed; more are counted
 

@@ -1,21 +1,358 @@
-"""Search in the query DSL, split into the ranking, the aggregations and the display of hits."""
+"""Search in the query DSL, split into the ranking, the aggregations and the display of hits.
 
+Depth of a kNN search, raised to the size of the window to group. A kNN search finds only as many neighbours as its `k`
+names, ten where it names none: with copies among them, too few for a page. It is asked for the whole window instead,
+and the account names what was raised.
+"""
+
+import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, NoReturn
 
 import orjson
 from xxhash import xxh3_64_hexdigest, xxh3_128_hexdigest
 
-from ibidem.grouped_search.dsl.depth import deepen, join_raised
-from ibidem.grouped_search.dsl.parts import PARTS, Role, check_combinations, read_integer, read_parts, ungrouped_note
+from ibidem.grouped_search.page import check_scope
 from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.scope import check_scope
-from ibidem_dedupe.request import DedupeRequest
+from ibidem_dedupe.parameters import MAX_WINDOW
+from ibidem_dedupe.request import DedupeRequest, as_text
 from ibidem_engines.cluster.dsl import ALL, Clause
-from ibidem_engines.requests import Target
-from ibidem_ingest.errors import UsageError
+from ibidem_engines.requests import IN_HEADS, Target
+from ibidem_ingest.errors import UsageError, short_repr
+
+NEIGHBOURS = frozenset(("knn", "neural"))  # queries for the nearest by a vector
+
+HOLDERS: Mapping[str, Sequence[str]] = {
+    "bool": ("must", "should"),
+    "boosting": ("positive",),
+    "constant_score": ("filter",),
+    "dis_max": ("queries",),
+    "function_score": ("query",),
+    "nested": ("query",),
+    "script_score": ("query",),
+}
+"""Compound queries, and the keys of their sub-queries.
+
+Conditions (`filter` and `must_not` of `bool`) are left as they are: with another `k` they would let other hits through.
+"""
+
+DEFAULT = 10  # neighbours that a search without `k` finds
+
+
+@dataclass(slots=True)
+class Depth:
+    """The depth that a search needs, and the values that were raised to reach it."""
+
+    hits: int  # hits that are grouped at least
+    raised: list[Json] = field(default_factory=list)  # the raised values, as the account shows them
+
+    def nearest(self, knn: Mapping[str, Any], path: str) -> Json:
+        """Make a kNN search find enough neighbours."""
+        found = self._raise(knn, "k", path, self.hits)
+        if "num_candidates" in knn:
+            found = self._raise(found, "num_candidates", path, found["k"])
+        return found
+
+    def several(self, knn: Any) -> Json | list[Json]:
+        """Make a kNN search, or each search in a list, find enough neighbours."""
+        if isinstance(knn, Mapping):
+            return self.nearest(knn, "knn")
+        if not isinstance(knn, list | tuple):
+            raise UsageError(
+                f"knn={short_repr(knn)} is not a search for nearest neighbours",
+                "write a JSON object, or a list of them",
+            )
+        if strangers := [at for at, each in enumerate(knn) if not isinstance(each, Mapping)]:
+            raise UsageError(
+                f"knn[{strangers[0]}]={short_repr(knn[strangers[0]])} is not a search for nearest neighbours",
+                "write a JSON object with field, query_vector and k",
+            )
+        return [self.nearest(each, _place("knn", at, knn)) for at, each in enumerate(knn)]
+
+    def query(self, query: Any, path: str = "query") -> Any:
+        """Make a kNN query, also a nested one, find enough neighbours."""
+        if not isinstance(query, Mapping) or len(query) != 1:
+            return query
+        kind, parts = next(iter(query.items()))
+        path = f"{path}.{kind}"
+        if kind in NEIGHBOURS and isinstance(parts, Mapping):
+            if isinstance(parts.get("field"), str):  # as Elasticsearch writes it; OpenSearch names the field by a key
+                return {kind: self.nearest(parts, path)}
+            return {kind: {name: self._by_field(each, f"{path}.{name}") for name, each in parts.items()}}
+        if kind in HOLDERS and isinstance(parts, Mapping):
+            held = {name: self._held(parts[name], f"{path}.{name}") for name in HOLDERS[kind] if name in parts}
+            return {kind: {**parts, **held}}
+        return query
+
+    def _held(self, queries: Any, path: str) -> Any:
+        """Deepen a nested query, or each query in a list."""
+        if isinstance(queries, list | tuple):
+            return [self.query(each, f"{path}[{at}]") for at, each in enumerate(queries)]
+        return self.query(queries, path)
+
+    def _by_field(self, parts: Any, path: str) -> Any:
+        """Deepen OpenSearch's kNN clause under a field name; a radial search already finds all matches."""
+        is_counted = isinstance(parts, Mapping) and not parts.keys() & {"min_score", "max_distance"}
+        return self.nearest(parts, path) if is_counted else parts
+
+    def _raise(self, parts: Mapping[str, Any], name: str, path: str, minimum: int) -> Json:
+        """Raise a number in a part, if it is too small or missing."""
+        value = parts.get(name, DEFAULT)
+        if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_WINDOW:
+            raise UsageError(
+                f"{path}.{name}={short_repr(value)} is not valid", f"allowed: an integer from 1 to {MAX_WINDOW:,}"
+            )
+        if name in parts and value >= minimum:
+            return {**parts}
+        used = max(value, minimum)
+        self.raised.append({"part": f"{path}.{name}", "asked": parts.get(name), "used": used, "limit": MAX_WINDOW})
+        return {**parts, name: used}
+
+
+def _place(path: str, at: int, parts: Sequence[Any]) -> str:
+    """Return the path of one of several parts; a single part is named without an index, as by the engine."""
+    return path if len(parts) == 1 else f"{path}[{at}]"
+
+
+def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
+    """Make the ranking of a body as deep as a window.
+
+    >>> body = {"knn": {"field": "place", "query_vector": [1.0], "k": 10}}
+    >>> deepen(body, 100)[1]
+    [{'part': 'knn.k', 'asked': 10, 'used': 100, 'limit': 10000}]
+    """
+    depth = Depth(window)
+    found = dict(body)
+    if "query" in body:
+        found["query"] = depth.query(body["query"])
+    if body.get("knn") is not None:
+        found["knn"] = depth.several(body["knn"])
+    return found, depth.raised
+
+
+def grows(ranking: Mapping[str, Any]) -> bool:
+    """Return whether a greater depth only appends hits: only for a single kNN search without other queries.
+
+    >>> grows({"knn": {"field": "place"}}), grows({"knn": {"field": "place"}, "query": {"match_all": {}}})
+    (True, False)
+    """
+    knn, query = ranking.get("knn"), ranking.get("query")
+    if ranking.get("sort"):
+        return False
+    if knn:
+        return not query and (isinstance(knn, Mapping) or len(knn) == 1)
+    return isinstance(query, Mapping) and bool(query.keys() & NEIGHBOURS)
+
+
+def join_raised(before: Sequence[Json], after: Sequence[Json]) -> Sequence[Json]:
+    """Merge values that were raised twice: the requested and the final value."""
+    asked = {each["part"]: each["asked"] for each in before}
+    again = {each["part"]: {**each, "asked": asked.get(each["part"], each["asked"])} for each in after}
+    return [*({each["part"]: each for each in before} | again).values()]
+
+
+def raised_depths(raised: Sequence[Json]) -> Json:
+    """Return the raised depths for the account; empty if none was raised."""
+    return {"raised": [*raised]} if raised else {}
+
+
+def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
+    """Return the advice for a kNN search without results.
+
+    >>> nothing_near({"knn": {"field": "place", "query_vector": [1.0]}}, 0)
+    {'remedy': 'check whether documents have vectors in place, and pass the filters of knn'}
+    """
+    knn = ranking.get("knn")
+    if total or not knn:
+        return {}
+    fields = [str(each.get("field")) for each in ([knn] if isinstance(knn, Mapping) else knn)]
+    return {"remedy": f"check whether documents have vectors in {', '.join(fields)}, and pass the filters of knn"}
+
+
+# What a part decides on: the ranking, how a hit is shown, what is aggregated, the page, or where is searched.
+Role = Literal["ranking", "display", "aggregations", "page", "target"]
+
+PARTS: Mapping[str, Role] = {
+    "query": "ranking",
+    "post_filter": "ranking",
+    "knn": "ranking",
+    "sort": "ranking",
+    "min_score": "ranking",
+    "track_scores": "ranking",
+    "indices_boost": "ranking",
+    "from": "page",
+    "size": "page",
+    "track_total_hits": "page",
+    "_source": "display",
+    "fields": "display",
+    "docvalue_fields": "display",
+    "stored_fields": "display",
+    "script_fields": "display",
+    "highlight": "display",
+    "version": "display",
+    "explain": "display",
+    "aggs": "aggregations",
+    "aggregations": "aggregations",
+    "pit": "target",
+    "runtime_mappings": "target",
+}
+# Other spellings of parts, as query strings and the clients' arguments have them.
+FORMS = ("q", "_source_includes", "_source_excludes")
+TIMEOUT = "timeout"  # with it, and with size 0, a search is answered without groups
+
+# What to use instead of a part; the plugin in the cluster groups requests of the engines' own.
+PLUGIN = 'leave dedupe out, or let the plugin group it: "ext": {"ibidem": {"dedupe": "indent"}}'
+PAGING = "use from and size, and dedupe_cursor so that all pages see one ranking, or leave dedupe out"
+INSTEAD: Mapping[str, str] = {
+    "collapse": "dedupe='collapse' shows one hit of a group; or leave dedupe out",
+    "search_after": PAGING,
+    "scroll": PAGING,
+    "slice": "leave dedupe out",
+    "terminate_after": "use timeout, or leave dedupe out",
+}
+
+MAX_NESTING = 100  # nesting of objects and lists in a body; servers accept about thirty nested conditions
+_WHOLE = re.compile(r"\d{1,20}", re.ASCII)
+_TOTAL = re.compile(r"-1|\d{1,10}", re.ASCII)
+
+
+def read_parts(body: Mapping[str, Any], arguments: Mapping[str, Any]) -> tuple[Json, dict[str, str]]:
+    """Return the parts and the parameters of a search, from its body and its query string or a client's arguments.
+
+    >>> read_parts({}, {"q": "wheat", "sort": "date:desc,_score", "routing": "a"})
+    ({'sort': [{'date': 'desc'}, '_score'], 'query': {'query_string': {'query': 'wheat'}}}, {'routing': 'a'})
+    >>> read_parts({"retriever": {}}, {})
+    Traceback (most recent call last):
+    ibidem_ingest.errors.UsageError: retriever cannot be combined with dedupe; leave dedupe out, or let the plugin \
+group it: "ext": {"ibidem": {"dedupe": "indent"}}
+    """
+    refuse_depth(body)
+    for name in body:
+        if name not in PARTS and name != TIMEOUT:
+            refuse(name)
+    parts, params = dict(body), dict[str, str]()
+    for name, value in arguments.items():
+        if name in IN_HEADS:
+            params[name] = ",".join(map(as_text, value)) if isinstance(value, list | tuple) else as_text(value)
+        elif name in PARTS or name == TIMEOUT:
+            parts[name] = _read(name, value) if isinstance(value, str) else value
+        elif name not in FORMS:
+            refuse(name)
+    if "q" in arguments:
+        parts["query"] = {"query_string": {"query": arguments["q"]}}
+    selection = {
+        name.removeprefix("_source_"): _names(arguments[name]) for name in FORMS[1:] if arguments.get(name) is not None
+    }
+    if selection and parts.get("_source") is not False:
+        parts["_source"] = selection
+    check_total(parts)
+    return parts, params
+
+
+def _read(name: str, value: str) -> object:
+    """Read a part of a query string: names and orders by commas, and booleans; servers convert the rest."""
+    if name == "sort":
+        return [_order(each) for each in value.split(",")]
+    boolean = {"true": True, "false": False, "": True}.get(value.lower())
+    if boolean is not None:
+        return boolean
+    return value.split(",") if PARTS.get(name) == "display" else value
+
+
+def _order(text: str) -> object:
+    field, colon, order = text.rpartition(":")
+    return {field: order} if colon else text
+
+
+def _names(value: object) -> object:
+    return value.split(",") if isinstance(value, str) else value
+
+
+def ungrouped_note(parts: Mapping[str, Any]) -> str:
+    """Return why a search is answered without groups; empty if it is grouped.
+
+    >>> ungrouped_note({"size": 0})
+    'size is 0: no hits are shown, so none were grouped'
+    """
+    if TIMEOUT in parts:
+        return "a search with a timeout may miss hits, so none were grouped"
+    return "size is 0: no hits are shown, so none were grouped" if str(parts.get("size")) == "0" else ""
+
+
+def check_combinations(index: str, parts: Mapping[str, Any], request: DedupeRequest) -> None:
+    """Refuse values of the parts, and combinations with the request, that cannot be grouped."""
+    if any(":" in name and not name.startswith(("<", "-<")) for name in index.split(",")):
+        refuse("a search over other clusters", "use one search per cluster")
+    if index and "pit" in parts:
+        refuse("an index together with pit", "leave the index out: a point in time names its indexes itself")
+    if parts.get("stored_fields") in ("_none_", ["_none_"]):
+        refuse("stored_fields=_none_", "use _source=false: documents cannot be distinguished without ids")
+    if "hybrid" in (parts.get("query") or {}):
+        refuse("a hybrid query")
+    if request.scope == "index":
+        raise UsageError(
+            "dedupe_scope=index cannot be combined with a query in the engine's own language, whose filters it ignores",
+            "use dedupe_scope=matches",
+        )
+    if request.scope != "window":
+        for name in {"knn", "min_score"} & parts.keys():
+            refuse(f"dedupe_scope={request.scope} with {name}", "use dedupe_scope=window: a look-up ranks nothing")
+
+
+def check_total(parts: Mapping[str, Any]) -> None:
+    """Refuse values of `track_total_hits` that the servers refuse.
+
+    >>> check_total({"track_total_hits": 1000})
+    """
+    value = parts.get("track_total_hits", True)
+    if not isinstance(value, bool) and not _TOTAL.fullmatch(str(value)):
+        raise UsageError(f"track_total_hits={short_repr(value)} is not valid", "allowed: true, false, a number")
+
+
+def check_start(start: int) -> None:
+    """Refuse a page beyond every window."""
+    if start >= MAX_WINDOW:
+        raise UsageError(
+            f"from={start} lies beyond the first {MAX_WINDOW:,} groups", "narrow the query, or add a filter"
+        )
+
+
+def read_integer(parts: Mapping[str, Any], name: str, default: int, maximum: int = MAX_WINDOW) -> int:
+    """Parse an integer of a body."""
+    value = parts.get(name, default)
+    text = short_repr(value) if isinstance(value, dict | list) else str(value)
+    if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > maximum:
+        raise UsageError(
+            f"{name}={short_repr(value)} is not valid", f"allowed: an integer from 0 to {maximum:,} (groups)"
+        )
+    return int(text)
+
+
+def refuse_depth(body: Any) -> None:
+    """Refuse a body that is nested too deeply.
+
+    >>> refuse_depth({"query": {"match_all": {}}})
+    """
+    level, depth = [body], 0
+    while level := [inner for part in level for inner in children(part)]:
+        depth += 1
+        if depth > MAX_NESTING:
+            raise UsageError(f"the body is nested more than {MAX_NESTING} deep", "put conditions side by side")
+
+
+def children(part: Any) -> Iterable[Any]:
+    """Return the direct children of a part of a body."""
+    if isinstance(part, Mapping):
+        return part.values()
+    return part if isinstance(part, list | tuple) else ()
+
+
+def refuse(name: str, remedy: str = "") -> NoReturn:
+    """Raise the error of a part that is not in the list."""
+    raise UsageError(f"{name} cannot be combined with dedupe", remedy or INSTEAD.get(name, PLUGIN))
+
 
 # Parts that decide which documents match; they may ask for inner hits, which are shown.
 MATCHING = frozenset(("query", "knn", "post_filter"))

@@ -110,7 +110,6 @@ class BucketGroups:
     def _count_groups(
         self, documents: int, own_aggregations: Mapping[str, Any], rows: Mapping[tuple[str, str], int], *, exact: bool
     ) -> Json:
-        """Count the groups of one bucket."""
         member_rows = [rows[name] for name in member_refs(own_aggregations[MEMBERS]) if name in rows]
         if CONTENTS not in own_aggregations:
             return {"groups": documents - self._count_joined(member_rows), "approximate": not exact}

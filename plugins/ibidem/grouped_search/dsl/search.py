@@ -3,13 +3,14 @@
 Nothing is sent from here: requests are yielded, so that clients, waiting or not, and the gateway run the same code.
 """
 
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from time import perf_counter
+from typing import Any
 
-from ibidem.grouped_search.dsl.backend import DslBackend
-from ibidem.grouped_search.dsl.depth import nothing_near, raised_depths
+from ibidem.grouped_search.dsl.backend import DslBackend, StoredDslBackend
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
-from ibidem.grouped_search.dsl.request import DslSearch
+from ibidem.grouped_search.dsl.request import DslSearch, nothing_near, raised_depths, read_search, refuse
 from ibidem.grouped_search.dsl.response import (
     BucketGroups,
     check_complete,
@@ -18,12 +19,13 @@ from ibidem.grouped_search.dsl.response import (
     iterate_hits,
     leaves_query,
 )
-from ibidem.grouped_search.dsl.stored import StoredDslBackend
 from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.parameters import PRESETS
-from ibidem_dedupe.request import asks_for_stored_preset, with_presets
-from ibidem_engines.requests import RequestFlow
+from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset, dedupe_request, is_dedupe_name, with_presets
+from ibidem_engines.cluster.client import Failure
+from ibidem_engines.requests import ApiRequest, RequestFlow
+from ibidem_ingest.errors import UsageError
 
 # Parts of a search that decide on what is aggregated.
 AGGREGATION_PARTS = frozenset(("query", "knn", "min_score"))
@@ -111,3 +113,141 @@ def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> Reque
     layout = (yield from metadata.layout(target.index, target.params)) if target.point is None else NOWHERE
     presets = yield from metadata.presets(layout_names(target.index, layout))
     return replace(search, request=with_presets(search.request, {**PRESETS, **presets}))
+
+
+INDEX = ("index", "indices", "indice")  # names under which the engines look for the indexes in a head
+
+
+@dataclass(frozen=True, slots=True)
+class SearchLine:
+    """One of several searches."""
+
+    head: Mapping[str, Any]  # names its indexes, and how they are read
+    body: Mapping[str, Any]  # in the engine's own language
+
+    @property
+    def names_dedupe(self) -> bool:
+        """Whether header or body have a dedupe parameter."""
+        return any(is_dedupe_name(name) for name in (*self.head, *self.body))
+
+    @property
+    def plain(self) -> tuple[Json, Json]:
+        """Header and body without dedupe parameters."""
+        return without_dedupe(self.head), without_dedupe(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class MultiSearch:
+    """Several searches, as a client sends them."""
+
+    path: str  # of the request
+    index: str  # the indexes in the path, for heads that name none
+    params: Mapping[str, str]  # further parameters, which only searches without groups may have
+    options: Mapping[str, object]  # dedupe parameters that hold for each search
+    lines: Sequence[SearchLine]  # the searches
+
+    def flow(self, metadata: IndexMetadataCache, error_answer: Callable[[Exception], Json | None]) -> RequestFlow[Json]:
+        """Answer the searches in order; searches without grouping are sent in one request."""
+        requests = [self._read_options(line) for line in self.lines]
+        plain = [part for line, each in zip(self.lines, requests, strict=True) if each is None for part in line.plain]
+        if not any(requests):
+            answer: Json = yield ApiRequest("POST", self.path, self.params, lines=plain)
+            return answer
+        for name in self.params:
+            refuse(name)
+        engine_answer = (yield ApiRequest("POST", self.path, lines=plain)) if plain else {}
+        own: list[Json] = []
+        for line, each in zip(self.lines, requests, strict=True):
+            if each is not None:
+                own.append((yield from self._answer(line, each, metadata, error_answer)))
+        return join_responses([each is None for each in requests], engine_answer.get("responses", ()), own)
+
+    def _read_options(self, line: SearchLine) -> DedupeRequest | UsageError | None:
+        """Return the dedupe options of a search, or its error; None if the engine's own response is requested."""
+        try:
+            request = dedupe_request({**self.options, **line.head}, line.body)
+        except UsageError as error:
+            return error
+        return None if request is None or request.mode == "off" else request
+
+    def _answer(
+        self,
+        line: SearchLine,
+        request: DedupeRequest | UsageError,
+        metadata: IndexMetadataCache,
+        error_answer: Callable[[Exception], Json | None],
+    ) -> RequestFlow[Json]:
+        """Answer one grouped search, or return its error."""
+        if isinstance(request, UsageError):
+            return usage_json(request)
+        try:
+            return {**(yield from self._search(line, request, metadata)), "status": 200}
+        except UsageError as error:
+            return usage_json(error)
+        except Failure as failure:
+            return error_json(failure.status or 502, failure.kind or "exception", failure.reason)
+        except Exception as error:
+            if (answer := error_answer(error)) is None:
+                raise
+            return answer
+
+    def _search(self, line: SearchLine, request: DedupeRequest, metadata: IndexMetadataCache) -> RequestFlow[Json]:
+        head, body = line.plain
+        params = {name: value for name, value in head.items() if name not in INDEX}
+        index = next((join_names(head[name]) for name in INDEX if name in head), "") or self.index
+        return (yield from grouped_search(read_search(index, body, params, request), metadata))
+
+
+def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
+    """Parse searches: a header, which may be empty, and a body, each a JSON object.
+
+    >>> read_lines([{"index": "news"}, {"size": 1}])
+    [SearchLine(head={'index': 'news'}, body={'size': 1})]
+    """
+    lines = list(parts)
+    if len(lines) % 2:
+        raise UsageError("the last header of the searches has no body", "give a header and a body for each search")
+    for number, line in enumerate(lines):
+        if not isinstance(line, Mapping):
+            raise UsageError(f"part {number + 1} of the searches is not a JSON object", "write {'query': …}")
+    return [SearchLine(head, body) for head, body in zip(lines[::2], lines[1::2], strict=True)]
+
+
+def without_dedupe(part: Mapping[str, Any]) -> Json:
+    """Return a header or a body without dedupe parameters."""
+    return {name: value for name, value in part.items() if not is_dedupe_name(name)}
+
+
+def join_names(value: object) -> str:
+    """Join the indexes of a header for a path.
+
+    >>> join_names(["news", "law"])
+    'news,law'
+    """
+    values = value if isinstance(value, list) else [value]
+    names = [name for name in values if isinstance(name, str)]
+    if len(names) < len(values):
+        raise UsageError("an index name has to be a string", 'write {"index": "NAME"}')
+    return ",".join(names)
+
+
+def join_responses(passed: Sequence[bool], engine: Iterable[Json], own: Iterable[Json]) -> Json:
+    """Merge the responses of several searches in order.
+
+    >>> join_responses([False, True], [{"took": 3}], [{"took": 7}])
+    {'took': 7, 'responses': [{'took': 7}, {'took': 3}]}
+    """
+    engine_responses, own_responses = iter(engine), iter(own)
+    responses = [next(engine_responses if each else own_responses) for each in passed]
+    return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
+
+
+def error_json(status: int, kind: str, reason: str) -> Json:
+    """Return an error in the format of OpenSearch and Elasticsearch."""
+    cause = {"type": kind, "reason": reason}
+    return {"error": {"root_cause": [cause], **cause}, "status": status}
+
+
+def usage_json(error: UsageError) -> Json:
+    """Return a usage error in the format of the engines."""
+    return error_json(400, "illegal_argument_exception", str(error))
