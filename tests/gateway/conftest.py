@@ -11,6 +11,7 @@ from starlette.testclient import TestClient
 
 from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
+from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import records
@@ -66,6 +67,12 @@ def serve(settings: Settings) -> Iterator[Serve]:
     yield start
     for client in clients:
         client.__exit__(None, None, None)
+
+
+@pytest.fixture
+def impatient(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Ask an engine that is away again at once."""
+    monkeypatch.setattr(ClusterClient, "wait", lambda *_: None)
 
 
 @pytest.fixture

@@ -61,8 +61,7 @@ def test_of_none():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("options", [(), ("--numprocesses=1",)], ids=["alone", "spread"])
-@pytest.mark.parametrize("ci", ["true", ""], ids=["ci", "elsewhere"])
+@pytest.mark.parametrize(("ci", "options"), [("true", ()), ("", ("--numprocesses=1",))], ids=["ci", "elsewhere"])
 def test_a_test_without_its_server_is_not_run_and_named_at_the_end_and_fails_where_ci_promises_it(
     tmp_path: Path, ci: str, options: tuple[str, ...]
 ) -> None:

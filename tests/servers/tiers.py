@@ -16,6 +16,8 @@ ROOT = Path(__file__).parents[1]
 THOROUGH: Mapping[str, str] = {
     "adversary/test_patterns.py::test_time_grows_with_the_length_of_the_text": "hundreds of long texts for each",
     "gateway/test_hidden_documents.py": "whole archives by every way; gateway/test_rights.py has a guest",
+    "answers/test_answers.py::"
+    "test_every_search_in_sqlite_has_the_answer_that_is_written_down": "each tenth is asked each time",
     "faults/test_busy.py": "floods and network faults wait for servers that do not answer",
     "faults/test_dead_letters.py": "by a queue into a cluster; workers/test_dead_letters.py has each step",
     "faults/test_flood.py": "floods and network faults wait for servers that do not answer",
@@ -27,6 +29,8 @@ THOROUGH: Mapping[str, str] = {
     "gateway/test_openapi.py::test_over_a_cluster_every_answer_is_a_documented_one": "over a file it is of the first",
     "gateway/test_recipes.py": "clients in other languages are built first",
     "grouped_search/dsl/test_questions_docs.py": "the lines of a page; each answer has a test of its module",
+    "ingest/mail/test_parts.py::"
+    "test_a_mail_of_twenty_megabytes_is_parted_to_the_last_character": "a law parts short ones each time",
     "nodes/": "parts of the trials of three nodes, which `make nodes` runs",
     "plugin/test_search.py::"
     "test_a_default_pipeline_that_groups_changes_nothing_of_what_ibidem_itself_finds": "see plugin/test_pipelines.py",
@@ -39,6 +43,7 @@ THOROUGH: Mapping[str, str] = {
     "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",
     "servers/test_end_to_end.py::"
     "test_a_worker_that_is_killed_loses_no_document": "workers/test_stop.py kills a worker each time",
+    "retrieval/test_mcp.py": "a process is asked by its protocol; the search that it asks is tested without one",
     "servers/test_compose.py": "reads the whole composition by another program",
     "simulation/test_many_schedules.py": "ten thousand schedules; some hundreds are run each time",
     "snippets/": "runs the commands of every page of the documentation",
@@ -48,9 +53,12 @@ THOROUGH: Mapping[str, str] = {
     "test_an_index_that_is_made_anew_under_the_same_alias_is_followed": "waits long; other changes are followed",
     "workers/backfill/test_run.py::"
     "test_a_killed_run_over_their_index_goes_on_and_nothing_is_lost": "a killed run over a file is tried each time",
+    "workers/test_executors.py::"
+    "test_a_document_that_ends_a_command_of_few_is_set_aside_when_it_is_given_again": "others set one aside each time",
     "workers/test_strangers.py::"
     "test_a_small_message_never_fills_the_memory": "at each broker; workers/test_messages.py has the limits",
     "test_installation.py": "builds and installs archives; CI tries what is uploaded",
+    "test_drawings.py": "runs what the recording shows, which rarely changes",
     "upgrade/": "unpacks whole indexes of earlier schemas",
 }
 
@@ -86,6 +94,10 @@ NIGHTLY: Mapping[str, str] = {
 # Where the tests of one of two brokers are of the second tier, and what holds it for that one in the first.
 ONE_BROKER: Mapping[str, str] = {
     "servers/test_end_to_end.py": "the whole way; workers/test_stop.py has workers of each broker",
+    "workers/test_stop.py::"
+    "test_one_that_waits_for_the_engine_hands_its_batch_back_after_the_grace_period": "a worker of either ends alike",
+    "workers/test_stop.py::"
+    "test_a_worker_that_is_killed_is_started_again_and_one_that_ends_is_an_error": "processes know of no broker",
     "workers/test_strangers.py": "one consumer judges the messages of each, by what workers/test_messages.py holds",
 }
 

@@ -48,16 +48,8 @@ def test_a_seed_gives_the_same_schedule_again() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    "name",
-    [
-        "a join whose answer was lost is not looked for",
-        "a message is acknowledged before it is worked on",
-        "a tombstone is not read",
-    ],
-)
-def test_a_defect_is_noticed_and_the_command_that_repeats_its_schedule_is_named(name: str) -> None:
-    defect = DEFECTS[name]
+def test_a_defect_is_noticed_and_the_command_that_repeats_its_schedule_is_named() -> None:
+    defect = DEFECTS["a tombstone is not read"]
     with defect.put():
         broken = next(each for each in run(range(60), defect.focus) if defect.is_told(each))
     assert broken.splitlines()[-1].startswith("again: make simulate SEEDS=1 FIRST=")

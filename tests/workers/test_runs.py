@@ -16,21 +16,6 @@ from ibidem_workers.batches import BatchResult, batch_key, refusals_as_json
 from ibidem_workers.runs import BLOCK, MAX_PAUSE, SHARE, RunMonitor, RunRecord, refusals_key, summary
 from support.examples import examples
 
-KEYS = [
-    "run",
-    "kind",
-    "read",
-    "indexed",
-    "replaced",
-    "unchanged",
-    "stale",
-    "refused",
-    "unsigned",
-    "duplicates",
-    "refusals",
-    "took_s",
-]
-
 
 def noted_run(engine: Engine, batches: int, documents: int, state: str = "submitted") -> RunRecord:
     """Note a run whose batches are (to be) accounted for."""
@@ -42,11 +27,6 @@ def noted_run(engine: Engine, batches: int, documents: int, state: str = "submit
 
 def note(engine: Engine, number: int, account: BatchResult) -> None:
     engine.put_records("runs", {batch_key("run", number): account.as_json()})
-
-
-def test_the_summary_has_the_names_that_the_command_promises(engine: Engine) -> None:
-    noted_run(engine, 0, 0)
-    assert list(summary(engine, "run"))[: len(KEYS)] == KEYS
 
 
 def test_batches_add_up(engine: Engine) -> None:

@@ -160,6 +160,7 @@ def test_a_document_of_a_list_has_the_querys_words_marked_and_the_way_back(read:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("impatient")
 def test_no_error_shows_where_the_engine_is(serve: Serve, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ibidem_gateway.upstream.ENGINE_TIMEOUT_S", 2.0)
     away = serve(engine="opensearch+http://127.0.0.1:9")
