@@ -11,8 +11,8 @@ from servers.plugin import QUICK_FILES
 
 TESTS = Path(__file__).parent
 ROOT = TESTS.parent
-# Modules for packages that are not installed here: tests/retrieval runs them in environments of their own.
-FRAMEWORKS = {"haystack.py", "llama_index.py", "mcp.py"}
+# Modules for other frameworks, which are not installed here, or take long to load: tests/retrieval runs them.
+FRAMEWORKS = {"haystack.py", "langchain.py", "llama_index.py", "mcp.py"}
 
 OTHERS = 0.07  # share of the modules that no quick test imports or is named after
 

@@ -12,7 +12,7 @@ from types import ModuleType
 import pytest
 
 from ibidem.cli import main
-from ibidem.cli.app import COMMANDS, Sigterm, build, exit_on_error, load, side_commands, sigterm_as_exception
+from ibidem.cli.app import Sigterm, build, exit_on_error, side_commands, sigterm_as_exception
 from ibidem.cli.backfill import catch_end_signals
 from ibidem_core import side_packages
 from ibidem_core.errors import Permanent, Unavailable
@@ -104,19 +104,6 @@ def leave(arguments: list[str]) -> int:
         main(arguments)
     code = left.value.code
     return code if isinstance(code, int) else 0
-
-
-@pytest.mark.parametrize("name", COMMANDS)
-def test_every_command_has_a_help_that_begins_with_what_it_does(name: str, capsys) -> None:
-    assert leave([name, "--help"]) == 0
-    assert f"ibidem {name}" in capsys.readouterr().out
-    assert load(f"ibidem.cli.{name}")
-
-
-def test_the_help_names_every_command(capsys) -> None:
-    assert leave(["--help"]) == 0
-    printed = capsys.readouterr().out
-    assert all(name in printed for name in COMMANDS)
 
 
 def test_the_version_is_that_of_the_distribution(capsys) -> None:

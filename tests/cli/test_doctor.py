@@ -14,6 +14,7 @@ import pytest
 from redis import Redis
 
 from ibidem_core.settings import load
+from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.connect import open_engine
 from ibidem_ingest import distribution
 from ibidem_ingest.idf.store import Tables
@@ -152,6 +153,8 @@ class Misconfigured:
 @pytest.fixture
 def misconfigured(request: pytest.FixtureRequest, run: Run, monkeypatch: pytest.MonkeyPatch) -> Iterator[Misconfigured]:
     setup = Misconfigured(request, monkeypatch)
+    monkeypatch.setattr(ClusterClient, "wait", lambda *_: None)  # who is away is asked again at once
+    monkeypatch.setattr("kombu.utils.functional.sleep", lambda _: None)
     with setup.undone:
         yield setup
 

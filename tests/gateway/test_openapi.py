@@ -51,6 +51,7 @@ def test_over_a_cluster_every_answer_is_a_documented_one(leases: Leases) -> None
         assert check_every_operation(url, **exclusions) >= 15
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("path", ["/ibidem/search", "/ibidem/overrides", "/{indexes}/_search"])
 def test_errors_are_documented_in_the_one_form_that_they_have(client: TestClient, path: str) -> None:
     for operation in client.get("/openapi.json").json()["paths"][path].values():

@@ -15,6 +15,8 @@ from ibidem_ingest.errors import UsageError
 
 from .conftest import COPIES
 
+pytestmark = pytest.mark.slow  # LangChain takes half a second to load
+
 
 @pytest.fixture(scope="module")
 def library(passages: str) -> Iterator[Engine]:
