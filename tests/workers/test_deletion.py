@@ -6,7 +6,7 @@ import pytest
 
 from ibidem.index.deletion import clear_tombstones, delete
 from ibidem_core.settings import Settings
-from ibidem_engines.engine import MAX_VERSION, Engine, WriteStatus
+from ibidem_engines.engine import Engine, WriteStatus
 from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -23,18 +23,6 @@ def test_a_deleted_document_stays_away_and_a_later_one_comes(engine: Engine, set
     assert [outcome.status for outcome in delete(engine, ["a", "b"])] == [WriteStatus.DELETED, WriteStatus.MISSING]
     assert write(engine, settings, 2) is WriteStatus.STALE
     assert write(engine, settings, 2 * 10**15) is WriteStatus.INDEXED
-
-
-def test_a_version_can_be_named(engine: Engine, settings: Settings) -> None:
-    write(engine, settings, 1)
-    delete(engine, ["a"], version=5)
-    assert (write(engine, settings, 5), write(engine, settings, 6)) == (WriteStatus.STALE, WriteStatus.INDEXED)
-
-
-def test_a_deletion_beats_whatever_version_is_there(engine: Engine, settings: Settings) -> None:
-    write(engine, settings, MAX_VERSION)
-    assert [outcome.status for outcome in delete(engine, ["a"])] == [WriteStatus.DELETED]
-    assert engine.info().documents == 0
 
 
 def test_a_stale_deletion_is_an_error_and_the_others_are_carried_out(engine: Engine, settings: Settings) -> None:

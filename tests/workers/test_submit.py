@@ -52,14 +52,6 @@ def test_a_later_run_gives_higher_versions(engine: Engine, settings: Settings, s
     assert versions == sorted(set(versions))
 
 
-def test_large_documents_travel_alone(engine: Engine, settings: Settings, sent: Sent) -> None:
-    small_settings = settings.changed(batch_characters=1_000)
-    record = Submission(engine, small_settings, sent).send(
-        [Document("a", "x" * 600), Document("b", "x" * 5_000), Document("c", "x")]
-    )
-    assert (record.batches, record.documents) == (3, 3)
-
-
 def test_what_cannot_be_read_is_noted_in_slices_and_listed_whole(
     engine: Engine, settings: Settings, sent: Sent
 ) -> None:

@@ -125,18 +125,6 @@ def test_a_first_write_reads_no_document_and_nothing_is_made_visible_for_it(addr
     assert not [path for path in paths if "_refresh" in path or "_search" in path]
 
 
-def test_one_bad_document_of_a_portion_takes_no_other_with_it(address: str, settings: Settings) -> None:
-    batch = delivery()
-    batch.batch.records[17] = {"id": "d17", "text": "a", "language": "yesterday", "version": 1}
-    with worker(address, settings, lambda _: None) as (context, _):
-        account = sign_and_write(context, batch)
-    assert (account.indexed, [refusal.id for refusal in account.refusals], account.documents) == (
-        39,
-        ["d17"],
-        DOCUMENTS,
-    )
-
-
 def test_of_a_repeated_id_the_newer_version_stays(address: str, settings: Settings) -> None:
     batch = delivery()
     batch.batch.records[39] = {"id": "d0", "text": "the newer one", "version": 2}
