@@ -58,7 +58,7 @@ FAR = ["--preset", "law"]  # a quarter of the five-word runs suffices
 ALIKE = ["--similarity", "40"]  # texts that have four tenths in common share a quarter of the runs of both together
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture
 def pair(run: Run, tmp_path: Path) -> None:
     """Two versions of a text that share a third of their five-word runs, and a third of a later date."""
     rng = random.Random(1)  # noqa: S311 - made-up data keeps no secret
@@ -79,6 +79,7 @@ def duplicates(answer: Answer, *options: str) -> set[str]:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pair")
 def test_inspect_takes_the_figures_of_a_search(answer: Answer) -> None:
     assert duplicates(answer) == {"later"}
     assert duplicates(answer, *FAR) == duplicates(answer, *ALIKE) == {"later", "second"}
@@ -86,6 +87,7 @@ def test_inspect_takes_the_figures_of_a_search(answer: Answer) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("pair")
 def test_compare_takes_the_figures_of_a_search(answer: Answer) -> None:
     levels = [answer("compare", "first", "second", *options)["level"] for options in ([], FAR, ["--level", "near"])]
     assert levels[1] == "near"
