@@ -16,7 +16,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal, Protocol, overload
 
 import numpy as np
-from typing_extensions import override
 from xxhash import xxh3_64_intdigest
 
 from ibidem_dedupe.overrides import DocumentRef, pair_key
@@ -490,7 +489,6 @@ class HitColumns(Sequence[Hit]):
     @overload
     def __getitem__(self, row: slice) -> "HitColumns": ...
 
-    @override
     def __getitem__(self, row: int | slice) -> "Hit | HitColumns":
         if isinstance(row, slice):
             return HitColumns(
@@ -557,7 +555,6 @@ class HitNames(Sequence[tuple[str, str]]):
     @overload
     def __getitem__(self, row: slice) -> "HitNames": ...
 
-    @override
     def __getitem__(self, row: "int | slice") -> "tuple[str, str] | HitNames":
         if isinstance(row, slice):
             return HitNames(self.hits[row])

@@ -49,7 +49,9 @@ class Examples:
     def build(cls, truth: Truth) -> "Examples":
         """Collect all judged candidates, and random pairs."""
         columns = truth.collection.columns
-        a, b = (np.concatenate(each) for each in zip(find_candidates(columns), draw_pairs(columns), strict=True))
+        pairs = duplicates(columns, EVERY_CANDIDATE)
+        found = pairs.earlier.astype(np.int64), pairs.row.astype(np.int64)
+        a, b = (np.concatenate(each) for each in zip(found, draw_pairs(columns), strict=True))
         judged = np.flatnonzero(~np.isin(truth.code(a, b), truth.unjudged))
         a, b = a[judged], b[judged]
         is_duplicate = np.isin(truth.code(a, b), truth.true)
@@ -63,12 +65,6 @@ class Examples:
     def learn(self, mask: Bools) -> Learned:
         """Fit a rule to some of the pairs."""
         return fit(self.figures[mask], self.is_duplicate[mask], self.weights[mask])
-
-
-def find_candidates(columns: PackedColumns) -> tuple[Rows, Rows]:
-    """Return the pairs that a learned rule may weigh: earlier and later rows."""
-    pairs = duplicates(columns, EVERY_CANDIDATE)
-    return pairs.earlier.astype(np.int64), pairs.row.astype(np.int64)
 
 
 def draw_pairs(columns: PackedColumns) -> tuple[Rows, Rows]:

@@ -5,7 +5,7 @@ Mails are read whole, since what they quote is looked at; of each only hashes of
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -31,7 +31,6 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import TEXTS_AT_ONCE, stored_documents
 from ibidem_core.settings import load
 from ibidem_engines.engine import Engine
-from ibidem_ingest.document import Document
 from ibidem_mail.forest import Alteration, Forest, ThreadedMail
 from ibidem_mail.memberships import write_threads, write_works
 from ibidem_mail.parents import Parents, thread_mails
@@ -98,11 +97,6 @@ class IndexVersions:
         }
 
 
-def index_versions(documents: Iterable[Document]) -> IndexVersions:
-    """Find the works and versions of documents."""
-    return IndexVersions(list(versions(Works.find(versioned_documents(documents)))))
-
-
 def differences(engine: Engine, rows: Sequence[Version]) -> Iterator[Difference]:
     """Yield each version with its differences from its predecessor; the first version has none.
 
@@ -136,7 +130,7 @@ def report_sets(kind: str, export: Path | None, *, as_json: bool) -> None:
                 forest = Forest.grow(Parents.find(thread_mails(documents)))
                 found: IndexThreads | IndexVersions = IndexThreads(list(forest.rows()), list(forest.altered()))
             else:
-                found = index_versions(documents)
+                found = IndexVersions(list(versions(Works.find(versioned_documents(documents)))))
         if export is not None and write is not None:
             if isinstance(found, IndexThreads):
                 write(export, found.rows, ThreadedMail)

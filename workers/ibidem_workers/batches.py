@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
-from typing import Any, NamedTuple, TypeGuard, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import orjson
 import zstandard
@@ -229,13 +229,9 @@ def refusals_from_json(value: object) -> list[Refusal]:
 def _refusal_records(lists: object) -> list[dict[str, object]]:
     """Convert short lists into records."""
     names = [member.name for member in fields(Refusal)]
-    if not _are_lists(lists):
+    if not (isinstance(lists, list) and all(isinstance(item, list) for item in lists)):
         raise DamagedRecord("refusals stored with the index are damaged: they are not lists", REMOVE)
     return [dict(zip(names, values, strict=False)) for values in lists]
-
-
-def _are_lists(value: object) -> TypeGuard[list[list[object]]]:
-    return isinstance(value, list) and all(isinstance(item, list) for item in value)
 
 
 COMPRESSION = "application/zstd"  # kombu's name of zstd, the one compression that submitters use
@@ -357,14 +353,10 @@ def _check_headers(headers: Mapping[str, object]) -> None:
 def _check_arguments(run: object, number: object, records: object) -> None:
     if not isinstance(run, str) or not _RUN.fullmatch(run) or run == "run":  # "run" is the key of the runs themselves
         raise ValueError("it does not name its run")
-    if not _is_count(number, MAX_NUMBER):
+    if not (isinstance(number, int) and (not isinstance(number, bool)) and (0 <= number <= MAX_NUMBER)):
         raise ValueError("it does not have a number in its run")
     if not isinstance(records, list) or not all(isinstance(record, dict) for record in records):
         raise ValueError("it contains no documents")
-
-
-def _is_count(value: object, limit: int) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and 0 <= value <= limit
 
 
 Result = TypeVar("Result")

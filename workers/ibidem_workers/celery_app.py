@@ -16,7 +16,6 @@ from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFa
 from celery import Celery
 from kombu.entity import Queue
 from kombu.exceptions import OperationalError
-from typing_extensions import override
 
 from ibidem_core.address import redact, redact_text, secrets
 from ibidem_core.errors import EngineError, Permanent, Unavailable
@@ -78,7 +77,6 @@ class RabbitMq(Broker):
 
     remedy = "rabbitmqctl purge_queue {}"
 
-    @override
     def celery_config(self) -> dict[str, Any]:
         quorum: dict[str, object] = {"x-queue-type": "quorum"}
         arguments = quorum | {
@@ -106,12 +104,10 @@ class Redis(Broker):
     remedy = "redis-cli DEL ibidem:{}"
     steps = frozenset({"ibidem_workers.redis_transport:Renewal"})
 
-    @override
     def require_client(self) -> None:
         if find_spec("redis") is None:
             raise UsageError("a queue in Redis needs its client", install_command("redis"))
 
-    @override
     def celery_config(self) -> dict[str, Any]:
         lease, queue = self.settings.lease, self.settings.queue
         return {

@@ -260,7 +260,9 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
     """
     watch = RunMonitor(engine, run or _last_run(engine))
     progress = watch.look()
-    figures = _summary(watch.record, watch.sums(), progress, _unread(engine, watch.record))
+    slices = engine.get_records("runs", f"{watch.record.run}/refused/") if watch.record.refused else ()
+    unread = [refusal for _, refusals in read_entries(slices, read_refusals) for refusal in refusals]
+    figures = _summary(watch.record, watch.sums(), progress, unread)
     figures |= {"duplicates": _count_joined(engine, watch.record)}
     return figures | {"host": host_name(watch.record.holder), "again": _find_repeat(engine, watch.record)}
 
@@ -285,11 +287,6 @@ def _count_joined(engine: Engine, record: RunRecord) -> dict[str, int]:
     later = [other.joined for other in runs(engine) if other.started > record.started]
     end = later[0] if later else count_joined(engine)
     return {level: max(0, end.get(level, 0) - record.joined.get(level, 0)) for level in LEVELS}
-
-
-def _unread(engine: Engine, record: RunRecord) -> list[Refusal]:
-    slices = engine.get_records("runs", f"{record.run}/refused/") if record.refused else ()
-    return [refusal for _, refusals in read_entries(slices, read_refusals) for refusal in refusals]
 
 
 def read_refusals(record: Mapping[str, object]) -> list[Refusal]:

@@ -16,7 +16,6 @@ from elastic_transport import (
 )
 from elasticsearch import AsyncElasticsearch
 from elasticsearch.exceptions import HTTP_EXCEPTIONS, ApiError
-from typing_extensions import override
 
 from ibidem.clients.search import ClientAdapter, IgnoredStatus, failure_body, read_fast, request_json
 from ibidem.grouped_search.dsl.search import error_json
@@ -36,11 +35,9 @@ class ElasticsearchAdapter(ClientAdapter):
         self.is_async = isinstance(client, AsyncElasticsearch)
 
     @classmethod
-    @override
     def prepare(cls, client: Any, like: Any) -> Any:
         return speak_server_version(client, version_of(like))
 
-    @override
     def start(self, request: ApiRequest) -> Any:
         options: dict[str, Any] = {"ignore_status": request.ok_statuses} if request.ok_statuses else {}
         options |= {} if self.request_timeout is None else {"request_timeout": self.request_timeout}
@@ -54,7 +51,6 @@ class ElasticsearchAdapter(ClientAdapter):
             request.method, request.path, params=request.params, headers=headers, body=request_json(request)
         )
 
-    @override
     def read(self, request: ApiRequest, answer: Any) -> Any:
         self.meta = answer.meta
         if self.meta.status < 300:
@@ -63,18 +59,15 @@ class ElasticsearchAdapter(ClientAdapter):
             return {}
         raise IgnoredStatus(answer)
 
-    @override
     def dump(self, body: Any) -> str | bytes:
         text: str | bytes = self.client.transport.serializers.dumps(body, JSON)
         return text
 
-    @override
     def exception(self, failure: Failure) -> Exception:
         meta = replace(self.meta, status=failure.status)
         class_ = HTTP_EXCEPTIONS.get(failure.status, ApiError)
         return class_(message=failure.kind, meta=meta, body=failure_body(failure))
 
-    @override
     def error_answer(self, error: Exception) -> Json | None:
         if not isinstance(error, ApiError):
             return None
@@ -82,7 +75,6 @@ class ElasticsearchAdapter(ClientAdapter):
             return {**error.body, "status": error.status_code}
         return error_json(error.status_code, "exception", str(error.body))
 
-    @override
     def to_response(self, answer: Json) -> Any:
         return ObjectApiResponse(body=answer, meta=self.meta)
 

@@ -6,7 +6,6 @@ from typing import Any
 from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import HTTP_EXCEPTIONS, TransportError
 from opensearchpy.serializer import Deserializer, JSONSerializer
-from typing_extensions import override
 
 from ibidem.clients.search import ClientAdapter, IgnoredStatus, failure_body, read_fast, request_json
 from ibidem.grouped_search.dsl.search import error_json
@@ -22,7 +21,6 @@ class OpenSearchAdapter(ClientAdapter):
         super().__init__(client, request_timeout)
         self.is_async = isinstance(client, AsyncOpenSearch)
 
-    @override
     def start(self, request: ApiRequest) -> Any:
         options = {"ignore": request.ok_statuses} | (
             {} if self.request_timeout is None else {"request_timeout": self.request_timeout}
@@ -39,7 +37,6 @@ class OpenSearchAdapter(ClientAdapter):
             body=request_json(request),
         )
 
-    @override
     def read(self, request: ApiRequest, answer: Any) -> Any:
         if not isinstance(answer, Mapping) or "error" not in answer:
             return answer
@@ -47,17 +44,14 @@ class OpenSearchAdapter(ClientAdapter):
             return {}
         raise IgnoredStatus(answer)
 
-    @override
     def dump(self, body: Any) -> str | bytes:
         text: str | bytes = self.client.transport.serializer.dumps(body)
         return text
 
-    @override
     def exception(self, failure: Failure) -> Exception:
         class_ = HTTP_EXCEPTIONS.get(failure.status, TransportError)
         return class_(failure.status, failure.kind, failure_body(failure))
 
-    @override
     def error_answer(self, error: Exception) -> Json | None:
         if not isinstance(error, TransportError) or not isinstance(error.status_code, int):
             return None
@@ -65,7 +59,6 @@ class OpenSearchAdapter(ClientAdapter):
             return {**error.info, "status": error.status_code}
         return error_json(error.status_code, "exception", str(error.error))
 
-    @override
     def to_response(self, answer: Json) -> Any:
         return answer
 

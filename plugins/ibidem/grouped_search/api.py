@@ -8,7 +8,6 @@ from functools import partial
 from time import perf_counter
 
 import numpy as np
-from typing_extensions import override
 
 from ibidem.grouped_search import stats as by_plugin
 from ibidem.grouped_search.backend import (
@@ -70,7 +69,6 @@ class EngineBackend(SearchBackend, StoredBackend):
     # How long rankings and documents were read, by `window` and `fetch`.
     seconds: dict[str, float] = field(default_factory=dict)
 
-    @override
     def window(self, depth: int) -> RequestFlow[Ranking]:
         with self._timed("window"):
             ranking = yield from self._search.window(depth, self.view)
@@ -81,29 +79,23 @@ class EngineBackend(SearchBackend, StoredBackend):
         self.undated = len(ranking.hits) - len(dates)
         return replace(ranking, hits=sort_hits(ranking.hits, dates, self.order))
 
-    @override
     def overrides(self) -> Sequence[Override]:
         return self.words
 
-    @override
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         return (self._unranked if whole_index else self._search).find(searches)
 
-    @override
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         return self._search.long_signatures(names)
 
-    @override
     def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
         with self._timed("fetch"):
             read = yield from self.engine.searching().fetch([document_ref(hit) for hit in hits])
         return {(each.index, each.document.id): read_passage(each.document.as_record(), fields) for each in read}
 
-    @override
     def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
         return self._search.memberships(names)
 
-    @override
     def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
         """Read whole documents, a few texts at a time, and drop the texts."""
         documents: dict[DocumentRef, Document] = {}
@@ -112,7 +104,6 @@ class EngineBackend(SearchBackend, StoredBackend):
             documents |= {name: without_text(hit) for name, hit in read.items()}
         return documents
 
-    @override
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
@@ -138,18 +129,15 @@ class EngineBackend(SearchBackend, StoredBackend):
         decisions = len(load_overrides(self.engine)) if request.policy.level == "identical" else 0
         return IndexState(checkpoint, coverage, decisions)
 
-    @override
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         with self._timed("window"):
             page = yield from self._search.collapse(place, size, by=self.by, order=self.order, view=self.view)
         self.view = page.view
         return page
 
-    @override
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         return self._search.members(groups, limit, by=self.by, order=self.order, view=self.view)
 
-    @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         return self._search.leads(groups)
 

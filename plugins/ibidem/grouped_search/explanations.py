@@ -114,15 +114,6 @@ def place(why: Why, side: str) -> str:
     return f"{phrase} (about {percent(shared)} of its text)"
 
 
-def date_distance(days: int) -> str:
-    """Return the distance of two dates, in words.
-
-    >>> date_distance(0), date_distance(1)
-    ('the same day', '1 day apart')
-    """
-    return "the same day" if days == 0 else f"{format_count(days, 'day')} apart"
-
-
 def guards(why: Why) -> list[str]:
     """Describe the guard values, if they matter.
 
@@ -131,7 +122,7 @@ def guards(why: Why) -> list[str]:
     """
     phrases = []
     if isinstance(days := why.get("days_apart"), int):
-        phrases.append(date_distance(days))
+        phrases.append("the same day" if days == 0 else f"{format_count(days, 'day')} apart")
     if isinstance(ratio := why.get("length_ratio"), int | float) and ratio < 0.95:
         phrases.append(f"one is {percent(1 - ratio)} shorter")
     if why.get("numbers_agree") is False:

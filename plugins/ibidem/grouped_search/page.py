@@ -26,7 +26,7 @@ from ibidem.grouped_search.response import (
     rows_of_step,
     sort_key_earliest,
 )
-from ibidem.grouped_search.stats import LateDocument, late_members, response_stats
+from ibidem.grouped_search.stats import late_members, response_stats
 from ibidem.grouped_search.window import Window, WindowMembers
 from ibidem_core.address import read_path
 from ibidem_core.side_packages import need_hook
@@ -378,7 +378,9 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     sources = yield from source.fetch(shown_hits, scope_matches.outside)
     account = response_stats(window, groups, request, ranking.total, page_request.tables, page_request.deepest)
     late = zip(late_documents, late_leads, strict=True)
-    account["late"] = [each.as_json() for each, lead in late if is_unseen(each, lead, scope_matches)]
+    account["late"] = [
+        each.as_json() for each, lead in late if (each.index, each.id) not in scope_matches.carriers.get(lead, ())
+    ]
     account["capped"] = cut_groups(groups, scope_matches)
     account |= read.neighbours.account(window.hits[: window.ranked])
     account |= window.members.stats(window.ranked) if window.members else {}
@@ -396,11 +398,6 @@ def widen(
     longs = window.matcher.long_signatures
     wider = yield from group_window(source, longs, lambda: append_matches(window, matches, source.overrides()))
     return wider, matches
-
-
-def is_unseen(document: LateDocument, lead: int, scope_matches: ScopeMatches) -> bool:
-    """Return whether a late document was not yet shown with its group by a scope beyond the window."""
-    return (document.index, document.id) not in scope_matches.carriers.get(lead, ())
 
 
 def cut_groups(groups: Sequence[Group], scope_matches: ScopeMatches) -> list[Json]:

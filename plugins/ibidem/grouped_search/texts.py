@@ -111,7 +111,9 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
     check_policy(level, similarity, preset, policy)
     columns = PackedColumns.decode(sign_texts(passages, language, tables or general_tables()))
     policy = policy or default_policy(columns, level, similarity, preset)
-    matcher, overlap = match_texts(columns, policy), overlaps(passages)
+    names = [("", str(row)) for row in range(len(columns))]
+    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
+    overlap = overlaps(passages)
     grouping = group(columns, matcher.policy, add_overlaps(PairConstraints(), overlap), matcher)
     groups = [*grouping.members(grouping.leads.tolist()).values()]
     is_current = choice.by == "current"
@@ -150,12 +152,6 @@ def default_policy(columns: PackedColumns, level: Level, similarity: int | None,
     if similarity is not None or preset or len(columns) < MIN_DOCUMENTS:
         return named
     return CollectionFigures.count(columns).policy().at(named.level)
-
-
-def match_texts(columns: PackedColumns, policy: Policy) -> LongTextMatcher:
-    """Return the matcher for pairs of texts, which have no long signatures."""
-    names = [("", str(row)) for row in range(len(columns))]
-    return LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
 
 
 def as_version(passage: Passage) -> Document:

@@ -295,16 +295,15 @@ def _is_other(outcome: Outcome, kept: Mapping[str, int]) -> bool:
 
 def clear_tombstones(engine: Engine, cutoff: datetime) -> int:
     """Remove tombstones of deletions before a time, unless replaced meanwhile, and what was deleted with them."""
-    old = {key: entry for key, entry in engine.get_records("tombstones") if _is_before(entry, cutoff)}
+    old = {
+        key: entry
+        for key, entry in engine.get_records("tombstones")
+        if any(stone.time and stone.time < cutoff for _, stone in read_entries([("", entry)], Tombstone.from_record))
+    }
     count = engine.delete_unchanged("tombstones", old)
     if old:
         engine.delete_records("deleted", list(old.keys() - engine.get_records_by_key("tombstones", list(old))))
     return count
-
-
-def _is_before(entry: object, cutoff: datetime) -> bool:
-    """Return whether a tombstone was set before a time; False for damaged records."""
-    return any(stone.time and stone.time < cutoff for _, stone in read_entries([("", entry)], Tombstone.from_record))
 
 
 def kept_documents(engine: Engine, tombstone_days: int) -> list[dict[str, str]]:

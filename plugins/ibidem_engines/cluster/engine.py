@@ -6,8 +6,6 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from typing_extensions import override
-
 from ibidem_core.address import Address, Fields
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster import dsl, groups, records, search
@@ -66,11 +64,9 @@ class ClusterEngine(Engine):
         self._ledgers = TtlCache[str, bool]()
 
     @property
-    @override
     def rejections(self) -> int:
         return self._cluster.throttle.rejections
 
-    @override
     def create(self) -> None:
         self._check_server()
         layout.create(self._cluster, self.index, self._kind)
@@ -78,16 +74,13 @@ class ClusterEngine(Engine):
         self._ledgers.clear()
         LedgerStore(self._cluster, layout.read(self._cluster, self.index).names(self.index)).create()
 
-    @override
     def write(self, records: Sequence[Record]) -> list[Outcome]:
         return writing.write(self._place(), records) if records else []
 
-    @override
     def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         self._layout_cache.clear()
         return writing.delete(self._place(), ids, version, any_version=any_version) if ids else []
 
-    @override
     def searching(self, query: Query | None = None) -> ClusterSearch:
         layout = self._readable()
         fields = self._searched_fields()
@@ -95,20 +88,16 @@ class ClusterEngine(Engine):
             self.index, layout, fields, self._dialect, self._counts, self._covered, self._plugin, query
         )
 
-    @override
     def run(self, flow: RequestFlow[T]) -> T:
         return self._cluster.hold(flow)
 
-    @override
     def plugin_nodes(self) -> list[PluginNode]:
         return self.run(search.plugin_nodes())
 
-    @override
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
         self._readable()
         return self.run(dsl.suggest(Target(self.index), self.fields, words))
 
-    @override
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
         index_layout = self._readable()
         if size < 1:
@@ -125,13 +114,11 @@ class ClusterEngine(Engine):
         shards = range(max(index_layout.shard_counts.values(), default=1))
         return chain.from_iterable(self._slices(dict(body), f"_shards:{shard}") for shard in shards)
 
-    @override
     def refresh(self) -> None:
         self._readable()
         refresh_index(self._cluster, self.index)
         self._covered.clear()
 
-    @override
     def info(self) -> Info:
         version = self._check_server()
         index_layout = layout.read(self._cluster, self.index)
@@ -156,7 +143,6 @@ class ClusterEngine(Engine):
             tables=tables,
         )
 
-    @override
     def health_issues(self) -> list[HealthIssue]:
         issue = self.run(field_issue(self.index, self.fields))
         found = self.run(layout.read_layout(self.index, ok_statuses=OK_STATUSES))
@@ -167,20 +153,16 @@ class ClusterEngine(Engine):
             issues += [*LedgerStore(self._cluster, names).issues(), *groups.issues(self._cluster, names)]
         return [*issues, *([issue] if issue else [])]
 
-    @override
     def reindex_source(self) -> ClusterReindexSource:
         return ClusterReindexSource(self._cluster, self.index, self.fields, self._kind)
 
-    @override
     def facets(self, query: Query, limit: int) -> Facets:
         body = groups.facet_request(dsl.clause(query, self._searched_fields()), self.fields, limit)
         return groups.read_facets(self._search(body))
 
-    @override
     def groups(self) -> ClusterGroups:
         return ClusterGroups(self._cluster, self.index, self._layout_now())
 
-    @override
     def memberships(self) -> ClusterMemberships:
         return ClusterMemberships(self.groups())
 
@@ -190,7 +172,6 @@ class ClusterEngine(Engine):
             self._layout_cache.clear()
         return self._readable()
 
-    @override
     def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "ClusterEngine":
         if use_cache and (found := self._sets.get(self.index)) is not None:
             return found
@@ -213,56 +194,44 @@ class ClusterEngine(Engine):
         engine = ClusterEngine(self._cluster, self._dialect, self._address, home, kept=home)
         return engine if home == self.index else engine.group_set()
 
-    @override
     def close(self) -> None:
         self._cluster.close()
 
-    @override
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         self._store(ledger, writes=True).put(ledger, entries)
 
-    @override
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
         return self._store(ledger).get(ledger, prefix)
 
-    @override
     def get_record(self, ledger: Ledger, key: str) -> Any:
         return self._store(ledger).get_key(ledger, key)
 
-    @override
     def recent_record(self, ledger: Ledger, key: str) -> Any:
         name = f"{ledger}/{key}"
         recent = self._recent.get(name)
         return (recent or self._recent.put(name, [self.get_record(ledger, key)], COUNTS_S))[0]
 
-    @override
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
         return self._store(ledger).get_keys(ledger, keys)
 
-    @override
     def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
         entries, states = self._store(ledger).read_states(ledger, [key])
         return entries.get(key), states.get(key)
 
-    @override
     def replace_record(
         self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
     ) -> RecordState | None:
         return self._store(ledger, writes=True).replace(ledger, key, entry, state)
 
-    @override
     def count(self, ledger: Ledger) -> int:
         return self._store(ledger).count(ledger)
 
-    @override
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         return self._store(ledger, writes=True).delete(ledger, keys)
 
-    @override
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
         return self._store(ledger, writes=True).delete_unchanged(ledger, entries)
 
-    @override
     def repair_ledgers(self) -> list[str]:
         self._ledgers.clear()
         rebuilt = records.repair(self._cluster, records.record_indices(self._names().sources[:MAX_SOURCES]))
@@ -278,7 +247,6 @@ class ClusterEngine(Engine):
     def _names(self) -> IndexNames:
         return self._readable().names(self.index).keep(self._kept)
 
-    @override
     def cursor_key(self) -> bytes:
         if (cached := self._cursor_keys.get(self.index)) is not None:
             return cached

@@ -15,7 +15,6 @@ from itertools import chain
 from typing import Any
 
 import orjson
-from typing_extensions import override
 
 from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import NoIndex
@@ -82,33 +81,26 @@ class ClusterGroups(StoredGroups):
         self._parts = shards(layout)
         self._identities: Mapping[str, str] | None = None
 
-    @override
     def parts(self) -> list[ShardRef]:
         return self._parts
 
-    @override
     def uuids(self) -> Mapping[str, str]:
         if self._identities is None:
             self._identities = identities(self.cluster, self.layout)
         return self._identities
 
-    @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         return newest(self.cluster, self._parts, marks)
 
-    @override
     def deletions(self) -> int:
         return deletions(self.cluster, self._parts)
 
-    @override
     def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
         return self._documents(self._shard(seq_range.part), _read([LEADS, _numbers(seq_range)], size))
 
-    @override
     def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
         return self._documents(self._shard(seq_range.part), _read([_numbers(seq_range)], size))
 
-    @override
     def count_leads(self, seq_range: SeqNoRange) -> int:
         body: Clause = {
             "query": {"bool": {"filter": [LEADS, _numbers(seq_range)]}},
@@ -117,7 +109,6 @@ class ClusterGroups(StoredGroups):
         }
         return int(self._search(self._shard(seq_range.part), body)["hits"]["total"]["value"])
 
-    @override
     def with_value(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         hits: list[Hit] = []
         for part, number in end.items():
@@ -131,7 +122,6 @@ class ClusterGroups(StoredGroups):
         is_single = len(self._parts) == 1
         return Target(part.index, params={} if is_single else {"preference": f"_shards:{part.shard}"})
 
-    @override
     def members(
         self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
@@ -163,7 +153,6 @@ class ClusterGroups(StoredGroups):
             yield [_document(hit) for hit in hits]
             body["search_after"] = hits[-1]["sort"]
 
-    @override
     def read(self, ids: Sequence[tuple[str, str]], end: Marks | None = None) -> list[GroupedDocument]:
         places: list[tuple[Target, list[Clause]]] = [(Target(self.index), [])]
         if end is not None:  # each shard numbers its writes separately
@@ -175,7 +164,6 @@ class ClusterGroups(StoredGroups):
                 members += self._documents(target, _read([dsl.fetch_by_name(batch)["query"], *conditions], len(batch)))
         return members
 
-    @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
         if self.layout.is_set:
             self._check_indices()
@@ -217,7 +205,6 @@ class ClusterGroups(StoredGroups):
             if uuids.get(index) != uuid:
                 raise NoIndex(f"{self.cluster.label}: index {index!r} was deleted while groups were settled", REMEDY)
 
-    @override
     def counts(self) -> GroupCounts:
         aggs: Clause = {"leads": {"filter": LEADS}, "unsigned": {"filter": UNSIGNED}}
         answer = self._search(Target(self.index), {"size": 0, "track_total_hits": True, "aggs": aggs})
@@ -225,7 +212,6 @@ class ClusterGroups(StoredGroups):
         total = int(answer["hits"]["total"]["value"])
         return GroupCounts(total, counts["leads"]["doc_count"], counts["unsigned"]["doc_count"])
 
-    @override
     def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
         pages: Clause = {"size": size, "sources": [{"group": {"terms": {"field": GROUP}}}]}
         while True:
@@ -339,7 +325,6 @@ class ClusterMemberships(MembershipStore):
         self._groups = groups
         self._cluster, self._index = groups.cluster, groups.index
 
-    @override
     def prepare(self) -> None:
         answer = self._cluster.ask("GET", f"/{quote_index(self._index)}/_mapping", filter_path=_TYPE)
         own_types = template("full")["mappings"]["properties"][OURS]["properties"]
@@ -348,7 +333,6 @@ class ClusterMemberships(MembershipStore):
             if index not in answer:
                 self._cluster.ask("PUT", f"/{quote_index(index)}/_mapping", fields)
 
-    @override
     def has_threads(self) -> bool:
         body: dsl.Clause = {
             "query": {"exists": {"field": _THREAD}},
@@ -359,11 +343,9 @@ class ClusterMemberships(MembershipStore):
         answer = self._cluster.hold(answer_to(Target(self._index).search(body)))
         return bool(answer["hits"]["total"]["value"])
 
-    @override
     def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
         return read_memberships(Target(self._index), names)
 
-    @override
     def write(self, changes: Sequence[MembershipChange]) -> int:
         written = 0
         for start in range(0, len(changes), WRITE):

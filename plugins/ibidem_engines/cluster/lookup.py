@@ -247,13 +247,13 @@ def _read(documents: Sequence[SourceDocument], search: Callable[[dsl.Clause], An
     return {_hit_state(hit): read_binary(hit, dsl.PACKED) or b"" for hit in search(body)["hits"]["hits"]}
 
 
+def _hit_state(hit: Mapping[str, Any]) -> State:
+    return hit["_index"], hit["_id"], hit.get("_routing", ""), hit["_seq_no"], hit["_primary_term"]
+
+
 def _state(document: SourceDocument) -> State:
     name = document.name
     return name.index, name.id, name.routing, *document.state
-
-
-def _hit_state(hit: Mapping[str, Any]) -> State:
-    return hit["_index"], hit["_id"], hit.get("_routing", ""), hit["_seq_no"], hit["_primary_term"]
 
 
 TOGETHER = 250  # searches asked for together; each may bring three prefixes, and a query takes 1,024 clauses

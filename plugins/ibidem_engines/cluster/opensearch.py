@@ -119,11 +119,8 @@ def _failure(error: OpenSearchException, secret_values: Collection[str]) -> Fail
     """Convert a client's exception by the table above, or by the server's status and type."""
     for kind, name in EXCEPTIONS:
         if isinstance(error, kind):
-            return Failure(0, name, redact_text(_message(error), secret_values))
+            message = error.error if isinstance(error, TransportError) else error
+            return Failure(0, name, redact_text(str(message), secret_values))
     if isinstance(error, TransportError) and isinstance(error.status_code, int):
         return build_failure(error.status_code, error.info, secret_values)
     return Failure(0, "", redact_text(str(error), secret_values))
-
-
-def _message(error: OpenSearchException) -> str:
-    return str(error.error) if isinstance(error, TransportError) else str(error)

@@ -55,10 +55,6 @@ def record_indices(sources: Iterable[str]) -> list[str]:
     return [index for source in sources for index in (f"{PREFIX}{source}", f"{PREFIX}{source}{WORK}")]
 
 
-def source_of(index: str, ledger: Ledger) -> str:
-    return index.removeprefix(PREFIX).removesuffix("" if ledger in SHARED else WORK)
-
-
 def mapping_error(index: str) -> Permanent:
     """Return the error of an index whose records cannot be read in order."""
     return Permanent(
@@ -327,7 +323,11 @@ def stored_record(hit: Mapping[str, Any], ledger: Ledger) -> StoredRecord:
     document = source if isinstance(source, dict) else {}
     key = document.get("key")
     written = key if isinstance(key, str) else hit["_id"].removeprefix(f"{ledger}/")
-    return StoredRecord(source_of(hit["_index"], ledger), written, document.get("entry"))
+    return StoredRecord(
+        hit["_index"].removeprefix(PREFIX).removesuffix("" if ledger in SHARED else WORK),
+        written,
+        document.get("entry"),
+    )
 
 
 def record_id(ledger: Ledger, key: str) -> str:

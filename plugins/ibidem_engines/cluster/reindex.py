@@ -10,8 +10,6 @@ from functools import cached_property
 from math import inf
 from typing import Any
 
-from typing_extensions import override
-
 from ibidem_core.address import OURS, Fields, read_path, remove_path
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster import index as layout
@@ -106,17 +104,14 @@ class ClusterReindexTarget(ReindexTarget):
         self._cluster, self._source, self._kind = cluster, source, kind
         self._parts: list[ShardRef] = []
 
-    @override
     def exists(self) -> bool:
         return bool(layout.read(self._cluster, self.name).indices)
 
-    @override
     def is_unfilled(self) -> bool:
         (metadata,) = self._cluster.ask("GET", f"/{self.name}/_mapping").values()
         made_as = metadata["mappings"].get("_meta", {}).get(OURS, {}).get(COPY_OF)
         return made_as == self._source and not any(self.newest().values())
 
-    @override
     def create(self, *, with_fields: bool = True) -> None:
         """Create the index with fields, analyzers and settings of the old one, with or without `ibidem`."""
         settings, mappings = self._read_source()
@@ -144,20 +139,16 @@ class ClusterReindexTarget(ReindexTarget):
             self._cluster.ask("PUT", f"/{self.name}", body)
         LedgerStore(self._cluster, IndexNames((self.name,), (self.name,))).create()
 
-    @override
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
         """Write documents with the engine's own version of each, so that an older version never wins."""
         return self._write(documents, lambda document: _CopyBase("index", version=document.engine_version))
 
-    @override
     def newest(self) -> dict[ShardRef, int]:
         return newest(self._cluster, self._shards())
 
-    @override
     def count_fields(self) -> FieldCounts:
         return count_fields(self._cluster, self.name)
 
-    @override
     def prune(self, end: Marks) -> int:
         removed_count = 0
         for part, max_seq_no in end.items():
@@ -170,12 +161,10 @@ class ClusterReindexTarget(ReindexTarget):
                 )
         return removed_count
 
-    @override
     def check_alias(self, alias: str) -> None:
         if alias in layout.read(self._cluster, alias).indices:
             raise UsageError(f"{alias!r} is an index, so it cannot be an alias", "name another with --alias")
 
-    @override
     def finish(self, alias: str) -> None:
         """Move the alias in one step, so that every search finds one of the two indexes."""
         settings, _ = self._read_source()
@@ -184,7 +173,6 @@ class ClusterReindexTarget(ReindexTarget):
         if alias:
             self._move(alias)
 
-    @override
     def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
         ids = [document.name.id for document, _ in documents]
         current_states = {
@@ -323,21 +311,17 @@ class ClusterReindexSource(ReindexSource):
         self._at_once = FIRST_READ
 
     @property
-    @override
     def alias(self) -> str:
         return "" if self.index in self._layout.indices else self.index
 
     @property
-    @override
     def text_field(self) -> str:
         return self._fields.text
 
     @property
-    @override
     def updates_in_part(self) -> bool:
         return bool(self._final_pipelines) or any(each.updates_in_part for each in self._storages.values())
 
-    @override
     def check(self, target: Destination) -> None:
         index_layout = self._layout
         if target == "place":
@@ -356,13 +340,11 @@ class ClusterReindexSource(ReindexSource):
         for storage in self._storages.values():
             storage.check(target)
 
-    @override
     def prepare(self) -> None:
         layout.create(self._cluster, self.index, self._kind)
         self._layout_cache = None
         LedgerStore(self._cluster, self._layout.names(self.index)).create()
 
-    @override
     def missing_fields(self) -> list[str]:
         default_names = Fields()
         names = [
@@ -384,29 +366,23 @@ class ClusterReindexSource(ReindexSource):
             }
         return sorted(paths)
 
-    @override
     def parts(self) -> list[ShardRef]:
         if not self._parts:
             self._parts = shards(self._layout)
         return self._parts
 
-    @override
     def uuids(self) -> Mapping[str, str]:
         return identities(self._cluster, layout.read(self._cluster, self.index))
 
-    @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         return newest(self._cluster, self.parts(), marks)
 
-    @override
     def count(self, seq_range: SeqNoRange) -> int:
         return count(self._cluster, seq_range)
 
-    @override
     def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
         return [name for name, _ in states(self._cluster, seq_range, size)]
 
-    @override
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         """Read as many documents at once as fit a few megabytes; with raw JSON, vectors are requested and verified."""
         documents: list[SourceDocument] = []
@@ -440,11 +416,9 @@ class ClusterReindexSource(ReindexSource):
                 for field in self._storages[each["_index"]].vectors:
                     each["_source"] = remove_path(each["_source"], field.path)
 
-    @override
     def count_fields(self) -> FieldCounts:
         return count_fields(self._cluster, self.index)
 
-    @override
     def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
         """Write whole documents, bypassing the default pipeline, or partial updates if `updates_in_part` is set.
 
@@ -471,11 +445,9 @@ class ClusterReindexSource(ReindexSource):
         body = with_signatures(document.raw, record, kind, values, group=group)
         return Action("index", name.index, name.id, body, document.state, name.routing, skips_pipeline=True)
 
-    @override
     def strip_document(self, document: SourceDocument) -> SourceDocument:
         return dataclasses.replace(document, raw=remove_member(document.raw, OURS))
 
-    @override
     def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
         """Write whole documents without the object `ibidem`, bypassing the default pipeline."""
         actions = [
@@ -496,44 +468,35 @@ class ClusterReindexSource(ReindexSource):
             for document, each in zip(documents, outcomes, strict=True)
         ]
 
-    @override
     def unmark(self) -> bool:
         """Remove ibidem's entry from `_meta`; a server cannot remove a field from a mapping."""
         layout.remove_note(self._cluster, self._layout.indices)
         self._layout_cache = None
         return True
 
-    @override
     def drop_records(self) -> None:
         records.drop(self._cluster, {self._layout.names(self.index).home, self.index})
 
-    @override
     def size(self) -> int:
         answer = self._cluster.ask("GET", f"/{quote_index(self.index)}/_stats/store", filter_path="_all.total.store")
         return int(answer["_all"]["total"]["store"]["size_in_bytes"])
 
-    @override
     def added_bytes(self, record: Record) -> int:
         return len(with_signatures(b"{}", record, self._kind))
 
-    @override
     def deletions(self) -> int:
         return deletions(self._cluster, self.parts())
 
-    @override
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
         return LedgerStore(self._cluster, self._layout.names(self.index)).get(ledger, "")
 
-    @override
     def index_names(self) -> IndexNames:
         return self._layout.names(self.index)
 
-    @override
     def copy_to(self, name: str) -> ReindexTarget:
         (index,) = {part.index for part in self.parts()}
         return ClusterReindexTarget(self._cluster, index, name, self._kind)
 
-    @override
     def close(self) -> None:
         self._cluster.close()
 

@@ -8,8 +8,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
-from typing_extensions import override
-
 from ibidem_core.address import Fields, read_path
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import Dialect, build_failure
@@ -146,7 +144,6 @@ class ClusterSearch(EngineSearch):
     plugins: TtlCache[str, bool]  # whether every node has the plugin, by index
     query: Query | None = None  # for what; None: for everything
 
-    @override
     def window(self, size: int, view: ReadView = NOW) -> RequestFlow[Ranking]:
         if not 1 <= size <= self.layout.max_hits:
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {self.layout.max_hits}")
@@ -156,7 +153,6 @@ class ClusterSearch(EngineSearch):
         yield from self._check_phrases(ranking.hits)
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"], next_view(view, ranking.answer))
 
-    @override
     def grouped(
         self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW
     ) -> RequestFlow[GroupedHits | None]:
@@ -170,7 +166,6 @@ class ClusterSearch(EngineSearch):
         words = self.query if self.fields.are_cut_as_ours or self.fields.search else None
         return read_grouped(answer, self.fields, words, next_view(view, answer))
 
-    @override
     def fetch(self, ids: Names) -> RequestFlow[list[StoredDocument]]:
         """Fetch documents with matching passages.
 
@@ -191,7 +186,6 @@ class ClusterSearch(EngineSearch):
                 documents[hit["_index"], hit["_id"]] = to_stored_document(hit, self.fields, marked_here)
         return [documents[place] for each in ids for place in places[each] if place in documents]
 
-    @override
     def dates(self, ids: Names) -> RequestFlow[dict[tuple[str, str], str]]:
         dates: dict[tuple[str, str], str] = {}
         for batch in self._batches(ids):
@@ -201,16 +195,13 @@ class ClusterSearch(EngineSearch):
                     dates[hit["_index"], hit["_id"]] = date
         return dates
 
-    @override
     def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
         clause = None if self.query is None else dsl.clause(self.query, self.fields)
         return LookUp(Target(self.index), self.layout, clause).find(searches)
 
-    @override
     def long_signatures(self, ids: Names) -> RequestFlow[dict[tuple[str, str], bytes]]:
         return long_values(Target(self.index), ids)
 
-    @override
     def coverage(self, settled_marks: Marks) -> RequestFlow[Coverage]:
         key = repr(settled_marks)
         if (cached := self.covered.get(key)) is not None:
@@ -219,7 +210,6 @@ class ClusterSearch(EngineSearch):
             key, (yield from read_coverage(Target(self.index), self.layout, settled_marks)), COUNTS_S
         )
 
-    @override
     def collapse(
         self, place: Place, size: int, *, by: GroupField = "group", order: Order = "relevance", view: ReadView = NOW
     ) -> RequestFlow[Collapsed]:
@@ -228,7 +218,6 @@ class ClusterSearch(EngineSearch):
         _, page = yield from self._collapsed(order, began, by).page(place, size, {}, cache)
         return replace(page, view=ReadView(page.newest) if began == NOW else began)
 
-    @override
     def members(
         self,
         groups: Sequence[str],
@@ -240,11 +229,9 @@ class ClusterSearch(EngineSearch):
     ) -> RequestFlow[Members]:
         return self._collapsed(order, view, by).members(groups, limit)
 
-    @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         return self._collapsed("relevance", NOW).leads(groups)
 
-    @override
     def memberships(self, ids: Names) -> RequestFlow[dict[tuple[str, str], Values]]:
         return read_memberships(Target(self.index), ids)
 

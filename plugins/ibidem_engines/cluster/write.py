@@ -293,7 +293,9 @@ def _action(
     A stored version that was deleted was written by a process that ended before it looked for tombstones once more.
     """
     stored = stored_versions.get(ready.id)
-    if decision[0] is WriteStatus.STALE and stored and _has_tombstone(stored, tombstones.get(ready.id)):
+    tombstone = tombstones.get(ready.id)
+    is_deleted = tombstone is not None and stored and stored.version is not None and stored.version <= tombstone
+    if decision[0] is WriteStatus.STALE and stored and is_deleted and not stored.others:
         return _deletion(ready.id, stored)
     if decision[0] is WriteStatus.UNCHANGED and stored and stored.version != ready.record.version:
         body = version_update(ready.record, target.layout)
@@ -307,10 +309,6 @@ def _action(
     is_same = target.group(ready.id, stored) == target.group(ready.id)
     source = ready.source if is_same else target.source(ready.record, stored_version=stored)
     return Action("index", stored.index, ready.id, source, stored.state)
-
-
-def _has_tombstone(entry: StoredVersion, tombstone: int | None) -> bool:
-    return tombstone is not None and entry.version is not None and entry.version <= tombstone and not entry.others
 
 
 def _outcome(

@@ -34,7 +34,6 @@ class SqliteEngine(Engine):
         self._file = SqliteFile(path, index, longest=longest)
 
     def create(self) -> None:
-        """Create file, folder and index, if missing."""
         self._file.create()
         if not self.cursor_key():
             with self._file.transaction():
@@ -42,37 +41,29 @@ class SqliteEngine(Engine):
                     write.put(self._file, "runs", {KEY: new_key()})
 
     def write(self, records: Sequence[Record]) -> list[Outcome]:
-        """Store records in one transaction."""
         return write.write(self._file, records)
 
-    @override
     def searching(self, query: Query | None = None) -> SqliteSearch:
         return SqliteSearch(self._file, query)
 
-    @override
     def run(self, flow: RequestFlow[T]) -> T:
         return run_offline(flow)
 
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
-        """Look up spellings in the terms of the file."""
         return read.suggest(self._file, words)
 
     def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
-        """Scan the index in the order of writing."""
         return read.scan(self._file, filters, size)
 
     def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
-        """Delete documents and leave tombstones."""
         return write.delete(self._file, ids, version, any_version=any_version)
 
     def refresh(self) -> None:
         """Do nothing: writes are visible at once."""
 
     def info(self) -> Info:
-        """Describe SQLite's version and the file."""
         return read.info(self._file)
 
-    @override
     def health_issues(self) -> list[HealthIssue]:
         path = self._file.path
         folder = next(each for each in (path.parent, *path.parent.absolute().parents) if each.exists())
@@ -87,14 +78,12 @@ class SqliteEngine(Engine):
             *HealthIssue.of_disk(f"the disk of {folder}", disk.total, disk.free),
         ]
 
-    @override
     def facets(self, query: Query, limit: int) -> Facets:
         return facets(self._file, query, limit)
 
     def groups(self) -> SqliteGroups:
         return SqliteGroups(self._file)
 
-    @override
     def memberships(self) -> SqliteMemberships:
         return SqliteMemberships(self._file)
 
@@ -106,13 +95,11 @@ class SqliteEngine(Engine):
         """Close the file; another call opens it again."""
         self._file.close()
 
-    @override
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         if entries:
             with self._file.transaction():
                 write.put(self._file, ledger, entries)
 
-    @override
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
         """Read records in slices, so that no transaction is open between them."""
         start, end = prefix, f"{prefix}{_LAST}"
@@ -124,21 +111,17 @@ class SqliteEngine(Engine):
                 return
             start = f"{rows[-1][0]}\0"
 
-    @override
     def get_record(self, ledger: Ledger, key: str) -> Any:
         return self.get_records_by_key(ledger, [key]).get(key)
 
-    @override
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
         with self._file.reading():
             return write.get(self._file, ledger, keys)
 
-    @override
     def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
         with self._file.reading():
             return write.get(self._file, ledger, [key]).get(key), write.record_state(self._file, ledger, key)
 
-    @override
     def replace_record(
         self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
     ) -> RecordState | None:
@@ -148,17 +131,14 @@ class SqliteEngine(Engine):
             write.put(self._file, ledger, {key: entry})
             return write.record_state(self._file, ledger, key)
 
-    @override
     def count(self, ledger: Ledger) -> int:
         with self._file.reading():
             return int(self._file.run(_COUNT, (ledger,)).fetchone()[0])
 
-    @override
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         with self._file.transaction():
             return write.remove(self._file, ledger, list(keys))
 
-    @override
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
         with self._file.transaction():
             now = write.get(self._file, ledger, list(entries))
@@ -168,6 +148,5 @@ class SqliteEngine(Engine):
         """Do nothing: files with foreign tables are refused."""
         return []
 
-    @override
     def cursor_key(self) -> bytes:
         return read_key(self.get_record("runs", KEY))

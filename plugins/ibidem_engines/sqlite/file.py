@@ -56,7 +56,7 @@ def script(layout: str, index: str, schema: str = "") -> str:
 def is_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
     """Return whether tables and their dependents are exactly those of the layout; SQL indexes may be missing."""
     return not (_index_entries(connection, index, layout) - _layout_entries(layout, index)) and all(
-        kind == "index" for kind, *_ in _missing_entries(connection, layout, index)
+        kind == "index" for kind, *_ in (_layout_entries(layout, index) - _index_entries(connection, index, layout))
     )
 
 
@@ -68,10 +68,6 @@ def is_state_sound(connection: sqlite3.Connection, layout: str, index: str) -> b
 def is_there(connection: sqlite3.Connection, layout: str, index: str) -> bool:
     """Return whether any object has a name that the index uses."""
     return bool(_index_entries(connection, index, layout))
-
-
-def _missing_entries(connection: sqlite3.Connection, layout: str, index: str) -> Entries:
-    return _layout_entries(layout, index) - _index_entries(connection, index, layout)
 
 
 def _state(entries: Entries, index: str) -> Entries:

@@ -68,11 +68,9 @@ class SqliteGroups(StoredGroups):
         self.index = file.index
         self._file = file
 
-    @override
     def parts(self) -> list[ShardRef]:
         return [ShardRef(self.index)]
 
-    @override
     def uuids(self) -> Mapping[str, str]:
         return {}
 
@@ -83,32 +81,26 @@ class SqliteGroups(StoredGroups):
             (last_place,) = self._file.run(_LAST).fetchone()
         return {ShardRef(self.index): int(last_place)}
 
-    @override
     def deletions(self) -> int:
         with self._file.reading():
             return count_given_up(self._file)
 
-    @override
     def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
         return self._rows(_LEADS, (seq_range.after, seq_range.end, size))
 
-    @override
     def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
         return self._rows(_DOCUMENTS, (seq_range.after, seq_range.end, size))
 
-    @override
     def count_leads(self, seq_range: SeqNoRange) -> int:
         with self._file.reading():
             (count,) = self._file.run(_COUNT_LEADS, (seq_range.after, seq_range.end)).fetchone()
         return int(count)
 
-    @override
     def with_value(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         searches = [_search(each) for each in keys]
         results = find(self._file, searches, None, last_lead=end[ShardRef(self.index)])
         return list({hit.id: hit for each in results for hit in each.hits}.values())
 
-    @override
     def members(
         self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
@@ -118,12 +110,10 @@ class SqliteGroups(StoredGroups):
             yield rows
             last_name = rows[-1].name.order
 
-    @override
     def read(self, ids: Sequence[tuple[str, str]], end: Marks | None = None) -> list[GroupedDocument]:
         last_place = LAST_PLACE if end is None else end[ShardRef(self.index)]
         return self._rows(_BY_ID, (as_json([name for index, name in ids if index == self.index]), last_place))
 
-    @override
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
         """Assign groups; a document that becomes a lead moves to a new position."""
         with self._file.transaction():
@@ -137,12 +127,10 @@ class SqliteGroups(StoredGroups):
             _move(self._file, name.order)
         return is_written
 
-    @override
     def counts(self) -> GroupCounts:
         with self._file.reading():
             return GroupCounts(*self._file.run(_COUNTS).fetchone())
 
-    @override
     def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
         last_name = ""
         while True:
@@ -195,23 +183,19 @@ class SqliteMemberships(MembershipStore):
     def __init__(self, file: SqliteFile) -> None:
         self._file = file
 
-    @override
     def prepare(self) -> None:
         """Do nothing: every file of this layout has the columns."""
 
-    @override
     def has_threads(self) -> bool:
         with self._file.reading():
             return bool(self._file.run(_HAS_THREADS).fetchone()[0])
 
-    @override
     def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
         own_ids = as_json([name for index, name in names if index == self._file.index])
         with self._file.reading():
             rows = self._file.run(_READ, (own_ids,)).fetchall()
         return answered({(self._file.index, row[0]): dict(zip(FIELDS, row[1:], strict=True)) for row in rows})
 
-    @override
     def write(self, changes: Sequence[MembershipChange]) -> int:
         with self._file.transaction():
             rows = self._file.run(_PACKED_BY_ID, (as_json([each.name[1] for each in changes]),)).fetchall()

@@ -109,7 +109,6 @@ class SqliteSearch(EngineSearch):
     def _own(self, ids: Sequence[tuple[str, str]]) -> list[str]:
         return [name for index, name in ids if index == self.file.index]
 
-    @override
     def window(self, size: int, view: ReadView = NOW) -> RequestFlow[Ranking]:
         """Read the top of the ranking.
 
@@ -130,7 +129,6 @@ class SqliteSearch(EngineSearch):
     def grouped(self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW) -> RequestFlow[None]:
         return answered(None)
 
-    @override
     def fetch(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[list[StoredDocument]]:
         expression(self.query)
         own_ids = self._own(ids)
@@ -153,23 +151,19 @@ class SqliteSearch(EngineSearch):
             ]
         )
 
-    @override
     def dates(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], str]]:
         with self.file.reading():
             rows = self.file.run(_DATES, (as_json(self._own(ids)),)).fetchall()
         return answered({(self.file.index, name): date for name, value in rows if (date := iso_date(value))})
 
-    @override
     def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
         return answered(find(self.file, searches, self.query))
 
-    @override
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
         with self.file.reading():
             rows = self.file.run(_LONG, (as_json(self._own(ids)),)).fetchall()
         return answered({(self.file.index, name): value for name, value in rows})
 
-    @override
     def coverage(self, settled_marks: Marks) -> RequestFlow[Coverage]:
         with self.file.reading():
             row = self.file.run(_COVERAGE, (settled_marks.get(ShardRef(self.file.index), 0),)).fetchone()
@@ -205,7 +199,6 @@ class SqliteSearch(EngineSearch):
             sizes = dict(file.run(_fill(_MATCH_SIZES, selection), (*selection.values, names)).fetchall())
         return answered(Members(_hits(file, rows), sizes))
 
-    @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         with self.file.reading():
             selection = choose(self._ranked, newest_place(self.file, NOW))
@@ -213,7 +206,6 @@ class SqliteSearch(EngineSearch):
             rows = self.file.run(_fill(_MATCHING_LEADS, selection), values).fetchall()
         return answered({each.group: each.hit for each in _hits(self.file, rows)})
 
-    @override
     def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], Values]]:
         return SqliteMemberships(self.file).read(ids)
 

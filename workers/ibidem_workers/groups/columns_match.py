@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from typing_extensions import override
 from xxhash import xxh3_64_intdigest
 
 from ibidem_core.errors import Permanent
@@ -123,12 +122,10 @@ class Names(Sequence[DocumentRef]):
         """Return the number of rows."""
         return len(self.ids)
 
-    @override
     def __getitem__(self, row: Any) -> Any:
         """Return index and id of a row."""
         return self._indices[row], self.ids[row]
 
-    @override
     def __iter__(self) -> Iterator[DocumentRef]:
         """Iterate over the names."""
         return zip(self._indices, self.ids, strict=True)

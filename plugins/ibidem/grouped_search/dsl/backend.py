@@ -168,7 +168,6 @@ class DslBackend(SearchBackend):
         account = answer["dedupe"] | {"cursor": self.cursor} | raised_depths(self.search.raised) | self.way.account()
         return answer | {"dedupe": account | nothing_near(self.search.ranking, account["documents"]["matched"])}
 
-    @override
     def window(self, depth: int) -> RequestFlow[Ranking]:
         self._deepen(depth)
         ranking = yield from ranks.rank(self.search.target, self._body(depth), self.layout.max_hits, ids=self.ids)
@@ -188,18 +187,15 @@ class DslBackend(SearchBackend):
             if deeper.raised != self.search.raised:
                 self.search, self.first = deeper, {}
 
-    @override
     def overrides(self) -> Sequence[Override]:
         return self._records.overrides
 
-    @override
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         del whole_index  # refused before: `check_combinations`
         results = yield from LookUp(self.search.target, self.layout, self.search.clause).find(searches)
         self._found = [hit for each in results for hit in each.hits]
         return results
 
-    @override
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         if self.ids:
             return (yield from ranks.long_values(self.search.target, names))
@@ -211,18 +207,16 @@ class DslBackend(SearchBackend):
         self.renamed |= len(own) < len(read)
         return ranks.read_long(own)
 
-    @override
     def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
         read = yield from self._read(hits, {"_source": [fields.document, fields.text]})
         return {name: read_passage(raw.get("_source", {}), fields) for name, raw in read.items()}
 
-    @override
     def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
         return read_memberships(self.search.target, names)
 
-    @override
     def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
-        fields = named_fields()
+        address = load().address
+        fields = Fields() if address.startswith("sqlite:") else parse_address(address).fields
         read = yield from self._read(hits, {"_source": {"excludes": [fields.text, OURS]}})
         return {name: as_document(name[1], raw.get("_source", {}), fields) for name, raw in read.items()}
 
@@ -300,12 +294,6 @@ class DslBackend(SearchBackend):
         if body.get("query"):
             query["bool"]["must"] = [body["query"]]
         return self.search.target.search(body | {"query": query})
-
-
-def named_fields() -> Fields:
-    """Return the field names of an index from the settings, or our own if no cluster is configured."""
-    address = load().address
-    return Fields() if address.startswith("sqlite:") else parse_address(address).fields
 
 
 def has_more(account: Mapping[str, Any], search: DslSearch) -> bool:
@@ -391,7 +379,6 @@ class StoredDslBackend(StoredBackend):
         page_request = PageRequest(search.request, search.start, search.size, search.tables, next_page=next_page)
         return (yield from stored_page(self, page_request, self.source.state))
 
-    @override
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
         aggregations = request_counts(self.search.aggregations) if self.search.request.by == "stored" else {}
         answer, page = yield from self._ranking().page(
@@ -408,7 +395,6 @@ class StoredDslBackend(StoredBackend):
         self._keep(answer["hits"]["hits"])
         return page
 
-    @override
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         page = self._collapsed
         if page is not None and self.search.request.keep.by == "rank":  # all documents that are read are shown
@@ -419,20 +405,16 @@ class StoredDslBackend(StoredBackend):
         self.source.scores |= {each.name: each.score for each in members.hits}
         return members
 
-    @override
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         # In the current state, not the cursor's: a lead is rewritten whenever its group grows.
         return collapse_search(self.search.target, self.search.ranking, self.source.layout).leads(groups)
 
-    @override
     def overrides(self) -> Sequence[Override]:
         return self.source.overrides()
 
-    @override
     def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
         return self.source.versioned(hits)
 
-    @override
     def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:
         documents = {name: self._hits[name] for hit in hits if (name := document_ref(hit)) in self._hits}
         missing = [hit for hit in hits if document_ref(hit) not in documents]
