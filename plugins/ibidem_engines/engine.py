@@ -580,9 +580,6 @@ class Engine(Protocol):
     def repair_ledgers(self) -> list[str]:
         """Remove what other programs gave to the records; returns the names of what was repaired."""
 
-    def cursor_key(self) -> bytes:
-        """Return the cursor key created by `create`; empty if it does not exist, or may not be read."""
-
     def groups(self) -> StoredGroups:
         """Return the groups of the index."""
 

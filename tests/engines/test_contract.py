@@ -7,7 +7,6 @@ import pytest
 
 from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
-from ibidem_engines.cursor import KEY
 from ibidem_engines.engine import (
     HIGHLIGHT,
     MAX_VERSION,
@@ -563,23 +562,6 @@ class TestWindow:
         second_outcome = engine.search(parse_query("grain"), 10, first.view)
         assert (ids(second_outcome), second_outcome.total) == (["a", "b"], 2)
         assert ids(engine.search(parse_query("grain"), 10)) == ["a", "aa", "b", "c"]
-
-    def test_a_key_of_cursors_is_made_once_and_read_by_every_process(self, engine: Engine, address: str) -> None:
-        key = engine.cursor_key()
-        assert len(key) == 32
-        engine.create()
-        other = open_engine(address, engine.index)
-        assert other.cursor_key() == key
-        other.close()
-
-    def test_a_damaged_key_of_cursors_is_replaced(self, engine: Engine, address: str) -> None:
-        engine.put_records("runs", {KEY: {"key": "damaged"}})
-        assert dict(engine.get_records("runs"))[KEY] == {"key": "damaged"}  # makes it visible to searches, too
-        other = open_engine(address, engine.index)
-        assert other.cursor_key() == b""
-        other.create()
-        assert len(other.cursor_key()) == 32
-        other.close()
 
 
 class TestFetch:

@@ -224,12 +224,6 @@ class TestCopying:
         documents = read(open_reindex_source(address, copy_name))["a"]
         assert (documents.document.title, documents.packed) == ("Grain", b"")
 
-    def test_the_copy_has_a_key_of_cursors(self, source: ReindexSource, copy_name: str, address: str) -> None:
-        source.copy_to(copy_name).create()
-        copy = open_engine(address, copy_name)
-        assert len(copy.cursor_key()) == 32
-        copy.close()
-
     def test_what_was_deleted_is_deleted_from_the_copy_too(
         self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str
     ) -> None:

@@ -49,7 +49,7 @@ def test_a_cursor_is_accepted_by_every_process_and_by_no_other_index(
     for gateway, text in ((serve(index="other"), cursor), (client, forged)):
         answer = gateway.get(f"{address}{text}")
         assert (answer.status_code, answer.json()["error"]["type"]) == (400, "illegal_argument_exception")
-        assert "no search of this index has issued it" in answer.json()["error"]["reason"]
+        assert "dedupe_cursor" in answer.json()["error"]["reason"]
 
 
 def test_a_text_that_is_not_in_the_index_has_its_duplicates_shown_and_is_not_stored(client: TestClient) -> None:

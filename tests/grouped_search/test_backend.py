@@ -87,7 +87,7 @@ CURSOR = Cursor(ReadView(17))
 
 
 def codec(query: Query = QUERY, order: Order = "relevance", **options: object) -> CursorCodec:
-    return cursor_codec(bytes(32), "news", query.digest(), parse_request({"dedupe": "indent", **options}), order)
+    return cursor_codec("news", query.digest(), parse_request({"dedupe": "indent", **options}), order)
 
 
 @pytest.mark.parametrize(

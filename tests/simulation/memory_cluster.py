@@ -15,7 +15,6 @@ import orjson
 
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster.client import CONFLICT, MISSING, Action, ActionOutcome
-from ibidem_engines.cursor import KEY, new_key
 from ibidem_engines.engine import Record
 from ibidem_engines.stored_groups import ShardRef
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -127,7 +126,7 @@ class MemoryCluster:
         if name not in self.indices and name not in self.aliases:
             self._made += 1
             self.indices[name] = MemoryIndex(name, f"uuid-{self._made}", [Shard() for _ in range(self.shards)])
-            self.records[name, "runs"] = {KEY: orjson.dumps(new_key())}
+            self.records[name, "runs"] = {}
 
     def resolve(self, name: str) -> MemoryIndex:
         """Return the index of a name, or behind an alias."""

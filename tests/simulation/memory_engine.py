@@ -15,7 +15,7 @@ from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import Action, ActionOutcome
 from ibidem_engines.cluster.records import put_in_place
 from ibidem_engines.cluster.write import StoredVersion, WriteMode, WriteTarget
-from ibidem_engines.cursor import KEY, NOW, ReadView, read_key
+from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, Info, LookupResult, Outcome, Ranking, Record, SignatureLookup, StoredDocument
 from ibidem_engines.ledger import UnstorableRecord, check_storable
 from ibidem_engines.query import Filter, Query
@@ -315,9 +315,6 @@ class MemoryEngine(Engine):
         return self._ledgers.delete_unchanged(ledger, entries)
 
     @override
-    def cursor_key(self) -> bytes:
-        return read_key(self.get_record("runs", KEY))
-
     @override
     def count(self, ledger: Ledger) -> int:
         return len(self._ledgers.get(ledger, ""))

@@ -77,7 +77,6 @@ def fill(address: str, index: str, archive: Sequence[Document], shards: int = 1)
             ]
         )
         Follower(engine).catch_up()
-        engine.cursor_key()
         engine.refresh()
     finally:
         engine.close()

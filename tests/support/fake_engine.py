@@ -92,9 +92,6 @@ class FakeEngine(Engine):
     def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "FakeEngine":
         return self
 
-    def cursor_key(self) -> bytes:
-        return bytes(32)
-
     def get_records(self, ledger: str, prefix: str = "") -> Iterator[tuple[str, dict[str, object]]]:
         yield from self.words.items()
 

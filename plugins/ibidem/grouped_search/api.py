@@ -228,7 +228,7 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     check_scope(request)
     source = EngineBackend(engine, query, order=order)
     state = IndexState() if request.mode == "off" else source.state(request)
-    codec = partial(cursor_codec, engine.cursor_key(), engine.index, query.digest(), order=order)
+    codec = partial(cursor_codec, engine.index, query.digest(), order=order)
     way, cursor = read_cursor(choose_way(request, state), codec, is_free=request.by == "auto")
     request = way.request
     check_page(page, size, deepest=sys.maxsize if request.takes_all else MAX_WINDOW)

@@ -89,9 +89,9 @@ def document_ref(hit: Hit) -> DocumentRef:
     return hit.index, hit.id
 
 
-def cursor_codec(key: bytes, index: str, query: str, request: DedupeRequest, order: Order = "relevance") -> CursorCodec:
+def cursor_codec(index: str, query: str, request: DedupeRequest, order: Order = "relevance") -> CursorCodec:
     """Return the cursor codec of a list, whose query is given by its digest."""
-    return CursorCodec(key, index, query, f"{request.digest()} {order}")
+    return CursorCodec(index, query, f"{request.digest()} {order}")
 
 
 def start_place(page_request: PageRequest) -> Place:

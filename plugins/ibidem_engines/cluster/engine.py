@@ -10,7 +10,6 @@ from ibidem_core.address import Address, Fields
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster import dsl, groups, records, search
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.collapse import CountResult
@@ -22,15 +21,11 @@ from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex import ClusterReindexSource
 from ibidem_engines.cluster.search import ClusterSearch, open_point, target_of
 from ibidem_engines.cluster.write import WriteMode, WriteTarget
-from ibidem_engines.cursor import KEY
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, PluginNode, Record, T
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, RequestFlow, Target, TtlCache, answer_to
 from ibidem_engines.stored_groups import MANUAL_LEDGERS, Coverage, Facets, Hit, IndexNames, Ledger, RecordState
 from ibidem_ingest.errors import UsageError
-
-# Seconds after which the key of cursors is read again: it changes only with an index that is made anew.
-CURSOR_KEY_S = 3_600.0
 
 
 class ClusterEngine(Engine):
@@ -56,7 +51,6 @@ class ClusterEngine(Engine):
         self._layout_cache = TtlCache[str, Layout]()
         self._write_mode = WriteMode()
         self._plugin = TtlCache[str, bool]()
-        self._cursor_keys = TtlCache[str, bytes]()
         self._counts = TtlCache[str, CountResult]()
         self._recent = TtlCache[str, list[Any]]()
         self._covered = TtlCache[str, Coverage]()
@@ -246,18 +240,6 @@ class ClusterEngine(Engine):
 
     def _names(self) -> IndexNames:
         return self._readable().names(self.index).keep(self._kept)
-
-    def cursor_key(self) -> bytes:
-        if (cached := self._cursor_keys.get(self.index)) is not None:
-            return cached
-        try:
-            (entries,) = self.run(ledgers.read_records(self._names(), ledgers.LedgerQuery("runs", KEY)))
-        except Permanent as error:
-            if not layout.is_failure(error, 403):
-                raise
-            entries = {}
-        key = ledgers.first_cursor_key(entries.values())
-        return self._cursor_keys.put(self.index, key, CURSOR_KEY_S) if key else key
 
     def _readable(self) -> Layout:
         """Return the layout of the index, after checking that it can be read."""

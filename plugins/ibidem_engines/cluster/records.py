@@ -14,11 +14,10 @@ from typing import Any, Protocol
 import orjson
 from xxhash import xxh3_128_hexdigest
 
-from ibidem_core.errors import Permanent, Unavailable, retry_unavailable
+from ibidem_core.errors import Permanent, Unavailable
 from ibidem_engines.cluster.client import CONFLICT, MISSING, Action, ActionOutcome, ClusterClient, build_failure, run
 from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.cluster.index import is_failure, make, refresh_index
-from ibidem_engines.cursor import KEY, new_key, read_key
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import ATTEMPTS
 from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, TtlCache, quote_index
@@ -263,11 +262,6 @@ def read_records(names: IndexNames, *queries: LedgerQuery) -> RequestFlow[list[d
     return [names.own_records(each.query.ledger, each.records) for each in readings]
 
 
-def first_cursor_key(entries: Iterable[Any]) -> bytes:
-    """Return the first valid key among records; empty if there is none."""
-    return next((key for each in entries if isinstance(each, dict) and (key := read_key(each))), b"")
-
-
 def _readable_sources(sources: Sequence[str], ledger: Ledger) -> RequestFlow[list[str]]:
     """Return the names whose records the user may read, if some may not be read."""
     lines = [line for source in sources for line in (LedgerQuery(ledger).head([source]), {"size": 0})]
@@ -368,7 +362,6 @@ def contention_error(label: str, ledger: Ledger, key: str) -> Unavailable:
 
 
 NAMES_AT_ONCE = 25  # indexes in the path of one request
-STARTS_WITHIN = 10.0  # seconds in which an index that another process has just created starts
 
 Place = tuple[str, str]  # the name next to which a record is stored, and its key
 
@@ -382,12 +375,7 @@ class LedgerStore:
     made: TtlCache[str, bool] = field(default_factory=TtlCache)  # names whose record indexes were checked of late
 
     def create(self) -> None:
-        """Create the record indexes, and a cursor key unless there is a valid one: the first process wins."""
         make_missing(self.cluster, self.names.home)
-        stored = retry_unavailable(lambda: self.get_key("runs", KEY), STARTS_WITHIN)
-        if not first_cursor_key([stored]):
-            run(self.cluster, [self._action("create" if stored is None else "index", "runs", KEY, new_key())])
-            refresh_index(self.cluster, record_index(self.names.home, "runs"))
 
     def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         replaced = self._replaced(ledger, entries)

@@ -8,7 +8,6 @@ from typing import Any
 
 from typing_extensions import override
 
-from ibidem_engines.cursor import KEY, new_key, read_key
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, T
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.requests import RequestFlow, run_offline
@@ -35,10 +34,6 @@ class SqliteEngine(Engine):
 
     def create(self) -> None:
         self._file.create()
-        if not self.cursor_key():
-            with self._file.transaction():
-                if not read_key(write.get(self._file, "runs", [KEY]).get(KEY)):
-                    write.put(self._file, "runs", {KEY: new_key()})
 
     def write(self, records: Sequence[Record]) -> list[Outcome]:
         return write.write(self._file, records)
@@ -147,6 +142,3 @@ class SqliteEngine(Engine):
     def repair_ledgers(self) -> list[str]:
         """Do nothing: files with foreign tables are refused."""
         return []
-
-    def cursor_key(self) -> bytes:
-        return read_key(self.get_record("runs", KEY))

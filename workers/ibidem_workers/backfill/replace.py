@@ -18,7 +18,6 @@ from xxhash import xxh3_64_intdigest
 from ibidem_core.settings import Settings
 from ibidem_engines import ledger as groups
 from ibidem_engines.connect import check_name, open_engine, open_reindex_source
-from ibidem_engines.cursor import KEY as CURSOR_KEY
 from ibidem_engines.engine import Engine, ReindexSource
 from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.stored_groups import Ledger, Marks, marks_as_record, parse_marks, rename
@@ -31,7 +30,7 @@ from ibidem_workers.runs import new_run
 
 LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
 AT_ONCE = 1_000
-OWN_KEYS = (KEYS, "groups/", CURSOR_KEY)  # of runs that concern the first index alone
+OWN_KEYS = (KEYS, "groups/")  # of runs that concern the first index alone
 
 Key = tuple[Ledger, str]
 

@@ -22,7 +22,7 @@ from ibidem.grouped_search.backend import (
     document_ref,
     read_cursor,
 )
-from ibidem.grouped_search.dsl.index_cache import NAMES, NOWHERE, IndexMetadataCache, SearchRecords, layout_names
+from ibidem.grouped_search.dsl.index_cache import NAMES, NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import MATCHING, DslSearch, check_start, grows, nothing_near, raised_depths
 from ibidem.grouped_search.dsl.response import (
     COUNTED,
@@ -82,7 +82,7 @@ class DslBackend(SearchBackend):
         self._ranked: Sequence[Hit] = ()
         self._found: Sequence[Hit] = ()
         self.next_page: NextPage | None = None
-        self._records = SearchRecords()
+        self._overrides: Sequence[Override] = ()
         self._view = NOW
 
     @property
@@ -103,7 +103,7 @@ class DslBackend(SearchBackend):
 
     def _codec(self, request: DedupeRequest) -> CursorCodec:
         """Return the codec of this search's cursors."""
-        return cursor_codec(self._records.cursor_key, self.search.target.index, self.search.digest, request)
+        return cursor_codec(self.search.target.index, self.search.digest, request)
 
     @property
     def cursor(self) -> str:
@@ -122,7 +122,7 @@ class DslBackend(SearchBackend):
     def use_engine_ids(self) -> "DslBackend":
         """Return the same ranking with the engine's own ids."""
         retry = DslBackend(self.search, self.metadata)
-        retry.layout, retry._records, retry.way, retry._ids = self.layout, self._records, self.way, True
+        retry.layout, retry._overrides, retry.way, retry._ids = self.layout, self._overrides, self.way, True
         retry._view, retry.next_page = self._view, self.next_page
         return retry
 
@@ -133,9 +133,9 @@ class DslBackend(SearchBackend):
         if index or target.point is None:
             params = {name: target.params[name] for name in NAMES if name in target.params}
             self.layout = yield from self.metadata.layout(index, params)
-            self._records = yield from self.metadata.search_records(layout_names(index, self.layout))
+            self._overrides = yield from self.metadata.overrides(layout_names(index, self.layout))
             state = yield from self.metadata.state(Target(index, params=params), self.layout, asked)
-            self.state = replace(state, decisions=len(self._records.overrides))
+            self.state = replace(state, decisions=len(self._overrides))
         way = choose_way(asked, self.state)
         if target.point is not None and asked.cursor and not way.request.takes_all:
             raise UsageError(
@@ -188,7 +188,7 @@ class DslBackend(SearchBackend):
                 self.search, self.first = deeper, {}
 
     def overrides(self) -> Sequence[Override]:
-        return self._records.overrides
+        return self._overrides
 
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         del whole_index  # refused before: `check_combinations`

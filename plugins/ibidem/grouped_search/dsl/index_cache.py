@@ -12,7 +12,6 @@ from ibidem_engines.cluster import search
 from ibidem_engines.cluster.collapse import CountResult, read_coverage
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.records import LedgerQuery
-from ibidem_engines.cursor import KEY as CURSOR_KEY
 from ibidem_engines.ledger import KEY, GroupCheckpoint, checkpoint_of, read_entries, read_preset
 from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import Coverage, IndexNames, parse_marks
@@ -25,24 +24,13 @@ NAMES = ("ignore_unavailable", "allow_no_indices")  # parameters that say which 
 NOWHERE = Layout((), frozenset(), {}, (), {}, 10_000, ())
 
 
-SEARCH_RECORDS = (LedgerQuery("overrides"), LedgerQuery("runs", CURSOR_KEY))  # records that every search needs
-
-
-@dataclass(frozen=True, slots=True)
-class SearchRecords:
-    """Records next to indexes that every search needs."""
-
-    overrides: Sequence[Override] = ()  # manual decisions
-    cursor_key: bytes = field(default=b"", repr=False)  # the key of cursors; empty if there is none
-
-
 @dataclass(slots=True)
 class IndexMetadataCache:
     """TTL cache of index metadata and manual decisions; one per client."""
 
     layouts: TtlCache[str, Layout] = field(default_factory=TtlCache)
     stored_presets: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
-    records: TtlCache[str, SearchRecords] = field(default_factory=TtlCache)
+    decisions: TtlCache[str, Sequence[Override]] = field(default_factory=TtlCache)
     checkpoints: TtlCache[str, Sequence[GroupCheckpoint]] = field(default_factory=TtlCache)
     coverages: TtlCache[str, Coverage] = field(default_factory=TtlCache)
     points: TtlCache[str, str] = field(default_factory=TtlCache)
@@ -115,15 +103,15 @@ class IndexMetadataCache:
             return version
         return self.plugins.put("", search.has_same_plugin((yield from search.plugin_nodes())))
 
-    def search_records(self, names: IndexNames) -> RequestFlow[SearchRecords]:
-        """Return the manual decisions and the cursor key, stored next to each index, in one request."""
+    def overrides(self, names: IndexNames) -> RequestFlow[Sequence[Override]]:
+        """Return the manual decisions stored next to each index."""
         key = cache_key(names)
-        cached = self.records.get(key) if names.sources else SearchRecords()
+        cached = self.decisions.get(key) if names.sources else ()
         if cached is not None:
             return cached
-        overrides, keys = yield from ledgers.read_records(names, *SEARCH_RECORDS)
+        (overrides,) = yield from ledgers.read_records(names, LedgerQuery("overrides"))
         words = [word for _, word in read_entries(overrides.items(), Override.from_record)]
-        return self.records.put(key, SearchRecords(words, ledgers.first_cursor_key(keys.values())), WORDS_S)
+        return self.decisions.put(key, words, WORDS_S)
 
 
 def check_settled_as_one(checkpoints: Sequence[GroupCheckpoint], layout: Layout) -> None:
