@@ -226,7 +226,7 @@ class EngineSearch(Protocol):
         """Read documents by (index, id); see `Engine.fetch`."""
 
     def dates(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], str]]:
-        """Read the dates of documents; see `Engine.dates`."""
+        """Read the dates of documents by (index, id), in ISO 8601; those without a date are omitted."""
 
     def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
         """Look up signature values among the matches; see `Engine.find`."""
@@ -488,13 +488,6 @@ class Engine(Protocol):
         cluster documents that do not match it, or that a filter of the alias excludes, are left out.
         """
         return self.run(self.searching(query).fetch(ids))
-
-    def dates(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], str]:
-        """Read the dates of documents by (index, id), in ISO 8601, signed or not.
-
-        Documents without a date that is understood are left out.
-        """
-        return self.run(self.searching().dates(ids))
 
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         """Look up signature values; returns a result for each lookup. With a query, only among its matches."""

@@ -31,7 +31,6 @@ RequestFlow = Generator[ApiRequest, Any, T]
 
 
 def answer_to(request: ApiRequest) -> RequestFlow[Any]:
-    """Return a flow that sends one request."""
     return (yield request)
 
 

@@ -512,7 +512,6 @@ class HitColumns(Sequence[Hit]):
         return self.cache[row]
 
     def take(self, rows: Sequence[int]) -> "HitColumns":
-        """Return some of the hits, in the given order."""
         return HitColumns(
             [self.indices[row] for row in rows],
             self.ids.take(rows),

@@ -62,7 +62,6 @@ def http_error(error: IbidemError) -> HttpError:
 
 
 def to_http_error(request: Request, error: Exception) -> HttpError:
-    """Convert an exception into an HTTP error."""
     if isinstance(error, HttpError):
         return error
     if isinstance(error, IbidemError):

@@ -73,7 +73,6 @@ def own_target(request: Request, query: str) -> str:
 
 
 def raw_query(request: Request) -> str:
-    """Return the query string as received."""
     return str(request.scope["query_string"].decode("latin-1"))
 
 
@@ -112,7 +111,6 @@ async def forward(
 
 
 async def arriving(request: Request, arrived: asyncio.Event) -> AsyncIterator[bytes]:
-    """Yield a body as it arrives."""
     async for part in request.stream():
         if part:
             yield part
@@ -383,7 +381,6 @@ class GroupedSearches:
                 self._metrics.took(stage, perf_counter() - began)
 
     async def _send(self, request: ApiRequest) -> Json | EngineRefusal:
-        """Send a request, and return the JSON of the response."""
         form = JSON if request.lines is None else LINES
         headers = [(name, value) for name, value in rewrite_headers(self._headers, form) if name != "accept"]
         headers = [(name, value) for name, value in headers if name != "accept-encoding"]

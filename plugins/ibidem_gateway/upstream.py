@@ -190,7 +190,6 @@ class Upstream:
                 raise cut_off(error) from error
 
     async def close(self) -> None:
-        """Close all connections."""
         if self._session is not None:
             await self._session.close()
 
@@ -292,7 +291,6 @@ class Metrics:
 
     @contextmanager
     def measure(self, stage: Stage) -> Iterator[None]:
-        """Measure the time of a stage."""
         began = perf_counter()
         try:
             yield

@@ -390,7 +390,6 @@ def sign_collection(
 
 
 def split_refusals(refusals: list[Refusal], items: Iterable[Document | Refusal]) -> Iterator[Document]:
-    """Yield the documents, and collect the refusals."""
     for item in items:
         if isinstance(item, Refusal):
             refusals.append(item)

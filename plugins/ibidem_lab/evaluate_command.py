@@ -97,7 +97,6 @@ def run(
 
 
 def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
-    """Evaluate with a progress bar."""
     settings = load()
     documents = add_languages(read(request.docs, Choice(language=DETECT), settings.max_text))
     with bar("Signing") as advance:

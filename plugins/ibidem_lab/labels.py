@@ -47,7 +47,6 @@ class Condition:
     terms: tuple[tuple[str, str, float], ...]  # column, operator and number
 
     def holds(self, row: Row, location: str) -> bool:
-        """Return whether a row meets the condition."""
         return all(OPERATORS[sign](number(row, column, location), bound) for column, sign, bound in self.terms)
 
 
@@ -69,7 +68,6 @@ def parse_condition(typed: str) -> Condition:
 
 
 def number(row: Row, column: str, location: str) -> float:
-    """Parse a number of a row."""
     try:
         return float(row[column])
     except (TypeError, ValueError) as error:
@@ -77,7 +75,6 @@ def number(row: Row, column: str, location: str) -> float:
 
 
 def read_pairs(path: Path, condition: Condition, ids: Iterable[str], *, expected: bool = True) -> set[Pair]:
-    """Read the pairs that are duplicates."""
     known_ids = set(ids)
     names, rows = read_labels(path, condition)
     table = [(where, row) for where, row in rows if known_ids.issuperset(row[name] for name in names)]
@@ -113,7 +110,6 @@ def judge_once(rows: Iterable[tuple[Names, Verdict, str]]) -> dict[Names, Verdic
 
 
 def labelled_ids(path: Path) -> set[str]:
-    """Return the ids of all labelled documents."""
     names, rows = read_labels(path, parse_condition(""))
     return {row[name] for _, row in rows for name in names}
 

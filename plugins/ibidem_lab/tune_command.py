@@ -128,5 +128,4 @@ def saved_as(tuning: Tuning, save: str) -> str:
 
 
 def describe(figures: PairFigures) -> str:
-    """Format figures."""
     return f"precision {figures.precision:.3f}, recall {figures.recall:.3f}, F1 {figures.f1:.3f}"

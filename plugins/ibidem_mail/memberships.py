@@ -192,7 +192,6 @@ class Reading:
     families: dict[str, str] = field(default_factory=dict)  # the mail that each attachment names
 
     def documents(self) -> Iterator[Document]:
-        """Read all documents completely."""
         for hits in self.engine.scan(size=AT_ONCE):
             hashes = {(hit.index, hit.id): hash_packed(hit.packed) for hit in hits}
             names = list(hashes)
@@ -265,7 +264,6 @@ class WindowMembers:
         return self.kind == "version"
 
     def head(self, rows: int) -> "WindowMembers":
-        """Return the first rows."""
         return replace(self, names=self.names[:rows], days=self.days[:rows], stored=self.stored[:rows])
 
     def thread(self, row: int) -> ThreadMember | None:
@@ -476,7 +474,6 @@ class ThreadPlaces:
         return {name for name in names if holders[name[1]] == 1}
 
     def _read(self, names: Iterable[DocumentRef], new: set[DocumentRef]) -> "_Touched":
-        """Read the documents with their memberships."""
         documents = self.engine.groups().read(sorted(names))
         stored = self.engine.run(self.engine.memberships().read([ref(each) for each in documents]))
         return _Touched(documents, stored, new)

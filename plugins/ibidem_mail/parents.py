@@ -255,7 +255,6 @@ class Parents:
 
     @classmethod
     def find(cls, mails: Iterable[ThreadMail]) -> "Parents":
-        """Find the parents of mails that are all in the collection."""
         parents = cls()
         parents.add(sorted(mails, key=BY_ORDER))
         return parents

@@ -143,7 +143,6 @@ class StoredThread:
 
 
 def read_thread(engine: Engine, id_: str) -> StoredThread | None:
-    """Read the stored thread of a document."""
     names = [(hit.index, hit.id) for hit in fetch_hits(engine, [id_])]
     stored = engine.run(engine.searching().memberships(names)) if len(names) == 1 else {}
     own = next((each for each in map(thread_of, stored.values()) if each), None)

@@ -68,7 +68,6 @@ class Claims:
 
     @classmethod
     def of(cls, document: VersionedDocument) -> "Claims":
-        """Return the declarations of one document."""
         titles = (name for kind, name in document.names.items() if kind == "title")
         return cls(document.works, frozenset(titles))
 
@@ -89,7 +88,6 @@ class Works:
 
     @classmethod
     def find(cls, documents: Iterable[VersionedDocument]) -> "Works":
-        """Join documents into works."""
         ordered = sorted(documents, key=lambda each: (each.date, each.number, each.id))
         works = cls(ordered, _root=list(range(len(ordered))), _claims=list(map(Claims.of, ordered)))
         called = works._called()
@@ -292,7 +290,6 @@ def _number(documents: Sequence[VersionedDocument], reasons: Sequence[By | None]
 
 
 def _marks(document: VersionedDocument) -> OrderKey:
-    """Return by what a document is ordered."""
     return document.number, document.date, document.stage
 
 
@@ -338,7 +335,6 @@ def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, Docu
 
 
 def _keys(documents: Sequence[VersionedDocument]) -> Mapping[int, OrderKey]:
-    """Return the sort keys of documents."""
     numbered_runs = sorted((each.date, each.number) for each in documents if each.number and each.date)
     lowest: tuple[int, ...] = ()
     highest = list(accumulate((number for _, number in numbered_runs), max, initial=lowest))

@@ -841,7 +841,7 @@ class TestDates:
         unsigned = replace(record("c", date="1987-03"), packed=b"")
         store(engine, record("a", date=MORNING), record("b"), unsigned)
         names = [(engine.index, name) for name in ("a", "b", "c", "never")]
-        assert engine.dates(names) == {names[0]: MORNING, names[2]: "1987-03"}
+        assert engine.run(engine.searching().dates(names)) == {names[0]: MORNING, names[2]: "1987-03"}
 
     def test_a_day_finds_the_times_of_that_day_in_utc(self, engine: Engine, record: Make) -> None:
         late = record("late", date="1987-03-18T01:00:00+03:00")

@@ -47,7 +47,6 @@ class SerializedDocument(NamedTuple):
 
 
 def serialize(document: Document, version: int, location: str) -> SerializedDocument:
-    """Serialize a document as JSON."""
     record = {"version": version} | document.as_record() | {WHERE: location}
     # A document built by hand may contain anything; it is checked when it is signed.
     return SerializedDocument(str(document.id), len(str(document.text)), orjson.dumps(record))
@@ -149,7 +148,6 @@ class BatchResult:
 
     @property
     def documents(self) -> int:
-        """Number of documents in the result."""
         return self.indexed + self.unchanged + self.stale + len(self.refusals)
 
     def __add__(self, other: "BatchResult") -> "BatchResult":
@@ -217,7 +215,6 @@ class Tries:
 
 
 def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
-    """Return refusals as short lists."""
     return [[refusal.where, refusal.id, refusal.field, refusal.why] for refusal in refusals]
 
 
@@ -265,7 +262,6 @@ def too_dense(data: bytes) -> bool:
 
 
 def compress(data: bytes) -> bytes:
-    """Compress a message."""
     return zstandard.ZstdCompressor(level=LEVEL).compress(data)
 
 

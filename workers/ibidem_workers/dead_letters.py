@@ -55,7 +55,6 @@ class DeadLetter:
 
 
 def add_dead_letters(engine: Engine, letters: Iterable[DeadLetter]) -> None:
-    """Store dead letters."""
     engine.put_records("dead", {letter.key: _to_entry(letter) for letter in letters})
 
 
@@ -112,7 +111,6 @@ def _to_entry(letter: DeadLetter) -> dict[str, object]:
 
 
 def read_letter(entry: Mapping[str, object]) -> DeadLetter:
-    """Parse a dead letter."""
     return parse_record(DeadLetter, entry)
 
 

@@ -243,7 +243,6 @@ class Pool(Generic[Item, Answer]):
                 return answer
 
     def _executor(self) -> _Executor:
-        """Return the executor of this thread."""
         if not hasattr(self._own, "executor"):
             self._own.executor = _Executor(self._job)
             self._executors.append(self._own.executor)

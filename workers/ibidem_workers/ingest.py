@@ -329,7 +329,6 @@ class ToBroker:
         self._app, self._patience = make_app(settings), settings.patience
 
     def send(self, run: str, batch: SerializedBatch, *, again: bool = False) -> None:
-        """Publish a batch."""
         retry_unavailable(lambda: send(self._app, run, batch.number, batch.body, again=again), self._patience)
 
     def finish(self) -> None:

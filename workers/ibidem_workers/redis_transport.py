@@ -32,7 +32,6 @@ class Renewal(bootsteps.StartStopStep):  # type: ignore[misc] # celery publishes
     requires = ("celery.worker.consumer.tasks:Tasks",)
 
     def start(self, consumer: Any) -> None:
-        """Start with each connection."""
         channel = consumer.task_consumer.channel
         seconds = channel.visibility_timeout / 3
         self._timer = consumer.timer.call_repeatedly(seconds, self._renew, (channel,))

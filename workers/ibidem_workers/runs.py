@@ -53,7 +53,6 @@ class RunRecord:
 
     @property
     def key(self) -> str:
-        """Key of the run in the ledger."""
         return HEADS + self.run
 
     def as_json(self) -> dict[str, object]:

@@ -84,7 +84,6 @@ class Delivery:
 
     @property
     def key(self) -> str:
-        """Key of the result of the delivery."""
         return batch_key(self.run, self.batch.number, self.batch.part)
 
     @property

@@ -94,7 +94,6 @@ def _open(settings: Settings, tables: Tables) -> WorkerContext:
 
 
 def register(app: Celery, open_context: Callable[[], WorkerContext]) -> None:
-    """Register the task."""
 
     def task(self: Task, run: str, number: int, records: list[Record]) -> None:
         """Sign and write one batch."""

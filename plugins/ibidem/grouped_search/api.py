@@ -153,7 +153,6 @@ class EngineBackend(SearchBackend, StoredBackend):
 
     @contextmanager
     def _timed(self, stage: str) -> Iterator[None]:
-        """Measure the time of a stage."""
         began = perf_counter()
         try:
             yield
@@ -366,7 +365,6 @@ def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Js
 
 
 def query_notes(engine: Engine, query: Query, view: ReadView, matched: int) -> Json:
-    """Return the notes of a response on its query."""
     suggestion = did_you_mean(engine, query) if not matched else ""
     notes: Json = {"not_understood": list(query.notes), "did_you_mean": suggestion}
     if any(each.field == "language" for each in query.filters):

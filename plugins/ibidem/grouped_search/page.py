@@ -352,7 +352,6 @@ def check_page(page: int, size: int, deepest: int = MAX_WINDOW) -> None:
 
 
 def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlow[GroupedPage]:
-    """Build a page of groups."""
     request = page_request.request
     read = WindowReader(source, page_request)
     yield from read.read_steps()

@@ -112,7 +112,6 @@ class Group:
 def build_groups(
     window: Window, leads: Sequence[int], request: DedupeRequest, places: Mapping[int, int] = NO_PLACES
 ) -> list[Group]:
-    """Build the groups of a page."""
     groups = window.grouping.members(leads).items()
     return [build_group(window, first, rows, request, places) for first, rows in groups]
 

@@ -37,7 +37,6 @@ class LateDocument:
     page: int  # the page that shows the group
 
     def as_json(self) -> dict[str, object]:
-        """Return the JSON of the answer."""
         return {"index": self.index, "id": self.id, "group": self.group, "page": self.page}
 
 
@@ -249,7 +248,6 @@ def plugin_policy(request: DedupeRequest) -> Policy:
 
 
 def plugin_request(request: DedupeRequest) -> Json:
-    """Serialize a dedupe request for the plugin."""
     parameters: Json = {
         "dedupe": request.mode,
         "level": request.level,
@@ -276,7 +274,6 @@ def read_facets(account: Mapping[str, Any]) -> Facets:
     counts = account.get("facets", {"sources": (), "tables": (), "years": ()})
 
     def to_counts(facets: Sequence[Mapping[str, Any]]) -> list[FacetBucket]:
-        """Read the counts of one facet."""
         return [((each["index"], each["id"]), each["documents"], each["groups"]) for each in facets]
 
     years = [(each["year"], each["documents"], each["groups"]) for each in counts["years"]]

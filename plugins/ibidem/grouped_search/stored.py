@@ -139,7 +139,6 @@ class PageGroups:
         return cls(window, rows, sizes, leads, page_request.request)
 
     def groups(self, places: Mapping[int, int] = NO_PLACES) -> list[Group]:
-        """Build the groups."""
         return [self._group(first, rows, places) for first, rows in self.rows.items()]
 
     def _group(self, first: int, rows: Sequence[int], places: Mapping[int, int]) -> Group:

@@ -220,14 +220,12 @@ class Explanations:
     passages: Sequence[Passage]
 
     def explain(self, columns: PackedColumns, groups: Sequence[Sequence[int]], leads: Sequence[int]) -> list[TextGroup]:
-        """Return the groups with their reasons."""
         led = [*zip(groups, leads, strict=True)]
         if self.matcher.policy.level != "partial":  # which needs more than columns
             self.matcher.decide(columns, [(row, lead) for rows, lead in led for row in rows if row != lead])
         return [self.group(rows, lead) for rows, lead in led]
 
     def group(self, rows: Sequence[int], lead: int) -> TextGroup:
-        """Return a group of rows, with the first one as lead."""
         first = rows[0]
         return TextGroup(lead, tuple(self.duplicate(row, lead, first) for row in rows if row != lead))
 

@@ -47,7 +47,6 @@ _RUNS: dict[str, Parse[object]] = {
     backfill.KEYS: backfill.Checkpoint.from_json,
     "groups/": dict,
     "strip/": dict,
-    "cursors/": dict,
 }
 
 _READERS: dict[Ledger, Parse[object]] = {

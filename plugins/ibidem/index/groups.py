@@ -145,7 +145,6 @@ class LongTextIndex:
     packed: dict[DocumentRef, bytes] = field(default_factory=dict)  # their packed values
 
     def add(self, hits: Sequence[Hit], flags: NDArray[np.uint8]) -> None:
-        """Add the long texts of a slice."""
         if self.policy.level != "partial" or self.policy.related is None:
             return
         long_hits = {(hit.index, hit.id): hit for hit, bits in zip(hits, flags.tolist(), strict=True) if bits & LONG}

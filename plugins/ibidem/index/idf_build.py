@@ -145,7 +145,6 @@ def build_table(
 
 
 def count_texts(texts: Iterable[str], progress: Callable[[int], None]) -> Iterator[str]:
-    """Yield texts and report their number."""
     for number, text in enumerate(texts, 1):
         yield text
         progress(number)

@@ -14,7 +14,6 @@ class LeadRetriever:
     """Finds the best passages of a signed index, each text once; `meta["duplicates"]` lists the others."""
 
     def __init__(self, search: PassageSearch, top_k: int = 10) -> None:
-        """Create the retriever."""
         self.search, self.top_k = search, top_k
 
     @component.output_types(documents=list[Document])
@@ -33,7 +32,6 @@ class LeadSelector:
     """Keeps one document of each group; `meta["duplicates"]` lists the others, with level and reason."""
 
     def __init__(self, language: str = "", keep: str = "rank", date_key: str = "") -> None:
-        """Create the selector."""
         self.language, self.keep, self.date_key = language, keep, date_key
 
     @component.output_types(documents=list[Document])

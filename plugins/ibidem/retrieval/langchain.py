@@ -40,7 +40,6 @@ class LeadTransformer(BaseDocumentTransformer):
     date_key: str = ""  # key of the metadata with a date; empty: dates are not read
 
     def transform_documents(self, documents: Sequence[Document], **_: Any) -> Sequence[Document]:
-        """Return the leads, in the order of the documents."""
         passages = [
             passage(each.page_content, each.metadata, each.metadata.get(self.document_key), self.date_key)
             for each in documents

@@ -11,7 +11,6 @@ class LeadRetriever(BaseRetriever):
     """Finds the best passages of a signed index, each text once; `node.metadata["duplicates"]` lists the others."""
 
     def __init__(self, search: PassageSearch, similarity_top_k: int = 10) -> None:
-        """Create the retriever."""
         self._search, self._count = search, similarity_top_k
         super().__init__()
 
@@ -34,7 +33,6 @@ class LeadPostprocessor(BaseNodePostprocessor):
         nodes: list[NodeWithScore],
         query_bundle: QueryBundle | None = None,  # noqa: ARG002
     ) -> list[NodeWithScore]:
-        """Return the leads, in the order of the nodes, with their scores."""
         every = [each.node for each in nodes]
         passages = [
             passage(each.get_content(metadata_mode=MetadataMode.NONE), each.metadata, each.ref_doc_id, self.date_key)

@@ -33,7 +33,6 @@ def shown(found: FoundPassage) -> dict[str, Any]:
 
 
 def server(settings: Settings) -> MCPServer:
-    """Return the server of an index."""
 
     def search(
         query: Annotated[str, Field(description='Words and "phrases"')],

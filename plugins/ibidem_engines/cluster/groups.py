@@ -420,7 +420,6 @@ class SettledNames:
         raise UsageError(f"groups of {_listing(apart)} behind {home!r} are settled index by index", AS_ONE)
 
     def unite(self, indices: Sequence[str]) -> GroupSet:
-        """Settle all indexes as one set."""
         home = self.names.home
         if outside := [source for source in self.wide if source not in (home, *indices)]:
             raise self._overlap(home, outside)

@@ -91,7 +91,6 @@ class Marks:
 
 
 def mark_texts(comparison: Comparison) -> tuple[Marks, Marks]:
-    """Mark both texts of a comparison."""
     tokens = comparison.words_a.tokens, comparison.words_b.tokens
     equal_blocks = [block for passage in comparison.passages for block in blocks(passage, *tokens) if block.is_equal]
     return (

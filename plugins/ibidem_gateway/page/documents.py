@@ -47,7 +47,6 @@ class Copy:
 
     @property
     def level(self) -> str:
-        """Level of the duplicate."""
         return self.duplicate.evidence.level
 
     @property

@@ -92,7 +92,6 @@ class PageEntry(Entry):
 
     @property
     def lead_id(self) -> str:
-        """Id of the lead that it is under."""
         return str(self.lead["_id"])
 
 
@@ -106,7 +105,6 @@ class PageGroup(Group):
 
     @property
     def id(self) -> str:
-        """The group's id."""
         return str(self.lead.mark.get("group", ""))
 
     @property
@@ -125,12 +123,10 @@ BUDGET = 0.02
 
 
 def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[PageGroup]:
-    """Build the groups of a page."""
     deadline = thread_time() + budget
     is_open = response["dedupe"]["mode"] != "collapse"
 
     def duplicate(entry: Entry) -> PageEntry:
-        """Describe a duplicate."""
         reads = (is_open and thread_time() < deadline) or entry.level in ("partial", "thread")
         return PageEntry(entry.hit, entry.lead, text_pieces(entry.difference) if reads else None)
 

@@ -74,7 +74,6 @@ def environment() -> Environment:
 
 
 def html(template: str, status: int = 200, /, **values: Any) -> Response:
-    """Render a template."""
     text = environment().get_template(template).render(static=static_address, **values)
     return HTMLResponse(text, status, headers={"cache-control": "private, no-store", "vary": "accept"})
 

@@ -59,7 +59,6 @@ TwoParameters = Annotated[ShownPair, Query()]
 
 
 def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Response:
-    """Show the list."""
     state = parameters.state()
     if not state.q.strip():
         return html("page_home.html", state=state, labels=LABELS, documents=count_documents(engine))

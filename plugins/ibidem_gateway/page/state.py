@@ -294,7 +294,6 @@ class ListQuery(StrictQuery):
 
 
 def read_query(parameters: QueryParams) -> ListQuery:
-    """Read the URL of a list."""
     several = {name for name, field in ListQuery.model_fields.items() if field.default == []}
     values = {name: parameters.getlist(name) if name in several else parameters[name] for name in parameters}
     try:

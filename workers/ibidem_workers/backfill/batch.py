@@ -148,7 +148,6 @@ class BackfillBatch:
 
     @property
     def key(self) -> str:
-        """Key of the result of the batch."""
         return page_key(self.run, self.number)
 
 

@@ -164,7 +164,6 @@ class Checkpoint:
 
     @property
     def key(self) -> str:
-        """Key of the checkpoint in the ledger."""
         return KEYS + self.into
 
     def seq_range(self, part: ShardRef) -> SeqNoRange:
@@ -172,7 +171,6 @@ class Checkpoint:
         return SeqNoRange(part, self.done.get(str(part), NONE), self.upto.get(str(part), NONE))
 
     def hand_out(self, seq_range: SeqNoRange, documents: int) -> OpenPage:
-        """Record a page as handed out."""
         page = OpenPage(self.number, str(seq_range.part), seq_range.after, seq_range.end, documents)
         self.number += 1
         self.done[str(seq_range.part)] = seq_range.end
@@ -248,7 +246,6 @@ class OwnWrites:
         self._last: defaultdict[ShardRef, list[int]] = defaultdict(list)
 
     def add(self, part: ShardRef, numbers: Iterable[int]) -> None:
-        """Add sequence numbers."""
         for number in sorted(numbers):
             self._add(self._first[part], self._last[part], number)
 

@@ -242,7 +242,6 @@ class Backfill:
     def _hand_out_next(
         self, signers: Signers, part: ShardRef, page_names: list[Name], previous_batch: BackfillBatch
     ) -> None:
-        """Record the next page of a part, and hand it out."""
         checkpoint = self.checkpoint
         page = checkpoint.hand_out(
             SeqNoRange(part, checkpoint.seq_range(part).after, page_names[-1].order), len(page_names)
@@ -444,7 +443,6 @@ def check(settings: Settings, report: Callable[[int, int], None] = lambda *_: No
 
 
 def _take(result: CheckResult, original: SourceDocument, tables: Tables, settings: Settings, text_field: str) -> None:
-    """Count one document."""
     fault = refusal(original, text_field, settings.max_text)
     if fault is not None:
         result.refused += 1

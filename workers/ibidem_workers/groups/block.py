@@ -73,7 +73,6 @@ class Rules:
         return [rows[at] for at in np.flatnonzero(first == np.arange(len(leads), len(every))).tolist()]
 
     def duplicates(self, lead: Row, rows: Sequence[Row]) -> list[bool]:
-        """Return which rows duplicate a lead."""
         every = [lead, *rows]
         columns = _columns(every)
         classifier = PairClassifier(columns, self.policy, self.constraints([row.name for row in every], columns))

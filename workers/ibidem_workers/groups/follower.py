@@ -114,7 +114,6 @@ class Regrouping:
         return [each for each in joins if each is not None]
 
     def _lead(self, row: int, document: GroupedDocument) -> Assignment | None:
-        """Return the assignment of a lead; None if it already leads its group."""
         is_lead = bool(self.is_lead[row])
         name = document.group if is_lead else self._new_name(document)
         if self.is_named[row]:

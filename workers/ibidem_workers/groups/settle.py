@@ -75,7 +75,6 @@ class LookUpMatch:
 
 
 def make_row(document: GroupedDocument) -> Row:
-    """Return a document as a row to settle."""
     return Row(ref(document), document.name.order, document.packed)
 
 
@@ -234,7 +233,6 @@ class Settler:
     def _groups(
         self, joins: Sequence[Join], documents: Mapping[DocumentRef, GroupedDocument]
     ) -> Mapping[DocumentRef, str]:
-        """Return the groups of the joined leads."""
         groups = {name: each.group for name, each in documents.items()}
         names = sorted({join.lead for join in joins} - groups.keys())
         leads = {ref(each): each for each in self.store.read(names)} if names else {}
@@ -305,7 +303,6 @@ def start_groups(store: StoredGroups, documents: Sequence[GroupedDocument]) -> l
 
 
 def own_name(document: GroupedDocument) -> str:
-    """Return the name of the group that a document leads."""
     return own_group(*ref(document))
 
 
@@ -331,7 +328,6 @@ def promote_in(store: StoredGroups, groups: Sequence[str]) -> bool:
 
 
 def first_member(store: StoredGroups, group: str) -> Iterator[GroupedDocument]:
-    """Yield the first document of a group, if there is one."""
     for members in store.members([group]):
         yield members[0]
         return

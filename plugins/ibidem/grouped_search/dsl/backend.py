@@ -43,7 +43,7 @@ from ibidem.grouped_search.page import read_passage
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import decides, is_read_as_here, plugin_request, with_current_tables
-from ibidem.grouped_search.stored import StoredBackend, StoredPage, stored_page
+from ibidem.grouped_search.stored import StoredBackend
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -66,7 +66,7 @@ from ibidem_ingest.errors import UsageError
 AT_ONCE = 1_000
 
 
-class DslBackend(SearchBackend):
+class DslBackend(SearchBackend, StoredBackend):
     """A ranking in the engine's own language."""
 
     def __init__(self, search: DslSearch, metadata: IndexMetadataCache) -> None:
@@ -84,6 +84,8 @@ class DslBackend(SearchBackend):
         self.next_page: NextPage | None = None
         self._overrides: Sequence[Override] = ()
         self._view = NOW
+        self._collapsed: Collapsed | None = None
+        self._shown: dict[DocumentRef, Json] = {}
 
     @property
     def page(self) -> PageRequest:
@@ -96,6 +98,11 @@ class DslBackend(SearchBackend):
             )
         search = self.search
         return PageRequest(search.request, search.start, search.size, search.tables, deepest)
+
+    @property
+    def stored_request(self) -> PageRequest:
+        search = self.search
+        return PageRequest(search.request, search.start, search.size, search.tables, next_page=self.next_page)
 
     def _ranks_as_a_whole(self) -> bool:
         """Return whether a document matches by its ranks.rank, so that no clause can test it alone."""
@@ -196,6 +203,65 @@ class DslBackend(SearchBackend):
         self._found = [hit for each in results for hit in each.hits]
         return results
 
+    def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
+        aggregations = request_counts(self.search.aggregations) if self.search.request.by == "stored" else {}
+        answer, page = yield from self._collapsed_ranking().page(
+            place,
+            size,
+            aggregations or self.search.aggregations,
+            self._cached_count() if self.search.counts else None,
+            has_ungrouped=self._by == "content" or bool(self.state.coverage.ungrouped),
+        )
+        check_complete(answer)
+        self.learn(answer, page.newest)
+        self.scores |= {head.name: head.score for head in page.heads}
+        self._collapsed = page
+        self._keep(answer["hits"]["hits"])
+        return page
+
+    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
+        page = self._collapsed
+        if page is not None and self.search.request.keep.by == "rank":  # all documents that are read are shown
+            hits, members = yield from self._collapsed_ranking().tails(groups, page.heads, limit)
+            self._keep(hits)
+        else:
+            members = yield from self._collapsed_ranking().members(groups, limit)
+        self.scores |= {each.name: each.score for each in members.hits}
+        return members
+
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+        # In the current state, not the cursor's: a lead is rewritten whenever its group grows.
+        return collapse_search(self.search.target, self.search.ranking, self.layout).leads(groups)
+
+    def counted_aggregations(self) -> Json:
+        """Return the aggregations with the groups of each bucket."""
+        aggregations = self.first.get("aggregations")
+        if not aggregations or not self.search.aggregations:
+            return {}
+        return {"aggregations": write_counts(aggregations)}
+
+    def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
+        """Keep the hits that already contain all fields to show."""
+        display = self.search.display
+        self._shown |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, display)) for hit in hits}
+
+    def _cached_count(self) -> CountCache:
+        """Return the cached count of this search without its cursor; valid until a matching write."""
+        search = self.search
+        parts = (search.target.index, search.target.point, search.target.params, search.digest, self._by)
+        key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
+        return CountCache(self.metadata.counts, xxh3_128_hexdigest(key))
+
+    def _collapsed_ranking(self) -> ClusterCollapse:
+        search = self.search
+        parts = self.up_to_now(dict(search.display)) if "query" in search.display else dict(search.display)
+        body = self.up_to_now(dict(search.ranking))
+        return collapse_search(search.target, body, self.layout, by=self._by, display=parts)
+
+    @property
+    def _by(self) -> GroupField:
+        return "content" if self.search.request.by == "content" else "group"
+
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         if self.ids:
             return (yield from ranks.long_values(self.search.target, names))
@@ -224,8 +290,9 @@ class DslBackend(SearchBackend):
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        read = yield from self._read(hits, self.search.display)
-        return {name: self._as_shown(raw) for name, raw in read.items()}
+        missing = [hit for hit in hits if document_ref(hit) not in self._shown]
+        read = (yield from self._read(missing, self.search.display)) if missing else {}
+        return self._shown | {name: self._as_shown(raw) for name, raw in read.items()}
 
     def _read(self, hits: Sequence[Hit], display: Mapping[str, Any]) -> RequestFlow[dict[DocumentRef, Json]]:
         documents: dict[DocumentRef, Json] = {}
@@ -362,93 +429,3 @@ def _count_groups(bucket: Mapping[str, Any]) -> Json:
     groups, ungrouped = int(bucket[GROUPS]["value"]), int(bucket[UNGROUPED]["doc_count"])
     group_count = min(groups, int(bucket["doc_count"]) - ungrouped)
     return {"groups": group_count + ungrouped, "approximate": group_count > CERTAIN}
-
-
-class StoredDslBackend(StoredBackend):
-    """A collapsed ranking in the engine's own language."""
-
-    def __init__(self, source: DslBackend) -> None:
-        self.search = source.search
-        self.source = source
-        self._collapsed: Collapsed | None = None
-        self._hits: dict[DocumentRef, Json] = {}
-
-    def page(self) -> RequestFlow[StoredPage]:
-        """Build the page."""
-        search, next_page = self.search, self.source.next_page
-        page_request = PageRequest(search.request, search.start, search.size, search.tables, next_page=next_page)
-        return (yield from stored_page(self, page_request, self.source.state))
-
-    def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        aggregations = request_counts(self.search.aggregations) if self.search.request.by == "stored" else {}
-        answer, page = yield from self._ranking().page(
-            place,
-            size,
-            aggregations or self.search.aggregations,
-            self._cached_count() if self.search.counts else None,
-            has_ungrouped=self._by == "content" or bool(self.source.state.coverage.ungrouped),
-        )
-        check_complete(answer)
-        self.source.learn(answer, page.newest)
-        self.source.scores |= {head.name: head.score for head in page.heads}
-        self._collapsed = page
-        self._keep(answer["hits"]["hits"])
-        return page
-
-    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
-        page = self._collapsed
-        if page is not None and self.search.request.keep.by == "rank":  # all documents that are read are shown
-            hits, members = yield from self._ranking().tails(groups, page.heads, limit)
-            self._keep(hits)
-        else:
-            members = yield from self._ranking().members(groups, limit)
-        self.source.scores |= {each.name: each.score for each in members.hits}
-        return members
-
-    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        # In the current state, not the cursor's: a lead is rewritten whenever its group grows.
-        return collapse_search(self.search.target, self.search.ranking, self.source.layout).leads(groups)
-
-    def overrides(self) -> Sequence[Override]:
-        return self.source.overrides()
-
-    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
-        return self.source.versioned(hits)
-
-    def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        documents = {name: self._hits[name] for hit in hits if (name := document_ref(hit)) in self._hits}
-        missing = [hit for hit in hits if document_ref(hit) not in documents]
-        return {**documents, **((yield from self.source.fetch(missing)) if missing else {})}
-
-    def aggregate(self) -> Json:
-        """Return the aggregations with the groups of each bucket."""
-        aggregations = self.source.first.get("aggregations")
-        if not aggregations or not self.search.aggregations:
-            return {}
-        return {"aggregations": write_counts(aggregations)}
-
-    def cursor(self, page: StoredPage) -> str:
-        """Write the cursor for later pages of this ranking, with the next start position."""
-        return self.source.write_cursor(page.further)
-
-    def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
-        """Keep the hits that already contain all fields to show."""
-        display = self.search.display
-        self._hits |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, display)) for hit in hits}
-
-    def _cached_count(self) -> CountCache:
-        """Return the cached count of this search without its cursor; valid until a matching write."""
-        search = self.search
-        parts = (search.target.index, search.target.point, search.target.params, search.digest, self._by)
-        key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
-        return CountCache(self.source.metadata.counts, xxh3_128_hexdigest(key))
-
-    def _ranking(self) -> ClusterCollapse:
-        search, source = self.search, self.source
-        parts = source.up_to_now(dict(search.display)) if "query" in search.display else dict(search.display)
-        body = source.up_to_now(dict(search.ranking))
-        return collapse_search(search.target, body, source.layout, by=self._by, display=parts)
-
-    @property
-    def _by(self) -> GroupField:
-        return "content" if self.search.request.by == "content" else "group"

@@ -87,7 +87,6 @@ class IndexMetadataCache:
         return names
 
     def presets(self, names: IndexNames) -> RequestFlow[Mapping[str, Preset]]:
-        """Return the presets stored with indexes."""
         key = cache_key(names)
         presets = self.stored_presets.get(key) if names.sources else {}
         if presets is not None:

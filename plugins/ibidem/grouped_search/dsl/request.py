@@ -437,7 +437,6 @@ def read_search(
 
 
 def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return a part that is an object of named parts."""
     part = body.get(name) or {}
     if not isinstance(part, Mapping):
         raise UsageError(f"{name} is not a JSON object", "write {'name': {'terms': {'field': …}}}")

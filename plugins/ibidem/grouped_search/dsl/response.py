@@ -142,7 +142,6 @@ def leaves_query(aggregations: Mapping[str, Any]) -> bool:
 
 
 def shows_hits(aggregations: Mapping[str, Any]) -> bool:
-    """Return whether any aggregation shows documents."""
     return any("top_hits" in each for each in iter_aggregations(aggregations))
 
 

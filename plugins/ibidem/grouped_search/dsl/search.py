@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
-from ibidem.grouped_search.dsl.backend import DslBackend, StoredDslBackend
+from ibidem.grouped_search.dsl.backend import DslBackend
 from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch, nothing_near, raised_depths, read_search, refuse
 from ibidem.grouped_search.dsl.response import (
@@ -21,6 +21,7 @@ from ibidem.grouped_search.dsl.response import (
 )
 from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.response import Json
+from ibidem.grouped_search.stored import stored_page
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset, dedupe_request, is_dedupe_name, with_presets
 from ibidem_engines.cluster.client import Failure
@@ -42,9 +43,9 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
     source = DslBackend((yield from with_stored_preset(search, metadata)), metadata)
     yield from source.read_metadata()
     if source.search.request.takes_all:
-        backend = StoredDslBackend(source)
-        stored = yield from backend.page()
-        answer = response(source.search, source, stored.page, backend.aggregate(), start_time, backend.cursor(stored))
+        stored = yield from stored_page(source, source.stored_request, source.state)
+        aggregations, cursor = source.counted_aggregations(), source.write_cursor(stored.further)
+        answer = response(source.search, source, stored.page, aggregations, start_time, cursor)
         answer["hits"]["max_score"] = stored.best
         return answer
     if (plugin_answer := (yield from source.through_plugin())) is not None:
@@ -83,7 +84,6 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
 def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     search: DslSearch, source: DslBackend, page: GroupedPage, aggregations: Json, start_time: float, cursor: str
 ) -> Json:
-    """Build a response."""
     answer = dict(source.first)
     took = round((perf_counter() - start_time) * 1000)
     account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
@@ -177,7 +177,6 @@ class MultiSearch:
         metadata: IndexMetadataCache,
         error_answer: Callable[[Exception], Json | None],
     ) -> RequestFlow[Json]:
-        """Answer one grouped search, or return its error."""
         if isinstance(request, UsageError):
             return usage_json(request)
         try:
