@@ -15,11 +15,6 @@ def test_compare_tells_differences_only_of_texts_that_share_enough_to_read_them(
     assert "differs" not in run("compare", "lease", "letter")[1]
 
 
-@pytest.mark.parametrize(("a", "b"), [("lease", "nosuch"), ("docs.jsonl", "docs.jsonl")])
-def test_compare_of_what_is_not_two_documents_is_a_wrong_use(run: Run, a: str, b: str) -> None:
-    assert run("compare", a, b)[0] == 2
-
-
 def test_compare_applies_a_manual_decision_on_the_pair(run: Run, answer: Answer) -> None:
     assert run("overrides", "add", "lease", "draft", "--reason", "another town", "--author", "ann")[0] == 0
     assert "no duplicates, by manual decision (ann · " in run("compare", "draft", "lease")[1]

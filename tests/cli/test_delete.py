@@ -170,7 +170,6 @@ def test_dead_letters_are_none_at_first_and_named_ones_have_to_be_there(run: Run
     assert answer("status", "--dead") == {"dead": []}
     assert "No failed documents" in run("status", "--dead")[1]
     assert run("status", "--dead", "nosuch")[0] == 2
-    assert run("status", "--dead", "--drop")[0] == 2
     assert run("status", "--dead", "--retry", "nosuch")[0] == 2
 
 

@@ -40,7 +40,7 @@ def test_a_file_of_the_table_and_every_file_in_its_folders_are_of_the_second_tie
 @pytest.mark.parametrize(
     ("path", "engine", "marks"),
     [
-        ("gateway/test_rights.py", "elasticsearch", ["thorough"]),
+        ("gateway/test_rights.py", "elasticsearch", ["thorough", "nightly"]),
         ("gateway/test_rights.py", "opensearch", []),
         ("gateway/test_shapes.py", "", []),
         ("engines/test_contract.py", "elasticsearch", []),

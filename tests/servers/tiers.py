@@ -74,7 +74,7 @@ ONE_ENGINE: Mapping[str, str] = {
 }
 """Where tests of a server ask OpenSearch alone in the first tier, and what holds it for Elasticsearch.
 
-They are about what lies above the adapters, which says the same on both; in the second tier they ask both.
+They are about what lies above the adapters, which says the same on both; later tiers ask both.
 """
 
 VECTORS = "OpenSearch's node here has no module of vectors"
@@ -83,11 +83,17 @@ BOTH: Mapping[str, str] = {
     "grouped_search/dsl/test_search.py::test_a_search_for_neighbours_finds_so_many_that_the_page_is_full": VECTORS,
     "grouped_search/dsl/test_search.py::"
     "test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_look": VECTORS,
+    "gateway/test_recipes.py": "each vendor's store and clients",
     "plugin/test_search.py": "each engine's adapter of the plugin has no other test in the first tier",
 }
 
 # Where tests of a server ask OpenSearch alone in the second tier, too; `.github/workflows/ci.yml` runs the rest.
 NIGHTLY: Mapping[str, str] = {
+    "adversary/": "see `ONE_ENGINE`",
+    "gateway/": "see `ONE_ENGINE`; each engine's suite and the recipes of its clients pass through it",
+    "grouped_search/": "see `ONE_ENGINE`; answers/test_answers.py has the answers of either engine",
+    "index/": "see `ONE_ENGINE`",
+    "mail/": "see `ONE_ENGINE`",
     "plugin/test_mixed.py": "starts two clusters, for two minutes; plugin/test_search.py asks its adapter in each tier",
 }
 
@@ -111,7 +117,7 @@ def mark_tiers(items: Iterable[pytest.Item]) -> None:
         is_second = named(ONE_ENGINE, item) and not named(BOTH, item) and asks(item, SECOND)
         if is_second or named(THOROUGH, item) or (named(ONE_BROKER, item) and asks(item, SECOND_BROKER)):
             item.add_marker("thorough")
-        if named(NIGHTLY, item) and asks(item, SECOND):
+        if named(NIGHTLY, item) and not named(BOTH, item) and asks(item, SECOND):
             item.add_marker("nightly")
 
 
