@@ -3,11 +3,11 @@
     python benchmarks/search.py [--collections FOLDER] [--stories N] [--rounds N] [--seconds S] [--kind K] [--write]
 
 Each server is one node that is started here with the plugin (`make plugin` comes first) and a small heap; the index has
-one shard, groups are settled, nothing is merged by force. All variants go through the official client, take turns query
+one shard, groups are settled, nothing is merged by force. All ways go through the official client, take turns query
 by query, and show three duplicates of a group; rounds warm up until no way gets faster by a twentieth. Of each query
 counts the least of all rounds; a figure is the median over the queries, a ratio the median of the queries' ratios to a
-plain search, to native `collapse`, and to it with `inner_hits` of 3. Own and the server's are processor times.
-Fifty connections then ask for plain searches of ten, and for ten groups; they take turns.
+plain search that counts its hits, to native `collapse`, and to it with `inner_hits` of 3. Own and the server's are
+processor times. Fifty connections then ask for plain searches of ten, and for ten groups; they take turns.
 """
 
 import asyncio
@@ -18,7 +18,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import chain
+from itertools import chain, product
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,8 @@ import ibidem
 from benchmark import options as parse_options
 from benchmark import publish
 from ibidem_engines.engine import Record
-from newswire import CLIENTS, QUERIES, body, load, serve, sign_stories
+from newswire import CLIENTS, load, serve, sign_stories
+from newswire import body as search_body
 from plugin.cluster import NODE, built
 from processor import node_processes
 from rates import CLIENTS_AT_ONCE, measure_rate, together
@@ -38,13 +39,18 @@ from stories import NEWSWIRE
 INDEX = "measured-search"
 PATIENT = {"opensearch": {"timeout": 60}, "elasticsearch": {"request_timeout": 60}}
 SIZES = (10, 25)
-WINDOWS = (500, 2_000)
+DEEP = 400  # page that is compared with the first one
+WORDS = ("bank", "trade", "oil", "shares", "export", "market", "wheat", "tax", "japan", "profit", "steel", "gold")
+KINDS: dict[str, Sequence[str]] = {
+    "a word": WORDS,
+    "several words": ("oil prices", "said year", "bank loan rates", "stock shares offer", "grain wheat export"),
+    "all documents": ("",),  # of which there are 400 pages and more
+}
 # Searches of the servers without ibidem, to which the others are compared.
 PEERS = ("plain", "collapse", "collapse, inner_hits of 3")
-
+COLLAPSE: dict[str, Any] = {"collapse": {"field": "ibidem.group"}}
 TURNS = 3
 WARM = 0.95  # part of its time in the round before that a way takes while it still gets faster
-
 MAX_ROUNDS = 10  # rounds that warm up at the most
 
 Way = Callable[[str], Any]
@@ -52,57 +58,56 @@ Way = Callable[[str], Any]
 Times = tuple[float, float, float, float]
 
 
-def collapse(size: int | None) -> dict[str, Any]:
-    """Search with the server's own collapse, with so many hits of each group."""
-    inner = {} if size is None else {"inner_hits": {"name": "copies", "size": size}}
-    return {"collapse": {"field": "ibidem.group", **inner}}
+def body(words: str, size: int) -> dict[str, Any]:
+    """Search for words, as the command line does, or for all documents."""
+    return search_body(words or WORDS[0], size) | ({} if words else {"query": {"match_all": {}}})
 
 
-def asked_of_plugin(level: str, window: int | None = None) -> dict[str, Any]:
+def asked_of_plugin(level: str, **more: Any) -> dict[str, Any]:
     """Search with the plugin, by stored groups or equal texts unless a window is named."""
-    return {"ext": {"ibidem": {name.removeprefix("dedupe_"): each for name, each in options(level, window).items()}}}
+    asked = {name.removeprefix("dedupe_"): each for name, each in options(level).items()} | more
+    return {"ext": {"ibidem": {name: each for name, each in asked.items() if each is not None}}}
 
 
-def native_ways(client: Any, size: int) -> dict[str, Way]:
-    """Return the searches of the servers without ibidem, by name."""
-    parts: Sequence[dict[str, Any]] = ({}, collapse(None), collapse(3))
+def plugin_ways(client: Any, size: int) -> dict[str, Way]:
+    """Return the searches of the servers without ibidem, and those that the plugin groups, by name."""
+    parts = {
+        "plain": {},
+        "collapse": COLLAPSE,
+        "collapse, inner_hits of 3": {"collapse": COLLAPSE["collapse"] | {"inner_hits": {"name": "copies", "size": 3}}},
+        "plugin, near": asked_of_plugin("near"),
+        f"plugin, near, page {DEEP}": asked_of_plugin("near") | {"from": (DEEP - 1) * size},
+        "plugin, near, indent with all duplicates": asked_of_plugin("near", dedupe="indent", max_per_group=None),
+        "plugin, identical": asked_of_plugin("identical"),
+        "plugin, near, window of 500": asked_of_plugin("near", window=500),
+    }
     return {
         name: lambda query, part=part: client.search(index=INDEX, body=body(query, size) | part)
-        for name, part in zip(PEERS, parts, strict=True)
+        for name, part in parts.items()
     }
 
 
-def grouped_ways(client: Any, gateway: Any, size: int, window: int) -> dict[str, Way]:
-    """Return the searches that group a window, by name."""
+def client_ways(client: Any, gateway: Any, size: int) -> dict[str, Way]:
+    """Return the searches that the wrapped client and the gateway group, by name."""
     wrapper = ibidem.wrap(client)
 
-    def search_plugin(query: str, level: str, window: int | None = None) -> Any:
-        return client.search(index=INDEX, body=body(query, size) | asked_of_plugin(level, window))
-
-    def search_client(query: str, level: str, plugin: str, window: int | None = None, *, counts: bool = False) -> Any:
+    def search_client(query: str, level: str, plugin: str, *, counts: bool = False) -> Any:
         os.environ["IBIDEM_PLUGIN"] = plugin
         asked = body(query, size) | ({} if counts else {"track_total_hits": 10_000})
-        return wrapper.search(index=INDEX, body=asked, **options(level, window))
+        return wrapper.search(index=INDEX, body=asked, **options(level))
 
-    asks_plugin = str(search_client(QUERIES[0], "near", "auto")["dedupe"].get("grouper", "")).startswith("plugin")
-    client_ways = {"wrapped client, near": lambda query: search_client(query, "near", "auto")} if asks_plugin else {}
     return {
-        "plugin, near": lambda query: search_plugin(query, "near"),
-        "plugin, near, window": lambda query: search_plugin(query, "near", window),
-        "plugin, identical": lambda query: search_plugin(query, "identical"),
-        **client_ways,
+        "wrapped client, near": lambda query: search_client(query, "near", "auto"),
         "wrapped client without plugin, near": lambda query: search_client(query, "near", "off"),
         "the same, groups counted": lambda query: search_client(query, "near", "off", counts=True),
-        "the same, window": lambda query: search_client(query, "near", "off", window),
         "wrapped client without plugin, identical": lambda query: search_client(query, "identical", "off"),
         "gateway, near": lambda query: gateway.search(index=INDEX, body=body(query, size) | options("near")),
     }
 
 
-def options(level: str, window: int | None = None) -> dict[str, Any]:
+def options(level: str) -> dict[str, Any]:
     """Return the parameters of dedupe."""
-    own = {"dedupe": "collapse", "dedupe_level": level, "dedupe_max_per_group": 3}
-    return own | ({"dedupe_window": window} if window else {})
+    return {"dedupe": "collapse", "dedupe_level": level, "dedupe_max_per_group": 3}
 
 
 def processor_ms(processes: Sequence[int]) -> float:
@@ -110,12 +115,14 @@ def processor_ms(processes: Sequence[int]) -> float:
     return sum(time.clock_gettime(~process << 3 | 2) for process in processes) * 1e3
 
 
-def least_ms(ways: Mapping[str, Way], processes: Sequence[int], rounds: int) -> dict[str, list[Times]]:
+def least_ms(
+    ways: Mapping[str, Way], queries: Sequence[str], processes: Sequence[int], rounds: int
+) -> dict[str, list[Times]]:
     """Measure each query once all ways are warm, the searches taking turns."""
-    warm_up(ways)
-    took: dict[str, list[list[Sequence[float]]]] = {name: [[] for _ in QUERIES] for name in ways}
-    for _ in range(rounds):
-        for at, query in enumerate(QUERIES):
+    warm_up(ways, queries)
+    took: dict[str, list[list[Sequence[float]]]] = {name: [[] for _ in queries] for name in ways}
+    for _ in range(rounds * len(WORDS) // len(queries)):
+        for at, query in enumerate(queries):
             for name, way in ways.items():
                 servers, begin, client = processor_ms(processes), time.perf_counter(), time.process_time()
                 way(query)
@@ -126,12 +133,12 @@ def least_ms(ways: Mapping[str, Way], processes: Sequence[int], rounds: int) -> 
     }
 
 
-def warm_up(ways: Mapping[str, Way]) -> None:
+def warm_up(ways: Mapping[str, Way], queries: Sequence[str]) -> None:
     """Search until no way gets faster."""
     least = dict.fromkeys(ways, float("inf"))
-    for _ in range(MAX_ROUNDS):
+    for _ in range(MAX_ROUNDS * len(WORDS) // len(queries)):
         took = dict.fromkeys(ways, 0.0)
-        for query in QUERIES:
+        for query in queries:
             for name, way in ways.items():
                 begin = time.perf_counter()
                 way(query)
@@ -150,27 +157,26 @@ def least_times(times: Sequence[Sequence[float]]) -> Times:
 
 def table(client: Any, gateway: Any, processes: Sequence[int], rounds: int) -> Iterator[str]:
     """Yield the rows of the table of one server."""
-    for size in SIZES:
-        ways = {("", name): way for name, way in native_ways(client, size).items()}
-        for window in WINDOWS:
-            ways |= {(f"{window:,}", name): way for name, way in grouped_ways(client, gateway, size, window).items()}
-        took = least_ms(ways, processes, rounds)
-        for (window, name), each in took.items():
+    for (kind, queries), size in product(KINDS.items(), SIZES):
+        clients = client_ways(client, gateway, size) if kind == "a word" else {}
+        ways = {name: way for name, way in plugin_ways(client, size).items() if not queries[0] or str(DEEP) not in name}
+        took = least_ms(ways | clients, queries, processes, rounds)
+        for name, each in took.items():
             figures = [statistics.median(part) for part in zip(*each, strict=True)]
             ratios = [
-                statistics.median(one[0] / other[0] for one, other in zip(each, took["", peer], strict=True))
+                statistics.median(one[0] / other[0] for one, other in zip(each, took[peer], strict=True))
                 for peer in PEERS
             ]
             cells = [*(f"{figure:.1f}" for figure in figures), *(f"{ratio:.2f}" for ratio in ratios)]
-            yield f"| {size} | {window} | {name} | {' | '.join(cells)} |"
+            yield f"| {kind} | {size} | {name} | {' | '.join(cells)} |"
 
 
 def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
     """Yield rows of the throughput for fifty clients, and of its ratio to plain searches."""
     path = f"/{INDEX}/_search"
-    plain_requests = [(path, orjson.dumps(body(query, 10))) for query in QUERIES]
-    plugin_requests = [(path, orjson.dumps(body(query, 10) | asked_of_plugin("near"))) for query in QUERIES]
-    gateway_requests = [(path, orjson.dumps(body(query, 10) | options("near"))) for query in QUERIES]
+    plain_requests = [(path, orjson.dumps(body(query, 10))) for query in WORDS]
+    plugin_requests = [(path, orjson.dumps(body(query, 10) | asked_of_plugin("near"))) for query in WORDS]
+    gateway_requests = [(path, orjson.dumps(body(query, 10) | options("near"))) for query in WORDS]
     kinds = {
         "plain": (server, plain_requests),
         "plugin, near": (server, plugin_requests),
@@ -208,14 +214,14 @@ def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) ->
         url = stack.enter_context(run_node(kind))
         load(url, stories, INDEX)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        gateway, process = stack.enter_context(serve(url, INDEX, folder, IBIDEM_PLUGIN="auto"))
+        gateway, process = stack.enter_context(serve(url, INDEX, folder))
         address = url.partition("+")[2]
         server_client, gateway_client = (
             stack.enter_context(CLIENTS[kind](each, **PATIENT[kind])) for each in (address, gateway)
         )
         yield from (f"## {kind}", "")
         yield (
-            "| groups a page | window | way | least ms | median ms | own ms | server's ms | to plain | to collapse "
+            "| query | groups a page | way | least ms | median ms | own ms | server's ms | to plain | to collapse "
             "| to collapse with inner_hits |"
         )
         yield "|---|---|---|---|---|---|---|---|---|---|"
@@ -224,7 +230,8 @@ def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) ->
         yield "| asked | answers a second | median ms | 95 % within ms | errors | to plain |"
         yield "|---|---|---|---|---|---|"
         yield from throughput(address, gateway, seconds)
-        yield ""
+        load_average = f"{os.getloadavg()[0]:.0f} on {os.cpu_count()} processors"
+        yield from ("", f"The load of the machine was {load_average} at the end of these.", "")
 
 
 def main() -> None:
@@ -240,13 +247,7 @@ def main() -> None:
         "",
     ]
     parts = (report(kind, stories, arguments.rounds, arguments.seconds) for kind in arguments.kind or CLIENTS)
-    lines = chain(chain.from_iterable(parts), load_average())
-    publish("search", "How long a search with dedupe takes", lines, head, keep=arguments.write)
-
-
-def load_average() -> Iterator[str]:
-    """Yield the load of the machine once all is measured."""
-    yield f"The load of the machine was {os.getloadavg()[0]:.0f} at the end, on {os.cpu_count()} processors."
+    publish("search", "How long a search with dedupe takes", chain.from_iterable(parts), head, keep=arguments.write)
 
 
 if __name__ == "__main__":
