@@ -3,11 +3,12 @@
     python benchmarks/search.py [--collections FOLDER] [--stories N] [--rounds N] [--seconds S] [--kind K] [--write]
 
 Each server is one node that is started here with the plugin (`make plugin` comes first) and a small heap; the index has
-one shard, groups are settled, nothing is merged by force. All ways go through the official client, take turns query
-by query, in the other order every other time, and show three duplicates of a group; rounds warm up until no way gets faster by a twentieth. Of each query
-counts the least of all rounds; a figure is the median over the queries, a ratio the median of the queries' ratios to a
-plain search that counts its hits, to native `collapse`, and to it with `inner_hits` of 3. Own and the server's are
-processor times. Fifty connections then ask for plain searches of ten, and for ten groups; they take turns.
+one shard, groups are settled, nothing is merged by force. All ways go through the official client, take turns query by
+query, in the other order every other time, and show three duplicates of a group; rounds warm up until no way gets
+faster by a twentieth. Of each query counts the least of all rounds; a figure is the median over the queries, a ratio
+the median of the queries' ratios to a plain search that counts its hits, to native `collapse`, and to it with
+`inner_hits` of 3. Own and the server's are processor times. Fifty connections then ask for plain searches of ten, and
+for ten groups; they take turns.
 """
 
 import asyncio
@@ -217,6 +218,7 @@ def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) ->
         server_client, gateway_client = (
             stack.enter_context(CLIENTS[kind](each, **PATIENT[kind])) for each in (address, gateway)
         )
+        list(throughput(address, gateway, seconds))  # until the servers have compiled what is asked often
         yield from (f"## {kind}", "")
         yield (
             "| query | groups a page | way | least ms | median ms | own ms | server's ms | to plain | to collapse "
