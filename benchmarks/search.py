@@ -29,8 +29,7 @@ import ibidem
 from benchmark import options as parse_options
 from benchmark import publish
 from ibidem_engines.engine import Record
-from newswire import CLIENTS, load, serve, sign_stories
-from newswire import body as search_body
+from newswire import CLIENTS, body, load, serve, sign_stories
 from plugin.cluster import NODE, built
 from processor import node_processes
 from rates import CLIENTS_AT_ONCE, measure_rate, together
@@ -58,9 +57,9 @@ Way = Callable[[str], Any]
 Times = tuple[float, float, float, float]
 
 
-def body(words: str, size: int) -> dict[str, Any]:
+def search(words: str, size: int) -> dict[str, Any]:
     """Search for words, as the command line does, or for all documents."""
-    return search_body(words or WORDS[0], size) | ({} if words else {"query": {"match_all": {}}})
+    return body(words or WORDS[0], size) | ({} if words else {"query": {"match_all": {}}})
 
 
 def asked_of_plugin(level: str, **more: Any) -> dict[str, Any]:
@@ -82,7 +81,7 @@ def plugin_ways(client: Any, size: int) -> dict[str, Way]:
         "plugin, near, window of 500": asked_of_plugin("near", window=500),
     }
     return {
-        name: lambda query, part=part: client.search(index=INDEX, body=body(query, size) | part)
+        name: lambda query, part=part: client.search(index=INDEX, body=search(query, size) | part)
         for name, part in parts.items()
     }
 
@@ -93,14 +92,14 @@ def client_ways(client: Any, gateway: Any, size: int) -> dict[str, Way]:
 
     def search_client(query: str, level: str, *, counts: bool = False) -> Any:
         os.environ["IBIDEM_PLUGIN"] = "off"
-        asked = body(query, size) | ({} if counts else {"track_total_hits": 10_000})
+        asked = search(query, size) | ({} if counts else {"track_total_hits": 10_000})
         return wrapper.search(index=INDEX, body=asked, **options(level))
 
     return {
         "wrapped client without plugin, near": lambda query: search_client(query, "near"),
         "the same, groups counted": lambda query: search_client(query, "near", counts=True),
         "wrapped client without plugin, identical": lambda query: search_client(query, "identical"),
-        "gateway, near": lambda query: gateway.search(index=INDEX, body=body(query, size) | options("near")),
+        "gateway, near": lambda query: gateway.search(index=INDEX, body=search(query, size) | options("near")),
     }
 
 
@@ -173,9 +172,9 @@ def table(client: Any, gateway: Any, processes: Sequence[int], rounds: int) -> I
 def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
     """Yield rows of the throughput for fifty clients, and of its ratio to plain searches."""
     path = f"/{INDEX}/_search"
-    plain_requests = [(path, orjson.dumps(body(query, 10))) for query in WORDS]
-    plugin_requests = [(path, orjson.dumps(body(query, 10) | asked_of_plugin("near"))) for query in WORDS]
-    gateway_requests = [(path, orjson.dumps(body(query, 10) | options("near"))) for query in WORDS]
+    plain_requests = [(path, orjson.dumps(search(query, 10))) for query in WORDS]
+    plugin_requests = [(path, orjson.dumps(search(query, 10) | asked_of_plugin("near"))) for query in WORDS]
+    gateway_requests = [(path, orjson.dumps(search(query, 10) | options("near"))) for query in WORDS]
     kinds = {
         "plain": (server, plain_requests),
         "plugin, near": (server, plugin_requests),
