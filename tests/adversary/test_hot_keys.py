@@ -90,7 +90,6 @@ def test_each_of_many_rows_is_compared_with_so_many_leads_under_a_value_and_thos
     assert LEADS < leads.crowded.sum() < ROWS
 
 
-@pytest.mark.slow
 def test_what_follows_changes_nothing_above_it_where_rows_are_cut() -> None:
     rng = random.Random(3)  # noqa: S311 - made-up data keeps no secret
     draws = [signatures(at) for at in rng.choices(range(600), k=900)]
@@ -101,7 +100,6 @@ def test_what_follows_changes_nothing_above_it_where_rows_are_cut() -> None:
     assert part.crowded.tolist() == leads.crowded[:500].tolist()
 
 
-@pytest.mark.slow
 def test_a_copy_is_found_by_what_else_it_shares_however_crowded_one_of_its_values_is() -> None:
     values = [value(one_band(at + 1), f"{at}") for at in range(ROWS)]
     leads, _ = count_comparisons([*values, value(one_band(ROWS), "copy")], 10_000)

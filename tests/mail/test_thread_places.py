@@ -228,7 +228,6 @@ def mailboxes(draw: st.DrawFn) -> tuple[list[Document], list[int]]:
     return list(order), sorted({0, *draw(st.lists(st.integers(1, count - 1), max_size=count)), count})
 
 
-@pytest.mark.slow
 @settings(max_examples=examples(60), deadline=None)
 @given(mailboxes())
 def test_mails_that_arrive_in_any_order_and_any_portions_are_placed_as_all_at_once(
