@@ -13,8 +13,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_lab.evaluate import Collection, sign_collection
 from ibidem_lab.labels import Pair
-from ibidem_lab.learn import fit, likelihood, maximise
-from ibidem_lab.tune import GAIN, MIN_SETS, SIMILARITIES, Tuning, choose_figures
+from ibidem_lab.tune import GAIN, MIN_SETS, SIMILARITIES, Tuning, choose_figures, fit, likelihood, maximise
 from ibidem_lab.tune_command import outcome
 
 SETS = 40

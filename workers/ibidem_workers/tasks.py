@@ -283,7 +283,11 @@ def _portion_account(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchRes
         indexed=_count(outcomes, WriteStatus.INDEXED),
         unchanged=_count(outcomes, WriteStatus.UNCHANGED),
         stale=_count(outcomes, WriteStatus.STALE),
-        replaced=sum(map(_has_replaced, outcomes, portion.records)),
+        # Another version; writes of earlier tries of the message do not count.
+        replaced=sum(
+            outcome.status is WriteStatus.INDEXED and outcome.previous_version not in (None, record.version)
+            for outcome, record in zip(outcomes, portion.records, strict=True)
+        ),
         unsigned=sum(
             not record.signatures.length and outcome.status in {WriteStatus.INDEXED, WriteStatus.UNCHANGED}
             for record, outcome in zip(portion.records, outcomes, strict=True)
@@ -312,11 +316,6 @@ def _read(delivery: Delivery, max_text: int) -> tuple[list[Document], list[Refus
         else:
             documents.append(document)
     return documents, refusals
-
-
-def _has_replaced(outcome: Outcome, record: Record) -> bool:
-    """Return whether a write replaced another version; writes of earlier tries of the message do not count."""
-    return outcome.status is WriteStatus.INDEXED and outcome.previous_version not in (None, record.version)
 
 
 def _own_outcome(outcome: Outcome, record: Record) -> Outcome:

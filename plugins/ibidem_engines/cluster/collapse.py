@@ -130,13 +130,15 @@ class MatchCounter:
             return answers, NOTHING
         counts = count_answer["aggregations"][OWN]
         match_counts = yield from self._read(counts)
-        return answers, CountResult(
-            Writes.read(counts), match_counts, groups_of_several(counts) if match_counts.exact else None
-        )
+        several = frozenset(each["key"] for each in counts.get("several", {}).get("buckets", ()))
+        is_whole = match_counts.exact and len(several) == counts["sizes"]["count"]
+        return answers, CountResult(Writes.read(counts), match_counts, several if is_whole else None)
 
     def _count_body(self) -> Clause:
+        # All groups of two or more; with several shards, each shard also returns its single documents.
+        min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if self.layout.shards == 1 else 1}
         aggs: Clause = {
-            "groups": self._groups_aggregation(),
+            "groups": {"terms": {"field": self.field, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}},
             "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
             "ungrouped": {"missing": {"field": self.field}},
             **self._writes,
@@ -144,11 +146,6 @@ class MatchCounter:
         if self.layout.shards == 1:
             aggs["several"] = {"terms": {"field": self.field, "size": MAX_NAMED, "min_doc_count": 2}}
         return self._body(aggs)
-
-    def _groups_aggregation(self) -> Clause:
-        """Request all groups of two or more; with several shards, each shard also returns its single documents."""
-        min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if self.layout.shards == 1 else 1}
-        return {"terms": {"field": self.field, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}}
 
     def _body(self, aggs: Clause) -> Clause:
         parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
@@ -203,12 +200,6 @@ def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow
     answers = check_answers((yield ApiRequest("POST", "/_msearch", lines=lines))["responses"])
     documents, ungrouped, *unsettled = [int(each["hits"]["total"]["value"]) for each in answers]
     return Coverage(documents, ungrouped, sum(unsettled), has_content=bool(layout.kinds))
-
-
-def groups_of_several(counts: Mapping[str, Any]) -> frozenset[str] | None:
-    """Read the names of the groups of two or more; None if there are too many, or none were requested."""
-    names = frozenset(each["key"] for each in counts.get("several", {}).get("buckets", ()))
-    return names if len(names) == counts["sizes"]["count"] else None
 
 
 def filter_aggregations(body: Mapping[str, Any], aggs: Clause) -> Clause:

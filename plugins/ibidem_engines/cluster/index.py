@@ -321,8 +321,6 @@ def _pipeline(settings: Mapping[str, Any]) -> str:
 
 HIDDEN = (403, 404)  # statuses of those who may not look at the health, and of an index that is not there
 
-HEALTH = "status,active_shards"
-
 
 def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> None:
     """Make all writes visible to searches."""
@@ -332,17 +330,12 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
             raise _refresh_error(cluster, indices, answer)
         if answer["successful"] == answer["total"]:
             return
-        health = _health(cluster, indices)
+        path, params = f"/_cluster/health/{quote_index(indices)}", {"filter_path": "status,active_shards"}
+        health = cluster.hold(answer_to(ApiRequest("GET", path, params, ok_statuses=HIDDEN)))
         if health.get("status") == "red":
             raise _refresh_error(cluster, indices, answer)
         if answer["successful"] >= health.get("active_shards", 0):
             return
-
-
-def _health(cluster: ClusterClient, indices: str) -> Mapping[str, Any]:
-    request = ApiRequest("GET", f"/_cluster/health/{quote_index(indices)}", {"filter_path": HEALTH}, ok_statuses=HIDDEN)
-    answer: Mapping[str, Any] = cluster.hold(answer_to(request))
-    return answer
 
 
 def _refresh_error(cluster: ClusterClient, indices: str, health: Mapping[str, Any]) -> Exception:

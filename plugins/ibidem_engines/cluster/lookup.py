@@ -345,9 +345,8 @@ class LookUp:
 
     def _ask_together(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Search for all values at once, or in parts if there are too many hits."""
-        if questions:
-            ((hits, total),) = yield from self._send([self._shared_body(questions)])
-            yield from self._assign_hits(questions, hits, total)
+        ((hits, total),) = yield from self._send([self._shared_body(questions)])
+        yield from self._assign_hits(questions, hits, total)
 
     def _shared_body(self, questions: Sequence[_Question]) -> Clause:
         """Build one search for the values of all lookups."""
@@ -363,8 +362,10 @@ class LookUp:
                 self._answers[question.position].add(question, sorted_hits, len(sorted_hits))
             return
         frequent = {question for question, hits in hits_by_question.items() if len(hits) >= FREQUENT}
-        yield from self._ask_apart([each for each in questions if not frequent or each in frequent])
-        yield from self._ask_together([each for each in questions if frequent and each not in frequent])
+        apart = self._distinct_bodies([each for each in questions if not frequent or each in frequent])
+        yield from self._send_separately(apart, list(apart))
+        if together := [each for each in questions if frequent and each not in frequent]:
+            yield from self._ask_together(together)
 
     def _hits_by_question(
         self, questions: Sequence[_Question], hits: Sequence[Hit]
@@ -380,11 +381,6 @@ class LookUp:
                 if hit.id != question.search.own_id:
                     hits_by_question[question][hit.index, hit.id] = hit
         return hits_by_question
-
-    def _ask_apart(self, questions: Sequence[_Question]) -> RequestFlow[None]:
-        """Search for each class of each lookup separately."""
-        questions_by_body = self._distinct_bodies(questions)
-        yield from self._send_separately(questions_by_body, list(questions_by_body))
 
     def _distinct_bodies(self, questions: Sequence[_Question]) -> dict[bytes, list[_Question]]:
         """Build a search for each class of each lookup; equal searches are sent once."""

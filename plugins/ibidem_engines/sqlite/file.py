@@ -60,16 +60,6 @@ def is_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
     )
 
 
-def is_state_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Return whether the table with the index's metadata can be read; every layout has it."""
-    return _state(_index_entries(connection, index, layout), index) == _state(_layout_entries(layout, index), index)
-
-
-def is_there(connection: sqlite3.Connection, layout: str, index: str) -> bool:
-    """Return whether any object has a name that the index uses."""
-    return bool(_index_entries(connection, index, layout))
-
-
 def _state(entries: Entries, index: str) -> Entries:
     name = f"ibidem.{index}.state"
     return frozenset(entry for entry in entries if entry[1].lower() == name)
@@ -255,9 +245,10 @@ class SqliteFile:
 
     def _state(self) -> dict[str, Value]:
         connection = self._open()
-        if not is_there(connection, LAYOUT, self.index):
+        entries = _index_entries(connection, self.index, LAYOUT)
+        if not entries:
             return {}
-        if not is_state_sound(connection, LAYOUT, self.index):
+        if _state(entries, self.index) != _state(_layout_entries(LAYOUT, self.index), self.index):
             raise self._foreign_schema()
         return dict(self.run('select name, value from "ibidem.{index}.state"').fetchall())
 

@@ -138,16 +138,6 @@ def newest_place(file: SqliteFile, view: ReadView) -> int:
     return file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
 
 
-def count_given_up(file: SqliteFile) -> int:
-    """Count the positions freed by deletions and rewrites; the number only grows.
-
-    The last place ever given is kept apart: that of the newest document falls when this one is deleted.
-    """
-    statement = """select value - (select count(*) from "ibidem.{index}.documents")
-        from "ibidem.{index}.state" where name = 'place'"""
-    return int(file.run(statement).fetchone()[0])
-
-
 def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[list[Hit]]:
     """Scan the index up to its newest document; see `Engine.scan`."""
     if size < 1:
@@ -186,12 +176,6 @@ def info(file: SqliteFile) -> Info:
 def read_places(file: SqliteFile, places: Iterable[int], *, leads: bool) -> list[tuple[int, str, bytes | None]]:
     """Read position, id and packed signatures of documents, or of leads only, by position, ordered by id."""
     return file.run(_BY_PLACE, (as_json(list(places)), int(leads))).fetchall()
-
-
-def matching_places(file: SqliteFile, query: Query) -> set[int]:
-    """Read the positions of all matching documents."""
-    selection = choose(query, _NEWEST)
-    return {place for place, _ in file.run(selection.sql("0.0"), selection.values)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,8 +257,12 @@ def find(
     """Look up values; see `Engine.find`, and `StoredGroups.with_value` for the leads up to a position."""
     answers = [_Answer() for _ in searches]
     with file.reading():
-        own_places = _own_places(file, {each.own_id for each in searches})
-        allowed_places = None if query is None else matching_places(file, query)
+        own_ids = [name for name in {each.own_id for each in searches} if name]
+        own_places = dict(file.run(_OWN, (as_json(own_ids),)).fetchall()) if own_ids else {}
+        allowed_places = None
+        if query is not None:
+            selection = choose(query, _NEWEST)
+            allowed_places = {place for place, _ in file.run(selection.sql("0.0"), selection.values)}
         look_up = _LookUp(file, allowed_places, last_lead)
         for answer, search in zip(answers, searches, strict=True):
             for lookup_field, values in search.values.items():
@@ -284,12 +272,6 @@ def find(
     hits = [Hit(file.index, name, 0.0, packed, place) for place, name, packed in documents]
     number = {hit.order: at for at, hit in enumerate(hits)}
     return [_result(answer, hits, number) for answer in answers]
-
-
-def _own_places(file: SqliteFile, ids: Iterable[str]) -> dict[str, int]:
-    """Read the positions of the searching documents."""
-    names = [name for name in ids if name]
-    return dict(file.run(_OWN, (as_json(names),)).fetchall()) if names else {}
 
 
 class _LookUp:
