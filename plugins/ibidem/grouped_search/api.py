@@ -24,7 +24,7 @@ from ibidem.grouped_search.page import check_page, check_scope, grouped_page, re
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
 from ibidem.grouped_search.stats import Facets, count_facets, ungrouped_stats
-from ibidem.grouped_search.stored import StoredBackend, stored_page
+from ibidem.grouped_search.stored import stored_page
 from ibidem.grouped_search.window import Window
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -56,7 +56,7 @@ TEXTS_AT_ONCE = 20  # documents that are read together for their versions: a tex
 
 
 @dataclass(slots=True)
-class EngineBackend(SearchBackend, StoredBackend):
+class EngineBackend(SearchBackend):
     """A query to an engine, and its documents as shown."""
 
     engine: Engine  # engine that is searched

@@ -17,7 +17,7 @@ from ibidem_engines.cursor import Cursor, CursorCodec, NextPage
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.ledger import GroupCheckpoint, parse_policy
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import Coverage, Hit, Order, Place, Values
+from ibidem_engines.stored_groups import Collapsed, Coverage, Hit, Members, Order, Place, Values
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
@@ -49,7 +49,16 @@ class SearchBackend(Protocol):
         """Return the stored threads and works of documents; deleted documents are omitted."""
 
     def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
-        """Return documents with the fields of their versions, without their texts; see `VersionSource`."""
+        """Return documents with the fields of their versions, without their texts; deleted ones are omitted."""
+
+    def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
+        """Read a part of the collapsed ranking, with only the best document of each group."""
+
+    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
+        """Read up to `limit` matching documents of each of some groups."""
+
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+        """Read the leads of some groups, within the caller's filters."""
 
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()

@@ -11,7 +11,6 @@ a document is named by a field of the caller's, so both are read, for each hit o
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Protocol
 
 from ibidem.grouped_search.backend import PageRequest, SearchBackend, document_ref
 from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps, Passage, overlaps
@@ -22,7 +21,7 @@ from ibidem.grouped_search.response import (
     Json,
     Pages,
     ResponseRenderer,
-    build_groups,
+    build_group,
     rows_of_step,
     sort_key_earliest,
 )
@@ -202,13 +201,6 @@ Places = Mapping[int, int]  # the place of each row among the versions of its gr
 VersionPlaces = Callable[[Iterable[Sequence[int]], Mapping[int, Document]], Places]  # the hook `version_places`
 
 
-class VersionSource(Protocol):
-    """Reads the fields of documents that determine their versions."""
-
-    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
-        """Return documents without their texts; deleted documents are omitted."""
-
-
 def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, Document]) -> Places:
     """Return the place of each row among the versions of its group."""
     places: VersionPlaces = need_hook("version_places", "ibidem_mail")
@@ -216,7 +208,7 @@ def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, Docu
 
 
 def page_places(
-    source: VersionSource, window: Window, groups: Iterable[Sequence[int]], request: DedupeRequest
+    source: SearchBackend, window: Window, groups: Iterable[Sequence[int]], request: DedupeRequest
 ) -> RequestFlow[Places]:
     """Return the place of each row among the versions of its group; empty if not requested."""
     several = [rows for rows in groups if len(rows) > 1]
@@ -369,7 +361,10 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     ordered = window.members if window.members is not None and window.members.is_ordered else None
     unordered = [(first, rows) for first, rows in members if ordered is None or not ordered.set_name(first)]
     steps = [rows_of_step(window, first, rows, request) for first, rows in unordered]
-    groups = build_groups(window, leads, request, (yield from page_places(source, window, steps, request)))
+    places = yield from page_places(source, window, steps, request)
+    groups = [
+        build_group(window, first, rows, request, places) for first, rows in window.grouping.members(leads).items()
+    ]
     if (portion := page_request.portion) is not None:
         groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.shown_rows])

@@ -109,13 +109,6 @@ class Group:
         return replace(self, offset=offset, shown_count=max(0, min(len(self.duplicates) - offset, size)))
 
 
-def build_groups(
-    window: Window, leads: Sequence[int], request: DedupeRequest, places: Mapping[int, int] = NO_PLACES
-) -> list[Group]:
-    groups = window.grouping.members(leads).items()
-    return [build_group(window, first, rows, request, places) for first, rows in groups]
-
-
 def build_group(
     window: Window, first: int, rows: Sequence[int], request: DedupeRequest, places: Mapping[int, int] = NO_PLACES
 ) -> Group:

@@ -3,17 +3,16 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import Protocol
 
 import numpy as np
 
-from ibidem.grouped_search.backend import IndexState, PageRequest, start_place
+from ibidem.grouped_search.backend import IndexState, PageRequest, SearchBackend, start_place
 from ibidem.grouped_search.page import GroupedPage, page_places
 from ibidem.grouped_search.response import NO_PLACES, Group, Json, ResponseRenderer, choose_lead
 from ibidem.grouped_search.stats import count_other_tables, count_short, request_stats
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.leader_clustering import Grouping
-from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
+from ibidem_dedupe.overrides import Override, apply_overrides
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_signatures
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
@@ -21,36 +20,13 @@ from ibidem_engines.cursor import NextPage
 from ibidem_engines.engine import Ranking
 from ibidem_engines.ledger import override_hashes
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Hit, MatchCounts, Members, Place
-from ibidem_ingest.document import Document
+from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Hit, MatchCounts, Members
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 ADVICE = "settle groups with: ibidem backfill --groups"  # remedy where documents are not settled
 
 
 NOBODY = Members((), {})  # the further documents of groups of one
-
-
-class StoredBackend(Protocol):
-    """The source of a collapsed ranking, its documents and their groups."""
-
-    def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        """Read a part of the ranking, with only the best document of each group."""
-
-    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
-        """Read up to `limit` matching documents of each of some groups."""
-
-    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        """Read the leads of some groups, within the caller's filters."""
-
-    def overrides(self) -> Sequence[Override]:
-        """Return the manual decisions; called after the ranking is read."""
-
-    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
-        """Return documents with the fields of their versions; see `VersionSource`."""
-
-    def fetch(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        """Return the documents of hits as shown; those that no longer match are omitted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +38,7 @@ class StoredPage:
     best: float | None  # the highest score; None if nothing is scored
 
 
-def stored_page(source: StoredBackend, page_request: PageRequest, state: IndexState) -> RequestFlow[StoredPage]:
+def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexState) -> RequestFlow[StoredPage]:
     """Build a page of groups of all matches."""
     place = start_place(page_request)
     page = yield from source.collapse(place, page_request.size)
@@ -169,7 +145,7 @@ def build_window(
 
 
 def read_leads(
-    source: StoredBackend, documents: PageGroups, groups: Sequence[Group]
+    source: SearchBackend, documents: PageGroups, groups: Sequence[Group]
 ) -> RequestFlow[tuple[PageGroups, Mapping[int, int]]]:
     """Read the stored leads of groups in which a shown document is not a duplicate of the shown lead.
 

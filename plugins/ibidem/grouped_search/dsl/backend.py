@@ -35,7 +35,7 @@ from ibidem.grouped_search.dsl.response import (
     clean_explanation,
     drop_own_aggregation,
     has_countable_buckets,
-    shows_hits,
+    iter_aggregations,
     sub_aggregations,
     with_state,
 )
@@ -43,7 +43,6 @@ from ibidem.grouped_search.page import read_passage
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import decides, is_read_as_here, plugin_request, with_current_tables
-from ibidem.grouped_search.stored import StoredBackend
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -66,7 +65,7 @@ from ibidem_ingest.errors import UsageError
 AT_ONCE = 1_000
 
 
-class DslBackend(SearchBackend, StoredBackend):
+class DslBackend(SearchBackend):
     """A ranking in the engine's own language."""
 
     def __init__(self, search: DslSearch, metadata: IndexMetadataCache) -> None:
@@ -316,7 +315,9 @@ class DslBackend(SearchBackend, StoredBackend):
     def needs_aggregation(self) -> bool:
         """Return whether aggregations need the groups, or fields that the ranking's hits leave out."""
         aggs = self.search.aggregations
-        return has_countable_buckets(aggs) or (self.search.joins and shows_hits(aggs))
+        return has_countable_buckets(aggs) or (
+            self.search.joins and any("top_hits" in each for each in iter_aggregations(aggs))
+        )
 
     def up_to_now(self, body: Json) -> Json:
         """Exclude documents written after the ranking was first read."""

@@ -136,15 +136,6 @@ def has_countable_buckets(aggregations: Mapping[str, Any]) -> bool:
     return any(kind in each for each in iter_aggregations(aggregations) for kind in COUNTED)
 
 
-def leaves_query(aggregations: Mapping[str, Any]) -> bool:
-    """Return whether any aggregation counts documents that do not match."""
-    return any("global" in each for each in iter_aggregations(aggregations))
-
-
-def shows_hits(aggregations: Mapping[str, Any]) -> bool:
-    return any("top_hits" in each for each in iter_aggregations(aggregations))
-
-
 def iter_aggregations(aggregations: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """Iterate over the aggregations whose documents are the hits."""
     for each in aggregations.values():

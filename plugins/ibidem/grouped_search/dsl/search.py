@@ -16,8 +16,8 @@ from ibidem.grouped_search.dsl.response import (
     check_complete,
     drop_own_aggregation,
     has_countable_buckets,
+    iter_aggregations,
     iterate_hits,
-    leaves_query,
 )
 from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.response import Json
@@ -63,8 +63,9 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
     if not source.needs_aggregation():
         return {}
     search, aggs = source.search, source.search.aggregations
+    leaves_query = any("global" in each for each in iter_aggregations(aggs))
     all_read = page.window.ranked == page.ranking.total and not search.ranking.keys() & {"post_filter", "min_score"}
-    bucket_groups = BucketGroups(page.window, is_whole=all_read and not leaves_query(aggs))
+    bucket_groups = BucketGroups(page.window, is_whole=all_read and not leaves_query)
     parts = {name: part for name, part in search.ranking.items() if name in AGGREGATION_PARTS}
     if "query" in parts:
         parts["query"] = search.display["query"]
