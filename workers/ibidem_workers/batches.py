@@ -166,16 +166,8 @@ class BatchResult:
 
     def as_json(self) -> dict[str, object]:
         """Return the stored record, which `from_json` parses."""
-        return {
-            "indexed": self.indexed,
-            "unchanged": self.unchanged,
-            "stale": self.stale,
-            "unsigned": self.unsigned,
-            "refusals": refusals_as_json(self.refusals),
-            "replaced": self.replaced,
-            "at": self.at,
-            "languages": dict(self.languages),
-        }
+        values = {member.name: getattr(self, member.name) for member in fields(self)}
+        return values | {"refusals": refusals_as_json(self.refusals), "languages": dict(self.languages)}
 
     @classmethod
     def from_json(cls, record: Mapping[str, object]) -> "BatchResult":

@@ -6,7 +6,7 @@ Of a document that cannot be stored, the id and the beginning of its JSON are ke
 import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import orjson
 
@@ -136,12 +136,7 @@ def writable(record: Mapping[str, object]) -> Mapping[str, object]:
 
 def printable(refusal: Refusal) -> Refusal:
     """Return a refusal that every engine can store, with lone surrogates escaped."""
-    return Refusal(
-        where=_escape(refusal.where),
-        id=_escape(refusal.id),
-        field=_escape(refusal.field),
-        why=_escape(refusal.why),
-    )
+    return Refusal(*map(_escape, astuple(refusal)))
 
 
 def _as_text(record: Mapping[str, object]) -> str:
