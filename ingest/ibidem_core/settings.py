@@ -336,7 +336,9 @@ class Settings(BaseSettings):
     @field_validator("broker")
     @classmethod
     def _known_broker(cls, url: str) -> str:
-        return check_options(check_scheme(url, BROKERS), BROKER_OPTIONS) if url else url
+        if not url or url.startswith("filesystem://"):  # a queue in a folder, in whose place processes of one's own are
+            return ""
+        return check_options(check_scheme(url, BROKERS), BROKER_OPTIONS)
 
     @field_validator("fields")
     @classmethod

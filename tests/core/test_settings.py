@@ -34,7 +34,7 @@ def test_the_environment_wins_over_dotenv_and_dotenv_over_toml(tmp_path: Path) -
             {"IBIDEM_ENGINE": "mysql://x"},
             ["IBIDEM_ENGINE='mysql://x'", "unknown kind of address", "sqlite:///…", "opensearch+http://…"],
         ),
-        ({"IBIDEM_BROKER": "filesystem:///queue"}, ["IBIDEM_BROKER", "amqp", "redis"]),
+        ({"IBIDEM_BROKER": "sqs:///queue"}, ["IBIDEM_BROKER", "amqp", "redis"]),
         ({"IBIDEM_INDEX": "News"}, ["IBIDEM_INDEX", "News", "lower-case"]),
         ({"IBIDEM_INDX": "news"}, ["IBIDEM_INDX", "IBIDEM_INDEX"]),
     ],
@@ -45,6 +45,10 @@ def test_a_wrong_variable_is_an_error_that_names_it_and_what_is_right(
     with pytest.raises(UsageError) as caught:
         load(environment, tmp_path)
     assert all(part in str(caught.value) for part in names)
+
+
+def test_a_queue_in_a_folder_counts_as_no_broker(tmp_path: Path) -> None:
+    assert not load({"IBIDEM_BROKER": "filesystem:///tmp/queue"}, tmp_path).broker
 
 
 def test_an_error_never_shows_a_password(tmp_path: Path) -> None:
