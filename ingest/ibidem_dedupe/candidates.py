@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_dedupe.column_rules import EVERY, Bools, Rows, eligible
+from ibidem_dedupe.column_rules import EVERY, Bools, Rows, eligible, is_noisy
 from ibidem_dedupe.policy import Characters, Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import BAND_ROWS
-from ibidem_ingest.signatures.noise_columns import is_noisy
 from ibidem_ingest.signatures.packed import LONG, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_TERM, PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS

@@ -13,14 +13,13 @@ from typing import Self
 
 import numpy as np
 
-from ibidem_dedupe.column_rules import Rows
+from ibidem_dedupe.column_rules import Rows, is_noisy
 from ibidem_dedupe.decision import SLICE
 from ibidem_dedupe.pairs import CandidateRanges, build_key_index, count_earlier, expand_pairs, pairs_sharing_values
 from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy, Slots
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import found_share
-from ibidem_ingest.signatures.noise_columns import is_noisy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
 

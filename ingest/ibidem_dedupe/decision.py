@@ -6,7 +6,7 @@ The tables of `levels.md`, the strongest evidence first:
 |---|---|
 | `identical` | equal content hash |
 | `near` | min-hash: enough equal slots and a shared band; or full feature sets that share enough terms; or equal strict fingerprints; or equal profiles; or shared characters where the differing words look misread; each with its guards, all within the date window. Where a policy has a learned rule: its sum, and nothing else |
-| `partial` | where both are long, a relation of their pages, chunks or unique words (`relations`); otherwise containment: one text holds most five-word runs of the other, as min-hash estimates |
+| `partial` | where both are long, a relation of their pages, chunks or unique words (`relations`); a text of 150 tokens with the profile of a long one's page; otherwise containment: one text holds most five-word runs of the other, as min-hash estimates |
 
 Feature sets count at lengths within 5 % and the profile not at all, because trials on four real collections
 (`benchmarks/quality.py`: on one half the figures were chosen, on the other they held) find no duplicate by the profile
@@ -27,13 +27,15 @@ from numpy.typing import NDArray
 
 from ibidem_dedupe import evidence, pair_evidence
 from ibidem_dedupe.column_rules import (
+    ESTIMATES,
     Bools,
     Codes,
     Pairs,
     Rows,
-    are_long,
     is_in_window,
+    is_noisy,
     may_match,
+    may_relate,
     needed_by_size,
     titles_agree,
 )
@@ -50,7 +52,6 @@ from ibidem_dedupe.pair_evidence import (
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.noise_columns import ESTIMATES, is_noisy
 from ibidem_ingest.signatures.packed import NO_DATE, TITLED, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
@@ -110,7 +111,7 @@ def verify_one_by_one(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) 
             continue
         if found := decide(one, another, policy):
             codes[place] = evidence.TABLE.code(found.signature)
-        elif policy.level == "partial" and policy.related is not None and pair_evidence.are_long(one, another):
+        elif policy.level == "partial" and policy.related is not None and pair_evidence.may_relate(one, another):
             codes[place] = UNDECIDED
     return codes
 
@@ -168,7 +169,7 @@ def strongest_codes(pairs: Pairs, policy: Policy) -> Codes:
                 candidates = candidates[~mask]
     if policy.level == "partial" and policy.related is not None:
         candidates = candidates[agree[candidates]]
-        codes[candidates[are_long(pairs.take(candidates))]] = UNDECIDED
+        codes[candidates[may_relate(pairs.take(candidates))]] = UNDECIDED
     return codes
 
 

@@ -7,20 +7,25 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_dedupe import column_rules, pair_evidence
-from ibidem_dedupe.column_rules import Bools, Figures, Pairs, Rows, common_numbers, count_shared
+from ibidem_dedupe.column_rules import (
+    ESTIMATES,
+    Bools,
+    Figures,
+    NoiseFigures,
+    Pairs,
+    Rows,
+    common_numbers,
+    count_shared,
+    differing_terms,
+    equal_runs,
+    estimate_difference,
+)
 from ibidem_dedupe.learned import FIGURES, Learned, probability
 from ibidem_dedupe.pair_evidence import Evidence, Guards, build_evidence, days_apart, same_table, unpack_numbers
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.minhash import correct_for_chance
-from ibidem_ingest.signatures.noise_columns import (
-    ESTIMATES,
-    NoiseFigures,
-    differing_terms,
-    equal_runs,
-    estimate_difference,
-)
 from ibidem_ingest.signatures.numbers import FEW, MIN_SHARE, agree, compare, differing_numbers
 from ibidem_ingest.signatures.packed import NO_DATE, Packed
 from ibidem_ingest.signatures.schema import BANDS, SLOTS

@@ -10,7 +10,7 @@ from typing import Literal
 from ibidem_dedupe.policy import DISTANT_UNKNOWN, Level, Policy, Terms, min_shared_terms
 from ibidem_dedupe.relations import relate
 from ibidem_ingest.signatures import minhash, noise
-from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures.long_text import PAGE_TOKENS, LongSignatures, as_page
 from ibidem_ingest.signatures.numbers import Numbers, agree, differing_numbers, forms_differ
 from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, TITLED, WEAK, Packed
 
@@ -190,7 +190,8 @@ def similar_characters(a: Packed, b: Packed, policy: Policy, guards: Guards) -> 
     if rule is None or guards.length_ratio < rule.lengths or (rule.numbers and are_different_forms(a, b)):
         return None
     noise_a, noise_b = noise.read(a.noise), noise.read(b.noise)
-    comparable = noise.are_comparable(noise_a, noise_b, rule.misread, rule.misread_dense)
+    is_noisy = any(each.is_noisy(rule.misread, rule.misread_dense) for each in (noise_a, noise_b))
+    comparable = noise_a.run == noise_b.run > 0 and is_noisy
     if not comparable or (noise_a.poor and not rule.few):
         return None
     if not (noise_a.dense or same_table(a, b)):
@@ -263,6 +264,16 @@ def relation_evidence(a: Packed, b: Packed, long_pair: LongPair, policy: Policy,
     return build_evidence("partial", long_pair[0].parts, relation.confidence, figures, guards)
 
 
-def are_long(a: Packed, b: Packed) -> bool:
-    """Return whether both texts are long enough to decide their relation."""
-    return bool(a.flags & b.flags & LONG)
+def may_relate(a: Packed, b: Packed) -> bool:
+    """Return whether both texts are long enough for a relation, or one is and the other may be a page of it."""
+    return bool((a.flags | b.flags) & LONG) and all(each.flags & LONG or may_be_page(each) for each in (a, b))
+
+
+def may_be_page(text: Packed) -> bool:
+    """Return whether a short text may be a page of a long one."""
+    return not text.flags & LONG and text.length >= PAGE_TOKENS and any(text.profile)
+
+
+def page_of(text: Packed) -> LongSignatures | None:
+    """Return a short text as a page; None if it says too little."""
+    return as_page(text.length, int.from_bytes(text.profile)) if may_be_page(text) else None

@@ -8,20 +8,20 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import MAX_ROWS, TERMS, Hashes, KeyIndex, Numbers, drop_singletons, join_indexes
-from ibidem_dedupe.column_rules import Bools, Codes, Rows
+from ibidem_dedupe.column_rules import Bools, Codes, Rows, may_be_page
 from ibidem_dedupe.decision import UNDECIDED, decide, evidence_of_pairs, verify
 from ibidem_dedupe.overrides import DocumentRef, Pair, PairConstraints
-from ibidem_dedupe.pair_evidence import Evidence, are_long
+from ibidem_dedupe.pair_evidence import Evidence, may_relate, page_of
 from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.relations import relate
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
+from ibidem_ingest.signatures.long_text import LongClue, LongSignatures, as_page
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
 from ibidem_ingest.signatures.packed import LONG, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -126,11 +126,11 @@ class LongTextMatcher:
         a, b = self.packed(row), self.packed(other_row)
         if a is None or b is None:
             return None
-        if self.policy.level != "partial" or not are_long(a, b):
+        if self.policy.level != "partial" or not may_relate(a, b):
             return decide(a, b, self.policy)
         row_signatures, other_signatures = (
-            self.long_signatures.get(self.names[row]),
-            self.long_signatures.get(self.names[other_row]),
+            self.long_signatures.get(self.names[each]) if packed.flags & LONG else page_of(packed)
+            for each, packed in ((row, a), (other_row, b))
         )
         return decide(
             a, b, self.policy, (row_signatures, other_signatures) if row_signatures and other_signatures else None
@@ -183,7 +183,8 @@ class PairClassifier:
         row, earlier = np.divmod(pairs, max(1, self.size))
         if self.matcher is not None:
             open_pairs = np.flatnonzero(code == UNDECIDED)
-            self.matcher.want(np.unique(np.concatenate((row[open_pairs], earlier[open_pairs]))).tolist())
+            open_rows = np.unique(np.concatenate((row[open_pairs], earlier[open_pairs])))
+            self.matcher.want(open_rows[(self.columns.flags[open_rows] & LONG) > 0].tolist())
         return DuplicatePairs(row, earlier, code)
 
     def decide(self, pairs: Rows) -> tuple[Rows, Codes]:
@@ -201,7 +202,20 @@ class PairClassifier:
         """Return the code of a pair's evidence, with its long signatures if these are needed; 0 for none."""
         if code != UNDECIDED or self.matcher is None:
             return code
-        return self.matcher.code(row, earlier)
+        is_long = (self.columns.flags[[row, earlier]] & LONG) > 0
+        if is_long.all():
+            return self.matcher.code(row, earlier)
+        page, text = (row, earlier) if is_long[1] else (earlier, row)
+        return self._page_code(page, text, self.matcher)
+
+    def _page_code(self, page: int, text: int, matcher: LongTextMatcher) -> int:
+        """Return the code of a page's evidence, which packed values are not needed for."""
+        signatures = matcher.long_signatures.get(matcher.names[text])
+        if signatures is None or self.policy.related is None:
+            return 0
+        profile = int(self.columns.profile[page].byteswap())
+        relation = relate(as_page(int(self.columns.length[page]), profile), signatures)
+        return evidence.TABLE.code("pages") if relation and relation.confidence >= self.policy.related else 0
 
 
 def duplicates(
@@ -347,7 +361,7 @@ VALUES: Mapping[str, Callable[[Packed, Policy], Values]] = {
     "profile": lambda packed, _: [packed.profile] * any(packed.profile),
     "characters": _runs,
     "shingles": _slots,
-    "pages": lambda packed, _: [LONG] * bool(packed.flags & LONG),
+    "pages": lambda packed, _: [LONG] * bool(packed.flags & LONG or page_of(packed)),
 }
 
 
@@ -401,24 +415,42 @@ class PageKeys:
     names: list[DocumentRef] = field(default_factory=list)  # index and id of each text
     # For each class of clues the hashes of each text.
     hashes: dict[LongClue, list[Hashes]] = field(default_factory=lambda: {clue: [] for clue in LONG_CLUES})
+    profiles: list[Hashes] = field(default_factory=list)  # the profiles of each text's pages, each once
     # For each class how many of its keys were left out when the index was built, since too many texts carry them.
     capped_keys: dict[LongClue, int] = field(default_factory=dict)
 
     def add(self, name: DocumentRef, signatures: LongSignatures) -> None:
         """Add a text."""
         self.names.append(name)
+        self.profiles.append(np.unique(signatures.profiles[signatures.profiles != 0]))
         clues = signatures.clues()
         for clue, entries in self.hashes.items():
             values = clues.get(clue, [])
             entries.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))
 
-    def key_index(self, names: Sequence[DocumentRef]) -> KeyIndex:
-        """Return the rows that share a key."""
+    def key_index(self, names: Sequence[DocumentRef], columns: PackedColumns) -> KeyIndex:
+        """Return the rows that share a key, and those that may be a page of another."""
         if loops.IN_USE is None:  # all long texts are compared then
             return KeyIndex(np.empty(0, np.int32), np.empty(0, np.int32))
         row = {name: number for number, name in enumerate(names)}
         rows = np.array([row[name] for name in self.names], np.int64)
-        return join_indexes(list(self._parts(rows, len(names))))
+        pages = pair_keys(self._page_pairs(rows, columns), len(names))
+        return join_indexes([*self._parts(rows, len(names)), pages])
+
+    def _page_pairs(self, rows: Rows, columns: PackedColumns) -> Rows:
+        """Return the pairs of a short text and a long one with its profile, as `row * size + row`."""
+        pages = np.flatnonzero(may_be_page(columns)) if rows.size else np.empty(0, np.int64)
+        if not pages.size:
+            return pages
+        profiles, text = np.concatenate(self.profiles), np.repeat(rows, [each.size for each in self.profiles])
+        order = np.argsort(profiles, kind="stable")
+        profiles, text = profiles[order], text[order]
+        wanted = columns.profile[pages].byteswap()
+        first, last = np.searchsorted(profiles, wanted), np.searchsorted(profiles, wanted, "right")
+        times = np.where(last - first <= MAX_TEXTS_PER_KEY, last - first, 0)
+        place = np.repeat(first, times) + np.arange(times.sum()) - np.repeat(times.cumsum() - times, times)
+        pairs: Rows = np.repeat(pages, times) * len(columns) + text[place]
+        return pairs
 
     def _parts(self, rows: Rows, size: int) -> Iterator[KeyIndex]:
         yield drop_singletons(np.empty(0, np.uint64), np.empty(0, np.int64))
@@ -429,20 +461,10 @@ class PageKeys:
             key_index = drop_singletons(np.concatenate(entries), np.repeat(rows, lengths))
             if count := int(np.count_nonzero(np.bincount(key_index.key) > MAX_TEXTS_PER_KEY)):
                 self.capped_keys[clue] = count
-            shared = drop_frequent(key_index)
+            shared = key_index.keep(np.bincount(key_index.key, minlength=1)[key_index.key] <= MAX_TEXTS_PER_KEY)
+            shared = replace(shared, key=np.unique(shared.key, return_inverse=True)[1].astype(np.int32))
             if (min_shared := MIN_SHARED.get(clue, 1)) > 1:
-                shared = pair_keys(pairs_sharing(shared, min_shared, size), size)
+                weak = replace(shared, first_weak=0, min_shared=min_shared)
+                pairs = expand_pairs(weak, CandidateRanges.build(weak), size)
+                shared = pair_keys(np.concatenate([np.empty(0, np.int64), *pairs]), size)
             yield shared
-
-
-def drop_frequent(entries: KeyIndex) -> KeyIndex:
-    """Drop the keys that more than `MAX_TEXTS_PER_KEY` rows have."""
-    counts = np.bincount(entries.key, minlength=1)
-    rest = entries.keep(counts[entries.key] <= MAX_TEXTS_PER_KEY)
-    return replace(rest, key=np.unique(rest.key, return_inverse=True)[1].astype(np.int32))
-
-
-def pairs_sharing(entries: KeyIndex, min_shared: int, size: int) -> NDArray[np.int64]:
-    """Return the pairs that share `min_shared` keys, as `row * size + earlier`."""
-    weak = replace(entries, first_weak=0, min_shared=min_shared)
-    return np.concatenate([np.empty(0, np.int64), *expand_pairs(weak, CandidateRanges.build(weak), size)])

@@ -57,7 +57,11 @@ class GatewayContext:
 
     def current_tables(self) -> tuple[str, ...]:
         """Return the names of the current idf tables."""
-        return tuple(Tables(self.settings.tables).current().values())
+        return tuple(self.tables().current().values())
+
+    def tables(self) -> Tables:
+        """Return the idf tables of the index."""
+        return Tables(self.settings.tables, self.settings.index)
 
 
 def gateway_context(request: Request) -> GatewayContext:

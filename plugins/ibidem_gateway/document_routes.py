@@ -53,7 +53,6 @@ from ibidem_gateway.dependencies import (
 from ibidem_gateway.errors import JSON, HttpError
 from ibidem_gateway.upstream import ENGINE_TIMEOUT_S, timed_search
 from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
 
 document_router = APIRouter(prefix="/ibidem", tags=["documents"])
 
@@ -91,8 +90,7 @@ def duplicates(outside: OutsideText, engine: CallersEngine, context: WithContext
     """Find the documents that a text repeats which is not in the index, as `ibidem inspect --file` does."""
     date, policy = check_date(outside.date, "the text"), level.policy(engine, "partial")
     document = Document("text", outside.text, outside.title, date, language=outside.language)
-    tables = Tables(context.settings.tables)
-    return answer(inspect_outside(engine, document, tables, policy, context.settings.distinct).as_json())
+    return answer(inspect_outside(engine, document, context.tables(), policy, context.settings.distinct).as_json())
 
 
 @document_router.get("/compare")
@@ -102,7 +100,7 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: Compar
     decision = read_decision(engine, parameters.a, parameters.b)
     policy = parameters.policy(engine, "partial")
     distinct = context.settings.distinct
-    return answer(compare(left, right, Tables(context.settings.tables), policy, decision, distinct).as_json())
+    return answer(compare(left, right, context.tables(), policy, decision, distinct).as_json())
 
 
 @document_router.get("/groups")

@@ -299,7 +299,9 @@ class Collection:
         long_signatures = LongSignatureCache(
             lambda refs: {ref: self.long[ref[1]] for ref in refs if ref[1] in self.long}
         )
-        return LongTextMatcher(names, self.columns.unpack_row, policy, long_signatures), keys.key_index(names)
+        return LongTextMatcher(names, self.columns.unpack_row, policy, long_signatures), keys.key_index(
+            names, self.columns
+        )
 
 
 def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it

@@ -103,7 +103,7 @@ def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
         return evaluate(
             documents,
             request.labels,
-            Tables(settings.tables),
+            Tables(settings.tables, settings.index),
             request.policy,
             progress=lambda count: advance(count, None),
             filters=request.filters,

@@ -53,7 +53,7 @@ def run(
     chosen_filters = tuple(parse_filter(typed) for typed in filters or ())
     with bar("Signing") as advance:
         collection = sign_collection(
-            documents, Tables(settings.tables), lambda count: advance(count, None), chosen_filters
+            documents, Tables(settings.tables, settings.index), lambda count: advance(count, None), chosen_filters
         )
     tuning = tune(collection, pair_labels, learn=learn, collection_size=whole)
     if save and tuning.improves:

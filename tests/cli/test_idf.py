@@ -5,7 +5,6 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.cli.idf import BAR, bars
 from support.command_line import Answer, Run
 
 WORDS = [f"{a}{b}ing" for a in "bcdfghklmn" for b in "aeiourstlp"]
@@ -38,17 +37,6 @@ def test_a_table_is_counted_kept_and_current_only_once_it_is_used(answer: Answer
     assert answer("idf", "show", str(built["name"]))["rarest"]
 
 
-@pytest.mark.slow
-def test_two_tables_are_compared_in_numbers_and_as_bars(run: Run, answer: Answer) -> None:
-    old, new = (str(answer("idf", "build", stories(name, shift=shift))["name"]) for name, shift in (("a", 0), ("b", 1)))
-    comparison = answer("idf", "compare", old, new, "a.jsonl")
-    assert (comparison["common"], comparison["documents"], len(comparison["changed"])) == (100, 1_000, 30)
-    assert answer("idf", "compare", old, old, "a.jsonl")["changed"]["30"] == 0
-    code, out, _ = run("idf", "compare", old, new, "a.jsonl")
-    assert code == 0
-    assert "Spearman's rank correlation" in out
-
-
 def test_too_few_documents_are_refused_and_other_languages_named(run: Run) -> None:
     code, _, message = run("idf", "build", stories("few", 10))
     assert (code, "at least 1,000" in message) == (1, True)
@@ -59,9 +47,3 @@ def test_too_few_documents_are_refused_and_other_languages_named(run: Run) -> No
 def test_documents_in_another_language_are_left_out_and_said(run: Run) -> None:
     code, out, message = run("idf", "build", stories("news"), stories("french", 30, language="fr"))
     assert (code, "1,200 documents" in out, "30 documents in 'fr' left out" in message) == (0, True, True)
-
-
-def test_a_share_of_one_is_a_whole_bar_and_none_is_no_bar() -> None:
-    full_bar, empty_bar = bars({1: 1.0, 2: 0.0})
-    assert full_bar.count("█") == BAR
-    assert "█" not in empty_bar

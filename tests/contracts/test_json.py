@@ -30,7 +30,6 @@ STEPS: list[tuple[str, str]] = [
     ("overrides-remove", "overrides remove lease draft"),
     ("idf-show", "idf show"),
     ("idf-show-one", "idf show 51b47bedf6038934"),
-    ("idf-compare", "idf compare 51b47bedf6038934 51b47bedf6038934 documents.jsonl"),
     ("evaluate", "evaluate documents.jsonl pairs.csv --positive same>=1"),
     ("status-dead", "status --dead"),
     ("doctor", "doctor"),

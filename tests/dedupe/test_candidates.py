@@ -66,7 +66,7 @@ def test_keys_stay_where_several_rows_hold_them_and_a_marked_one(
 
 
 def pairs(keys: PageKeys, names: list[tuple[str, str]]) -> set[tuple[int, int]]:
-    entries = keys.key_index(names)
+    entries = keys.key_index(names, PackedColumns.decode([None] * len(names)))
     codes = [int(pair) for part in expand_pairs(entries, CandidateRanges.build(entries), len(names)) for pair in part]
     return {(pair // len(names), pair % len(names)) for pair in codes}
 

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_dedupe.column_rules import Pairs, common_numbers, count_shared
+from ibidem_dedupe.column_rules import Pairs, common_numbers, count_shared, equal_runs
 from ibidem_dedupe.decision import SLICE, UNDECIDED, decide, screen, strongest_codes, verify
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.pair_evidence import are_different_forms
@@ -15,7 +15,6 @@ from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.noise_columns import equal_runs
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
 from ibidem_ingest.signatures.schema import Signatures

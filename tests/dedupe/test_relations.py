@@ -6,8 +6,7 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from ibidem_dedupe.part_matching import match_parts
-from ibidem_dedupe.relations import Relation, relate
+from ibidem_dedupe.relations import Relation, match_parts, relate
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.signatures import pages
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long

@@ -277,7 +277,7 @@ def test_what_is_not_settled_is_alone_and_is_counted(empty_index: Any) -> None:
     account = search_index(engine, parse_query("grain"), make_request())["dedupe"]
     assert account["groups"]["matching"] == 3
     assert account["index"]["unsettled"] == 2
-    assert account["remedy"] == "settle groups with: ibidem backfill --groups"
+    assert account["remedy"] == "settle groups with: ibidem regroup"
     Follower(engine).catch_up()
     engine.refresh()
     account = search_index(engine, parse_query("grain"), make_request())["dedupe"]

@@ -73,6 +73,7 @@ def test_a_submission_pauses_while_too_many_batches_are_under_way(engine: Engine
             ahead.append(number - engine.info().documents)
             yield Document(str(number), "x " * 900)
 
+    ingest_documents([Document("first", "in an index that is not new")], settings)
     run = ingest_documents(source(), settings.changed(batch_characters=2_000, concurrency=1))
     assert max(ahead) <= ingest_module.IN_HAND + 2
     assert summary(engine, run)["indexed"] == 20

@@ -12,6 +12,7 @@ from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -20,11 +21,11 @@ import xxhash
 from ibidem_core.errors import EngineError, Unavailable, retry_unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine
+from ibidem_engines.engine import Engine, Info
 from ibidem_engines.ledger import SIGN_AGAIN, OwnRecord, check_distinct, count_joined
 from ibidem_ingest.document import Document, has_unread_date
 from ibidem_ingest.errors import Refusal, UsageError, short_repr
-from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.store import Tables, first_documents
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import Choice, Tally
 from ibidem_workers import dead_letters
@@ -221,22 +222,23 @@ class Submission:
         retry_unavailable(lambda: self._head.write(self.record.as_json()), self._patience)
 
 
-def check_tables(engine: Engine, tables: Tables) -> None:
+def check_tables(signed: Info, index: str, tables: Tables) -> None:
     """Refuse to add documents to an index signed with another table of the same language.
 
     A table that this folder does not hold cannot be judged; `ibidem doctor` names it.
     """
-    for name, documents in engine.info().tables.items():
+    for name, documents in signed.tables.items():
         table = tables.named(name) if name else None
         now = tables.of(table.language) if table is not None else None
         if table is not None and now is not None and now.name != name:
             raise UsageError(
-                f"index {engine.index!r} holds {documents:,} documents signed with the idf table {name}, "
+                f"index {index!r} holds {documents:,} documents signed with the idf table {name}, "
                 f"and {now.name} is now the one of {table.language!r}",
                 f"{SIGN_AGAIN}; or go back with: ibidem idf use {name}",
             )
 
 
+FIRST, FIRST_CHARACTERS = 1_000, 5_000_000  # documents of a new index that are looked through for shared passages
 IN_HAND = 3  # batches for each process of this one
 IN_FLIGHT = 40  # batches in the broker's queue beyond which the submission pauses
 LOOKS_EVERY = 0.2
@@ -294,10 +296,12 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
             sender: Sender = ToBroker(settings)
         else:
             sender = stack.enter_context(ToProcesses(engine, settings))
-        _prepare(engine, settings)
+        is_new = _prepare(engine, settings)
         if not wait:
             return Submission(engine, settings, sender.send, paths, tally).send(source).run
         engine.group_set()  # groups that cannot be settled are refused before anything is written
+        if is_new and sender.is_own:
+            source = _look_through(source, settings)
         run = _LocalRun(engine, settings, sender, report).run(source, paths, tally)
         retry_unavailable(lambda: settle_all(engine, report_groups), settings.patience)
         return run
@@ -368,7 +372,7 @@ class ToProcesses(ExitStack):
     def finish(self) -> None:
         """Do the batch that has waited."""
         if self._held is not None:
-            context = WorkerContext(self._engine, Tables(self._settings.tables), self._settings)
+            context = WorkerContext(self._engine, Tables(self._settings.tables, self._settings.index), self._settings)
             work_on(context, self._held)
 
     def check(self) -> None:
@@ -381,14 +385,26 @@ class ToProcesses(ExitStack):
                 self._futures.append(future)
 
 
-def _prepare(engine: Engine, settings: Settings) -> None:
-    """Create the index if missing; refuse an index that cannot be written, or an unavailable broker."""
+def _prepare(engine: Engine, settings: Settings) -> bool:
+    """Create the index if missing, and return whether it is empty; refuse one that cannot be written, or no broker."""
     engine.create()
     _check_shards(engine)
-    check_tables(engine, Tables(settings.tables))
+    signed = engine.info()
+    check_tables(signed, engine.index, Tables(settings.tables, settings.index))
     check_distinct(engine, settings.distinct, writes=True)
     if settings.broker:
         connect_broker(settings)
+    return not signed.documents
+
+
+def _look_through(source: Source, settings: Settings) -> Iterator[Document | Refusal]:
+    """Yield all documents; passages that the first ones share are looked for before one of them is signed."""
+    rest = iter(source)
+    first = list(first_documents(rest, FIRST, FIRST_CHARACTERS))
+    tables = Tables(settings.tables, settings.index)
+    tables.look_through(item for item in first if isinstance(item, Document))
+    tables.keep_passages(settings.index)
+    yield from chain(first, rest)
 
 
 def _check_shards(engine: Engine) -> None:

@@ -124,7 +124,7 @@ class SigningJob:
         """Open engine and tables."""
         settings = self.settings
         logs.set_up(settings)
-        tables = Tables(settings.tables)
+        tables = Tables(settings.tables, settings.index)
         tables.of(WARMED)
         engine = open_engine(settings.address, settings.index)
         context = WorkerContext(engine, tables, settings, has_ended, lambda: time_limit(SIGN_SECONDS))

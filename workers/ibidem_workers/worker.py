@@ -57,7 +57,7 @@ def main(parent: str = "") -> int:
 
 def work(settings: Settings) -> int:
     """Process messages until asked to end."""
-    tables = Tables(settings.tables)
+    tables = Tables(settings.tables, settings.index)
     tables.of(WARMED)
     with suppress(Unavailable):  # Celery waits for the broker, but would retry one that refuses us forever
         connect_broker(settings)

@@ -1,27 +1,33 @@
-"""Folder of idf tables: one current table for each language, all others by name; and the differences of two."""
+"""Folder of idf tables: one current table for each language, all others by name.
+
+An index whose documents share passages (`text.passages`) has tables of its own, which leave them out: `NAME.passages`
+holds the name of the table that it is made of, and the passages; `LANGUAGE@INDEX.current` names it.
+"""
 
 import fcntl
 import gzip
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from importlib.util import find_spec
-from itertools import accumulate
-from operator import or_
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any, TypeVar
+from urllib.parse import quote
 
 import msgpack
 import numpy as np
-from numpy.typing import NDArray
+import orjson
 
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf.table import ABSENT, Table, write_whole
+from ibidem_ingest.idf.table import Table, write_whole
+from ibidem_ingest.language import add_languages
 from ibidem_ingest.private import make_folder
-from ibidem_ingest.signatures.feature_set import candidates
 from ibidem_ingest.text.folding import fold
+from ibidem_ingest.text.passages import NO_PASSAGES, SharedPassage, find_passages, leave_out
 from ibidem_ingest.text.terms import MIN_LETTERS, is_term
 from ibidem_ingest.text.tokens import normal_form, tokens
 
@@ -111,9 +117,25 @@ def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
     return Table.build(language, documents, dict(counts), origin)
 
 
+T = TypeVar("T")
+
 _NONE = "none"
 _CODE = re.compile("[a-z]{2,3}")
 _NAME = re.compile("[0-9a-f]{16}")
+MOSTLY = 0.9  # share of what is found that was left out before, from which on nothing changes
+_SIGN_AGAIN = "sign the index again with: ibidem backfill"
+
+
+LOOKED_AT, LOOKED_AT_CHARACTERS = 10_000, 20_000_000  # documents of an index that are looked through, and characters
+
+
+def first_documents(documents: Iterable[T], most: int, characters: int) -> Iterator[T]:
+    """Yield the first documents, of so many characters."""
+    for document in islice(documents, most):
+        yield document
+        characters -= len(document.text) if isinstance(document, Document) else 0
+        if characters < 0:
+            return
 
 
 class Tables:
@@ -121,11 +143,13 @@ class Tables:
 
     Args:
         folder: Where the tables are; made when missing.
+        index: The index whose passages are left out; none by default.
     """
 
-    def __init__(self, folder: Path | str) -> None:
-        self.folder = Path(folder)
+    def __init__(self, folder: Path | str, index: str = "") -> None:
+        self.folder, self.index = Path(folder), index
         self._current: dict[str, Table | None] = {}
+        self._left_out: list[SharedPassage] = []
         self._by_name: dict[str, Table] = {}
 
     def of(self, language: str) -> Table | None:
@@ -148,6 +172,8 @@ class Tables:
         """
         if name not in self._by_name:
             path = self._path(name)
+            if _NAME.fullmatch(name) and self._passages_path(name).exists():
+                return self._open_without(name)
             if not _NAME.fullmatch(name) or not path.exists():
                 return None
             table = Table.open(path)
@@ -162,15 +188,15 @@ class Tables:
         Raises:
             TableError: A table's file is damaged.
         """
-        paths = self.folder.glob("*.idf")
+        paths = chain(self.folder.glob("*.idf"), self.folder.glob("*.passages"))
         names = sorted(path.stem for path in paths if _NAME.fullmatch(path.stem))
         tables = [table for name in names if (table := self.named(name))]
         return sorted(tables, key=lambda table: (table.language, table.name))
 
     def current(self) -> dict[str, str]:
         """Return the name of each language's current table, if any."""
-        languages = sorted(path.stem for path in self.folder.glob("*.current") if _CODE.fullmatch(path.stem))
-        pointers = {language: self._read_pointer(language) for language in languages}
+        stems = {path.stem.partition("@")[0] for path in self.folder.glob("*.current")}
+        pointers = {language: self._read_pointer(language) for language in sorted(stems) if _CODE.fullmatch(language)}
         return {language: name for language, name in pointers.items() if name not in ("", _NONE)}
 
     def keep(self, table: Table) -> None:
@@ -182,7 +208,80 @@ class Tables:
         """Store a table and make it the current one of its language."""
         self.keep(table)
         self._point(table.language, table.name)
+        for own in self.folder.glob(f"{table.language}@*.current"):  # made of the one that was current before
+            own.unlink(missing_ok=True)
         self._current.pop(table.language, None)
+
+    def look_through(self, documents: Iterable[Document]) -> Sequence[SharedPassage]:
+        """Look for passages that the first documents of an index share, and leave them out.
+
+        `keep_passages` stores this.
+
+        Returns:
+            All that are left out now; none where nearly nothing is found but what was left out before.
+        """
+        documents = list(first_documents(documents, LOOKED_AT, LOOKED_AT_CHARACTERS))
+        found = find_passages(documents)
+        tables = {each.language: self.of(each.language) for each in add_languages(documents)} if found.passages else {}
+        chosen = {language: table for language, table in tables.items() if table}
+        before = np.unique(np.concatenate([NO_PASSAGES, *(table.passages for table in chosen.values())]))
+        if not chosen or np.isin(found.runs, before).mean() >= MOSTLY:
+            return ()
+        known = {each.text: each for table in chosen.values() for each in self.passages(table)}
+        self._left_out = [*(known | {each.text: each for each in found.passages}).values()]
+        for language, table in chosen.items():
+            base = Tables(self.folder).of(language) or table
+            self._current[language] = base.without(np.union1d(before, found.runs))
+        return self._left_out
+
+    def keep_passages(self, *indexes: str) -> None:
+        """Store what was found, for some indexes."""
+        for language, table in self._current.items() if self._left_out else ():
+            if table is not None and table.passages.size:
+                passages = [each.as_json() for each in self._left_out]
+                facts = {"table": table.base, "runs": table.passages.tolist(), "passages": passages}
+                write_whole(self._passages_path(table.name), [orjson.dumps(facts)])
+                for index in indexes:
+                    write_whole(self._own_pointer(language, index), [f"{table.name}\n".encode()])
+
+    def passages(self, table: Table) -> list[SharedPassage]:
+        """Return the passages that a table leaves out."""
+        return (
+            [SharedPassage(**each) for each in self._read_passages(table.name)["passages"]]
+            if table.passages.size
+            else []
+        )
+
+    def left_out(self, language: str, a: Sequence[str], b: Sequence[str]) -> dict[str, dict[str, object]]:
+        """Return how many words of two texts are left out, and the passages that both have; empty for none."""
+        table = self.of(language)
+        if table is None or not table.passages.size:
+            return {}
+        words = [len(each) - len(leave_out([each], table.passages)[0]) for each in (a, b)]
+        texts = [" ".join(each) for each in (a, b)]
+        shared = [each.as_json() for each in self.passages(table) if all(each.text in text for text in texts)]
+        return {"left_out": {"a": words[0], "b": words[1], "passages": shared}} if any(words) else {}
+
+    def _open_without(self, name: str) -> Table | None:
+        facts = self._read_passages(name)
+        base = self.named(facts["table"])
+        if base is None:
+            return None
+        table = base.without(np.array(facts["runs"], np.uint64))
+        if table.name != name:
+            raise TableError(f"{self._passages_path(name)} is damaged", f"delete it; then {_SIGN_AGAIN}")
+        return self._by_name.setdefault(name, table)
+
+    def _read_passages(self, name: str) -> dict[str, Any]:
+        path = self._passages_path(name)
+        try:
+            facts: dict[str, Any] = orjson.loads(path.read_bytes())
+            return {"table": str(facts["table"]), "runs": facts["runs"], "passages": facts["passages"]}
+        except OSError as error:
+            remedy = "name another folder for the idf tables"
+            raise TableError(f"cannot read {path}: {error.strerror}", remedy) from error
+        except (ValueError, KeyError, TypeError) as error:
+            raise TableError(f"{path} is damaged ({error})", f"delete it; then {_SIGN_AGAIN}") from error
 
     def _open_current(self, language: str) -> Table | None:
         name = self._read_pointer(language)
@@ -193,7 +292,8 @@ class Tables:
 
     def _read_pointer(self, language: str) -> str:
         """Return the table name in the language's pointer file; empty if there is none."""
-        pointer = self._pointer(language)
+        own = self._own_pointer(language, self.index)
+        pointer = own if self.index and own.exists() else self._pointer(language)
         try:
             name = pointer.read_bytes().decode(errors="replace").strip()
         except FileNotFoundError:
@@ -248,6 +348,12 @@ class Tables:
     def _pointer(self, language: str) -> Path:
         return self.folder / f"{language}.current"
 
+    def _own_pointer(self, language: str, index: str) -> Path:
+        return self.folder / f"{language}@{quote(index, safe='')}.current"
+
+    def _passages_path(self, name: str) -> Path:
+        return self.folder / f"{name}.passages"
+
     def _point(self, language: str, name: str) -> None:
         write_whole(self._pointer(language), [f"{name}\n".encode()])
 
@@ -260,64 +366,3 @@ class GeneralTables(Tables):
 
     def _open_current(self, language: str) -> Table | None:
         return build_general(language)
-
-
-LENGTHS = range(1, 31)  # lengths of fingerprints that are compared, in terms: those of the paper's Figures 1 to 4
-
-Ranks = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Correlation:
-    """The correlation of the order of terms in two tables."""
-
-    common: int  # number of terms that both hold
-    spearman: float | None  # spearman's rank correlation of their idf; 1 for the same order, None with fewer than two
-
-
-def correlation(a: Table, b: Table) -> Correlation:
-    """Correlate the ranks of the terms that two tables have in common.
-
-    >>> old = Table.build("en", 1000, {"tort": 5, "lien": 7, "court": 600}, "old")
-    >>> new = Table.build("en", 1100, {"tort": 8, "lien": 7, "court": 650, "byte": 9}, "new")
-    >>> correlation(old, new)
-    Correlation(common=3, spearman=0.5)
-    """
-    rank = b.ranks(a.hashes())
-    common = rank != ABSENT
-    if np.count_nonzero(common) < 2:
-        return Correlation(int(np.count_nonzero(common)), None)
-    left, right = average_ranks(a.counts[common]), average_ranks(b.counts[rank[common]])
-    if not (left.std() and right.std()):
-        return Correlation(left.size, None)
-    return Correlation(left.size, round(float(np.corrcoef(left, right)[0, 1]), 4))
-
-
-def average_ranks(values: NDArray[np.float64]) -> Ranks:
-    """Rank values; ties get their mean rank.
-
-    >>> average_ranks(np.array([5.0, 7.0, 5.0])).tolist()
-    [1.5, 3.0, 1.5]
-    """
-    _, place, count = np.unique(values, return_inverse=True, return_counts=True)
-    ends = np.cumsum(count)
-    ranks: Ranks = (ends - (count - 1) / 2)[place]
-    return ranks
-
-
-def changed_fingerprints(texts: Iterable[str], a: Table, b: Table) -> Mapping[int, float]:
-    """Return the share of fingerprints that differ between two tables, for fingerprints of 1 to 30 terms.
-
-    A fingerprint of n terms is the n rarest terms in the order of their idf, as far as the text has so many.
-    """
-    differ = np.zeros(len(LENGTHS), np.int64)
-    counts = 0
-    for text in texts:
-        words = tokens(text)
-        left, right = ([each.term for each in candidates(words, table)[0]] for table in (a, b))
-        pairs = (left[at : at + 1] != right[at : at + 1] for at in range(len(LENGTHS)))
-        differ += list(accumulate(pairs, or_))
-        counts += 1
-    return (
-        {length: round(int(count) / counts, 4) for length, count in zip(LENGTHS, differ, strict=True)} if counts else {}
-    )

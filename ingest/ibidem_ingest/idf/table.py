@@ -14,7 +14,7 @@ is under one of these.
 import tempfile
 from bisect import bisect_left
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil, log, log2
 from pathlib import Path
@@ -28,6 +28,7 @@ from numpy.typing import NDArray
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.private import make_folder
+from ibidem_ingest.text.passages import NO_PASSAGES
 from ibidem_ingest.text.word_hash import Hashes, Places, hash_tokens
 
 ABSENT: Final = (1 << 24) - 1  # the rank of a term that is not in the table: behind all others
@@ -120,6 +121,9 @@ class Table:
     slots: Hashes  # look-up slots (`lookup`)
     ends: Places  # byte offset behind each term in `letters`, int64
     letters: NDArray[np.uint8]  # UTF-8 of all terms in the order of ranks, uint8
+    # Shingle hashes of the passages that are left out of what is signed with it (`text.passages`); in no table's file.
+    passages: Hashes = field(default_factory=NO_PASSAGES.copy)
+    base: str = ""  # name of the table that it is without passages
 
     def __post_init__(self) -> None:
         for part in (self.counts, self.slots, self.ends, self.letters):
@@ -182,6 +186,11 @@ class Table:
         """Return the term of a rank."""
         start = int(self.ends[rank - 1]) if rank else 0
         return self.letters[start : int(self.ends[rank])].tobytes().decode()
+
+    def without(self, passages: Hashes) -> "Table":
+        """Return the table that signs without some passages, named after both."""
+        name = xxhash.xxh3_64_hexdigest(self.name.encode() + passages.astype("<u8").tobytes())
+        return replace(self, name=name, passages=passages, base=self.name)
 
     def save(self, path: Path) -> None:
         """Write the table to a file atomically; other processes may write the same file."""

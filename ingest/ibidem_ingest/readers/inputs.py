@@ -30,9 +30,8 @@ from ibidem_ingest.readers.formats import (
 from ibidem_ingest.readers.jsonl import read as lines_of
 from ibidem_ingest.readers.jsonl import rows
 from ibidem_ingest.readers.mail import ATTACHED, mails
-from ibidem_ingest.readers.markup import strip_markup
 from ibidem_ingest.readers.sandbox import SECONDS, Parse, SandboxedReader, SandboxPool
-from ibidem_ingest.readers.text import DAMAGED_BYTES, TimeLimit, text_record
+from ibidem_ingest.readers.text import DAMAGED_BYTES, TimeLimit, strip_markup, text_record
 
 STANDARD_INPUT = "-"
 

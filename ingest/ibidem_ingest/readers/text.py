@@ -2,11 +2,13 @@
 
 import time
 from collections.abc import Iterator
+from html import unescape
 from pathlib import Path
 from typing import Any
 
 from ibidem_ingest.document import PAGE_BREAK
 from ibidem_ingest.errors import Unreadable, translate_errors
+from ibidem_ingest.mail.html_body import html_to_text
 from ibidem_ingest.readers.formats import UTF_8, Decoding, Format, load_library, open_utf8
 
 EMPTY = "it is empty; leave it out"
@@ -160,3 +162,32 @@ class TimeLimit:
             raise Unreadable(
                 f"{self._seconds:g} seconds of reading gave no document; correct the file, or raise IBIDEM_READ_SECONDS"
             )
+
+
+ESCAPED = 3  # times that exports escape a text, at most
+
+
+def strip_markup(text: str, format_: str) -> str:
+    r"""Return what a reader sees of a text in a format of fields; its pages remain pages.
+
+    >>> strip_markup("<!-- wp:paragraph --><p>Caf&eacute; <b>No</b>va</p><p>open</p>", "html")
+    'Café Nova\n\nopen'
+    >>> strip_markup("# Café\n*open*", "markdown")
+    'Café\n\nopen'
+    """
+    if not format_:
+        return text
+    strip = _strip_html if format_ == "html" else _strip_markdown
+    with translate_errors():
+        return PAGE_BREAK.join(strip(page) for page in text.split(PAGE_BREAK))
+
+
+def _strip_html(page: str) -> str:
+    seen = html_to_text(page, quote="").strip()
+    for _ in range(ESCAPED):  # entities that are left were meant to be read
+        seen = unescape(seen)
+    return seen
+
+
+def _strip_markdown(page: str) -> str:
+    return "\n\n".join(text for _, text in markdown_blocks(page)).strip()

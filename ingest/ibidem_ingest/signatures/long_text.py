@@ -1,7 +1,8 @@
 """Signatures of long texts: page by page, or chunk by chunk if there are no pages, and the unique words.
 
 A text is long when it has two pages with words or more, or 1,000 tokens. Shorter ones have nothing here: for them the
-signatures of the whole text say enough, and cost less.
+signatures of the whole text say enough, and cost less. One of 150 tokens is found as a page of a long text by its
+profile alone.
 
 The stored value: `lg1:` · flags u8 (1 chunks, 2 alphabetical) · parts u32 · words u32 · one after the other for all
 parts: 34 slots u16 each, profile u64, tokens u32, unique words u32 · the unique words u32. Little-endian throughout.
@@ -21,12 +22,15 @@ from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.signatures import pages, unique_words
 from ibidem_ingest.signatures.pages import Profiles, Sketches
 from ibidem_ingest.signatures.unique_words import UniqueWords
+from ibidem_ingest.text.passages import NO_PASSAGES, covered, leave_out
 from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, cut_tokens_and_signs, join_broken_words
-from ibidem_ingest.text.word_hash import Hashes, Places, Shingles, distinct, shingles, wh1
+from ibidem_ingest.text.word_hash import Hashes, Places, Shingles, distinct, token_shingles
 
 SCHEME = b"lg1:"
 MIN_TOKENS = 1_000  # tokens from which a text without pages is long
+
+PAGE_TOKENS = 150  # tokens from which a short text may be a page of a long one
 
 MIN_PAGES = 2
 CHUNKS, ALPHABETICAL = 1, 2
@@ -152,6 +156,16 @@ class PagedTokens:
         )
         return cls(replace(batch, offsets=batch.offsets[first]), batch.offsets, first, batch.write_signs(first))
 
+    def without(self, passages: Hashes) -> "PagedTokens":
+        """Leave the tokens of passages out."""
+        batch = self.batch
+        sequences = Shingles.hash(batch.hashes, batch.offsets)
+        kept = ~covered(sequences.hashes, batch.offsets, passages)
+        places = np.append(0, kept.cumsum())
+        columns = batch.starts[kept], batch.ends[kept], batch.hashes[kept], batch.leading[kept]
+        left = TokenBatch(batch.buffer, *columns, places[batch.offsets])
+        return PagedTokens(left, places[self.pages], self.first, self.signs)
+
     def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
         """Return the parts of a text: their kind, and their token offsets with the end; a short text has one part."""
         borders = self.pages[self.first[text] : self.first[text + 1] + 1]
@@ -163,19 +177,29 @@ class PagedTokens:
         return "chunks", start + pages.chunk_starts(sequences.hashes[start:end])
 
 
-def sign_long(document: Document) -> LongSignatures | None:
-    r"""Sign a text part by part; None if it is not long.
+def as_page(tokens: int, profile: int) -> LongSignatures:
+    """Return a short text as the only page of a long one, with the profile and no sketch."""
+    words = UniqueWords(np.zeros(0, np.uint32), alphabetical=False)
+    counts = np.array([tokens], np.uint32), np.zeros(1, np.uint32)
+    return LongSignatures(
+        "pages", np.zeros((1, pages.SLOTS), np.uint16), np.array([profile], np.uint64), *counts, words
+    )
+
+
+def sign_long(document: Document, passages: Hashes = NO_PASSAGES) -> LongSignatures | None:
+    r"""Sign a text part by part, without some passages; None if it is not long.
 
     >>> signed = sign_long(Document("a", "the first page\fthe second"))
     >>> signed and (signed.parts, len(signed), signed.tokens.tolist())
     ('pages', 2, [3, 2])
     """
     page_tokens = [cut_tokens_and_signs(page)[0] for page in join_broken_words(document.text).split(PAGE_BREAK)]
+    page_tokens = leave_out(page_tokens, passages) if passages.size else page_tokens
     tokens = [token for page in page_tokens for token in page]
     kind: Parts = "pages" if sum(map(bool, page_tokens)) >= MIN_PAGES else "chunks"
     if kind == "chunks" and len(tokens) < MIN_TOKENS:
         return None
-    borders = np.cumsum([0, *map(len, page_tokens)]) if kind == "pages" else pages.chunk_starts(_shingle_hashes(tokens))
+    borders = np.cumsum([0, *map(len, page_tokens)]) if kind == "pages" else pages.chunk_starts(token_shingles(tokens))
     parts = [tokens[start:end] for start, end in pairwise(borders.tolist())]
     slots, profiles = zip(*pages.sign(parts), strict=True)
     unique = unique_words.sign(tokens)
@@ -183,12 +207,6 @@ def sign_long(document: Document) -> LongSignatures | None:
     unique_counts = np.diff(np.searchsorted(places, borders)).astype(np.uint32)
     columns = np.array(slots, np.uint16), np.array(profiles, np.uint64), np.diff(borders).astype(np.uint32)
     return LongSignatures(kind, *columns, unique_counts, unique)
-
-
-def _shingle_hashes(tokens: Sequence[str]) -> Hashes:
-    """Return the hash of the shingle at each token; the last tokens repeat the last one, as in a batch."""
-    hashes = shingles([wh1(token) for token in tokens])
-    return np.array(hashes + hashes[-1:] * (len(tokens) - len(hashes)), np.uint64)
 
 
 def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles) -> list[LongSignatures | None]:

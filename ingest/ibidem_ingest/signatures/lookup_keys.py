@@ -70,7 +70,9 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
     """Return the look-up values of several documents, as `lookup_keys` does; empty for damaged packed values."""
     columns = PackedColumns.decode(values)
     weak = (columns.flags & WEAK) != 0
-    band_rows = iter(_bands_batch(columns.slots[columns.slot_count > 0]))
+    slots = columns.slots[columns.slot_count > 0, : BANDS * BAND_ROWS].astype(np.uint64).reshape(-1, BANDS, BAND_ROWS)
+    low, middle, high = slots[..., 0], slots[..., 1] << np.uint64(16), slots[..., 2] << np.uint64(32)
+    band_rows = iter(rows("b", low | middle | high | _BANDS))
     is_full, rarest = rare_batch(columns)
     rare_ = iter(rarest)
     has_noise = columns.noise[:, noise.SLOTS] > 0
@@ -105,12 +107,6 @@ def _hash_keys(value: bytes, name: str, *, is_weak: bool) -> dict[LookupField, l
     if hashes[48:] != _NONE_HEX:
         keys["profile"] = [f"tp1:{hashes[48:]}"]
     return keys
-
-
-def _bands_batch(slots: NDArray[np.uint16]) -> list[list[str]]:
-    """Return `bands` of each row."""
-    bands = slots[:, : BANDS * BAND_ROWS].astype(np.uint64).reshape(-1, BANDS, BAND_ROWS)
-    return rows("b", bands[..., 0] | bands[..., 1] << np.uint64(16) | bands[..., 2] << np.uint64(32) | _BANDS)
 
 
 def rare_batch(columns: PackedColumns) -> tuple[NDArray[np.bool_], list[list[str]]]:

@@ -122,11 +122,6 @@ def read(block: bytes) -> Noise:
     return Noise(slots, run, 2 ** (runs / 8), unknown, terms)
 
 
-def are_comparable(a: Noise, b: Noise, share: float, dense: float) -> bool:
-    """Return whether two blocks have runs of the same length, and at least one block is noisy."""
-    return a.run == b.run > 0 and (a.is_noisy(share, dense) or b.is_noisy(share, dense))
-
-
 def sign(tokens: Sequence[str], table: Table | None) -> bytes:
     """Sign one document."""
     run = _run(tokens)

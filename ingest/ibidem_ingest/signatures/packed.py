@@ -224,7 +224,10 @@ def flags(signatures: Signatures) -> int:
 
 def guard(document: Document, distinct: Sequence[str]) -> bytes:
     """Hash the values of the required equal fields."""
-    values = [_value(document, name) for name in distinct]
+    values = [
+        getattr(document, name) if name in _FIELDS else document.meta.get(name.removeprefix("meta."))
+        for name in distinct
+    ]
     if not values or any(value in (None, "") for value in values):
         return bytes(4)
     return hash_value(orjson.dumps(values, option=orjson.OPT_SORT_KEYS))
@@ -239,10 +242,6 @@ def leading_bytes(signature: str, size: int) -> bytes:
     """Return the first bytes of a stored hash, without its scheme; empty for an empty hash."""
     start = signature.find(":") + 1
     return bytes.fromhex(signature[start : start + 2 * size])
-
-
-def _value(document: Document, name: str) -> object:
-    return getattr(document, name) if name in _FIELDS else document.meta.get(name.removeprefix("meta."))
 
 
 def _three_bytes(codes: Sequence[int]) -> bytes:
@@ -292,13 +291,10 @@ def _is_possible(packed: Packed) -> bool:
         and (has_words or not packed.terms)
         and (not packed.flags & TITLED or (has_words and any(packed.title)))
         and max(packed.shingles, packed.numbers) <= packed.length
-        and _is_interval(packed.date_from, packed.date_to)
+        and (
+            packed.date_from == packed.date_to == NO_DATE or FIRST_DAY <= packed.date_from <= packed.date_to <= LAST_DAY
+        )
     )
-
-
-def _is_interval(first: int, last: int) -> bool:
-    """Return whether two days are the first and last day of a date, or both unknown."""
-    return first == last == NO_DATE or FIRST_DAY <= first <= last <= LAST_DAY
 
 
 def is_utf8(name: bytes) -> bool:

@@ -120,7 +120,8 @@ class PackedColumns:
         values = PackedValues.join(values)
         buffer = PackedBuffer.cut(values)
         terms = _terms(buffer.terms, buffer.term_count)
-        is_signed = buffer.readable(buffer.is_whole & ~_is_disordered(terms))
+        falls = (terms[:, 1:] <= terms[:, :-1]) & (terms[:, 1:] != NO_TERM)
+        is_signed = buffer.readable(buffer.is_whole & ~falls.any(axis=1))
         rows = np.where(is_signed, buffer.heads, np.zeros(1, HEAD_COLUMNS))
         return cls(
             values=values,
@@ -298,13 +299,6 @@ def _is_possible(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[n
 def _terms(octets: NDArray[np.uint8], count: Whole) -> Whole32:
     codes = octets[:, 0::3] | octets[:, 1::3].astype(np.int32) << 8 | octets[:, 2::3].astype(np.int32) << 16
     return np.where(np.arange(FULL_SET) >= count[:, None], np.int32(NO_TERM), codes)
-
-
-def _is_disordered(terms: Whole32) -> NDArray[np.bool_]:
-    """Return for each row whether its terms are not ascending."""
-    falls = (terms[:, 1:] <= terms[:, :-1]) & (terms[:, 1:] != NO_TERM)
-    mask: NDArray[np.bool_] = falls.any(axis=1)
-    return mask
 
 
 def _sketches(rows: Rows) -> Whole32:

@@ -67,14 +67,11 @@ def sign(pages: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:
     """Sign pages one by one, as `sign_batch` does."""
     zeros = (0,) * SLOTS, 0
     return [
-        (minhash.sign(tokens, SLOTS), short_profile(text_profile.sign(tokens))) if len(tokens) >= MIN_TOKENS else zeros
+        (minhash.sign(tokens, SLOTS), int(text_profile.sign(tokens).partition(":")[2][:16] or "0", 16))
+        if len(tokens) >= MIN_TOKENS
+        else zeros
         for tokens in pages
     ]
-
-
-def short_profile(profile: str) -> int:
-    """Return eight bytes of a text profile; 0 if there is none."""
-    return int(profile.partition(":")[2][:16] or "0", 16)
 
 
 def band_keys(sketches: Sketches) -> NDArray[np.uint64]:

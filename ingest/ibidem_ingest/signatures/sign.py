@@ -28,9 +28,10 @@ from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import SignedColumns
 from ibidem_ingest.signatures.schema import SCHEMA, Signatures, StoredSignatures
 from ibidem_ingest.text.layout import remove_all_layout, remove_layout
+from ibidem_ingest.text.passages import NO_PASSAGES, leave_out
 from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import TokenBatch, tokens_and_signs
-from ibidem_ingest.text.word_hash import Shingles, shingles, wh1
+from ibidem_ingest.text.word_hash import Hashes, Shingles, shingles, wh1
 
 T = TypeVar("T")
 _BLOCK_BYTES = 24 << 20
@@ -79,7 +80,7 @@ def sign(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
 def sign_stream(documents: Iterable[Document], tables: Tables) -> Iterator[tuple[Document, Signatures]]:
     """Sign a stream of documents in batches, so that memory does not grow with their number."""
     for batch in batches(documents):
-        yield from zip(batch, _signed_batch(batch, tables), strict=True)
+        yield from zip(batch, _map_by_table(batch, tables, sign_batch), strict=True)
 
 
 def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -> Iterator[list[Document]]:
@@ -108,6 +109,8 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     written, signs = tokens_and_signs(document.text)
     plain = replace(document, text=remove_layout(document.text))
     words = written if plain.text == document.text else tokens_and_signs(plain.text)[0]
+    passages = table.passages if table else NO_PASSAGES
+    words = leave_out([words], passages)[0] if passages.size else words
     hashes = shingles([wh1(word) for word in words])
     figures = numbers.sign(words)
     fingerprints = fingerprint.sign(words, table) if table else fingerprint.NONE
@@ -130,7 +133,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         title=title,
         titled=is_titled,
         noise=noise.NONE if is_source_code(document.text) else noise.sign(words, table),
-        long=encode_long(plain, len(words)),
+        long=encode_long(plain, len(words), passages),
         words=content.short_hash(" ".join(written).encode()),
         signs=content.short_hash(signs.encode()),
     )
@@ -149,16 +152,19 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
     texts = [document.text for document in documents]
     plain = remove_all_layout(texts)
     page_tokens = PagedTokens.tokenize(plain)
+    words, signs = page_tokens.batch.join_tokens(), list(page_tokens.signs)
+    written_lengths = page_tokens.batch.lengths.tolist()
+    if table is not None and table.passages.size:
+        page_tokens = page_tokens.without(table.passages)
     batch = page_tokens.batch
     groups = TermGroups.group(batch)
     sequences = Shingles.hash(batch.hashes, batch.offsets)
-    words, signs = batch.join_tokens(), list(page_tokens.signs)
     if changed := [number for number, text in enumerate(texts) if text != plain[number]]:
         written = PagedTokens.tokenize([texts[number] for number in changed])
         for number, *its in zip(changed, written.batch.join_tokens(), written.signs, strict=True):
             words[number], signs[number] = its
     titles = [document.title for document in documents]
-    titles, is_titled = content.sign_titles(words, signs, batch.lengths.tolist(), titles)
+    titles, is_titled = content.sign_titles(words, signs, written_lengths, titles)
     fingerprints, features, noisy = _sign_by_idf(batch, groups, table)
     noisy[list(map(is_source_code, texts))] = 0
     return SignedColumns(
@@ -186,11 +192,11 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
     )
 
 
-def encode_long(document: Document, length: int) -> bytes:
+def encode_long(document: Document, length: int, passages: Hashes = NO_PASSAGES) -> bytes:
     """Return a document's long signatures in stored form; empty for a short document."""
     if length < MIN_TOKENS and PAGE_BREAK not in document.text:
         return b""
-    signatures = long_text.sign_long(document)
+    signatures = long_text.sign_long(document, passages)
     return signatures.encode() if signatures else b""
 
 
@@ -214,11 +220,6 @@ def sign_and_pack(
 ) -> list[tuple[StoredSignatures, bytes]]:
     """Sign documents; returns for each the additionally stored signatures, and the packed value."""
     return _map_by_table(documents, tables, lambda batch, table: _sign_and_pack(batch, table, distinct))
-
-
-def _signed_batch(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
-    """Sign a batch, grouping the documents by idf table."""
-    return _map_by_table(documents, tables, sign_batch)
 
 
 def _map_by_table(

@@ -87,7 +87,8 @@ class TokenShapes:
         ([5, 3], [True, False], [False, True])
         """
         sizes = ends - starts
-        has_digit, unusual = _octets_of_tokens(buffer, starts, ends)
+        digit, non_ascii = loops.compiled().shapes(buffer, starts, ends)
+        has_digit, unusual = digit != 0, np.flatnonzero(non_ascii)
         shapes = cls(sizes, (sizes >= MIN_LETTERS) & ~has_digit, has_digit)
         if unusual.size:
             shapes.correct(unusual, buffer, starts.take(unusual))
@@ -104,12 +105,6 @@ class TokenShapes:
         self.characters[tokens] = np.bincount(owner, minlength=tokens.size)
         self.has_digit[tokens] = digits > 0
         self.is_term[tokens] = (letters >= MIN_LETTERS) & (digits == 0)
-
-
-def _octets_of_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Flags, Places]:
-    """Return which tokens have an ASCII digit, and which are not ASCII and need another check."""
-    digit, non_ascii = loops.compiled().shapes(buffer, starts, ends)
-    return digit != 0, np.flatnonzero(non_ascii)
 
 
 @dataclass(frozen=True, eq=False)

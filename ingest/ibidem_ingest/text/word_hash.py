@@ -102,6 +102,12 @@ def shingles(hashes: Sequence[int]) -> list[int]:
     return [_shingle(hashes[start : start + SHINGLE]) for start in range(max(count, min(1, len(hashes))))]
 
 
+def token_shingles(tokens: Sequence[str]) -> Hashes:
+    """Return the hash of the shingle at each token; the last tokens repeat the last one, as in a batch."""
+    hashes = shingles([wh1(token) for token in tokens])
+    return np.array(hashes + hashes[-1:] * (len(tokens) - len(hashes)), np.uint64)
+
+
 def _shingle(hashes: Sequence[int]) -> int:
     h1, h2, h3, h4, h5 = *hashes, *[0] * (SHINGLE - len(hashes))
     state = ((h1 * A + h2) * B + (h3 * A + h4)) * C + h5 & _MASK

@@ -151,7 +151,7 @@ COMMANDS = {
     "backfill": "Sign the documents of an existing index, in place or into a new index.",
     "strip": "Remove ibidem's fields from the documents of an index.",
     "regroup": "Settle stored groups again: join leads that are duplicates of each other.",
-    "idf": "Build, choose, show or compare tables of word frequencies.",
+    "idf": "Build, choose or show tables of word frequencies.",
 }
 
 # Commands that stand below the others in the help: they change what an index holds, as a whole.

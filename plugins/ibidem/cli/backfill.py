@@ -19,8 +19,6 @@ from ibidem.cli.app import BEGAN, SOME_REFUSED
 from ibidem.cli.console import (
     Indented,
     Json,
-    add_up,
-    bar,
     engine_context,
     format_difference,
     messages,
@@ -29,7 +27,7 @@ from ibidem.cli.console import (
     results,
     sanitize,
 )
-from ibidem.cli.groups import report
+from ibidem.cli.groups import boilerplate_lines, report
 from ibidem.cli.status import refusals, show_summary
 from ibidem.comparison.word_diff import Piece
 from ibidem.grouped_search.explanations import format_count
@@ -42,7 +40,6 @@ from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.follow import follow
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
 from ibidem_workers.backfill.run import CheckResult, backfill_in_place, check
-from ibidem_workers.groups.service import settle_all
 from ibidem_workers.runs import summary
 
 SHOWN = 20
@@ -61,7 +58,6 @@ Check = Annotated[
 Follow = Annotated[
     bool, typer.Option("--follow", help="Keep signing documents that others add or change, until Ctrl-C.")
 ]
-Groups = Annotated[bool, typer.Option("--groups", help="Sign nothing; settle the groups of signed documents.")]
 
 
 def run(
@@ -70,14 +66,13 @@ def run(
     dry: DryRun = False,
     checked: Check = False,
     following: Follow = False,
-    groups: Groups = False,
     as_json: Json = False,
 ) -> None:
     """Sign what IBIDEM_INDEX already holds, in its place or into a new index; the same command goes on after a kill.
 
     Exits with 3 when documents were refused, or, with --check, were changed since they were signed.
     """
-    modes = {"--dry-run": dry, "--check": checked, "--follow": following, "--groups": groups}
+    modes = {"--dry-run": dry, "--check": checked, "--follow": following}
     check_options(into=into, alias=alias, modes=modes)
     settings = load()
     logs.set_up(settings)
@@ -85,8 +80,6 @@ def run(
         show_dry_run(settings, as_json=as_json)
     elif checked:
         show_check(settings, as_json=as_json)
-    elif groups:
-        show_grouped(settings, as_json=as_json)
     elif into:
         show_replaced(settings, Replacement(into, alias), as_json=as_json)
     elif following:
@@ -117,19 +110,6 @@ def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
         show_summary(run_summary, results())
     if run_summary["refused"]:
         raise typer.Exit(SOME_REFUSED)
-
-
-def show_grouped(settings: Settings, *, as_json: bool) -> None:
-    """Settle the groups of the signed documents, continuing where an earlier command stopped."""
-    with engine_context(settings) as engine, bar("Grouping") as advance:
-        settle_all(engine, add_up(advance))
-        counts = engine.groups().counts()
-    took = round(time.monotonic() - BEGAN, 3)
-    figures = {"documents": counts.documents, "groups": counts.groups, "unsigned": counts.unsigned, "took_s": took}
-    if as_json:
-        print_json(figures)
-    else:
-        results().print(Text(f"{format_count(counts.documents, 'document')} in {format_count(counts.groups, 'group')}"))
 
 
 def show_replaced(settings: Settings, replacement: Replacement, *, as_json: bool) -> None:
@@ -215,6 +195,8 @@ def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
         )
         pieces = [Piece(piece["kind"], tuple(piece["words"])) for piece in sample["difference"]]
         console.print(Indented(format_difference(pieces) if pieces else Text("no word differs"), 2))
+    for part in boilerplate_lines({"left_out": [], "found": answer["passages"]}) if answer["passages"] else ():
+        console.print(part)
     for part in refusals({"refusals": answer["refusals"], "run": ""}):
         console.print(part)
 

@@ -42,6 +42,7 @@ from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
+from ibidem_ingest.text.passages import SharedPassage
 
 SHOWN = 10  # passages that are shown, the longest
 
@@ -162,7 +163,7 @@ def run(
     settings = load()
     choice = None if as_ids else Choice(format_, language=DETECT)
     left, right, decision = documents(a, b, settings, choice)
-    comparison = compare(left, right, Tables(settings.tables), policy, decision, settings.distinct)
+    comparison = compare(left, right, Tables(settings.tables, settings.index), policy, decision, settings.distinct)
     if as_json:
         print_json(comparison.as_json())
         return
@@ -282,6 +283,10 @@ SIGNALS = {
         f"characters; of the words that differ about {percent(signal['unknown'])} are in no list of words"
     ),
     "misread": lambda signal: ", ".join(" → ".join(map(sanitize, each)) for each in signal["words"]),
+    "left_out": lambda signal: "; ".join(
+        [f"{format_count(signal['a'], 'word')} of A and {signal['b']:,} of B, in passages that other documents share"]
+        + [sanitize(str(SharedPassage(**each))) for each in signal["passages"]]
+    ),
     "numbers": lambda signal: (
         f"{signal['a']} and {signal['b']}, which {'agree' if signal['agree'] else 'do not agree'}"
     ),

@@ -31,15 +31,17 @@ from ibidem.cli.console import (
 from ibidem.grouped_search.api import index_policy
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
-from ibidem.index.groups import Member, StoredReport, index_groups
+from ibidem.index.groups import BoilerplateReport, Member, StoredReport, index_groups
 from ibidem_core.settings import load
 from ibidem_core.side_packages import need_hook
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MAX_LEADS
 from ibidem_dedupe.pairs import MAX_TEXTS_PER_KEY
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.ledger import check_distinct
+from ibidem_engines.ledger import SIGN_AGAIN, check_distinct
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.text.passages import SharedPassage
 
 COLUMNS = 10
 
@@ -63,14 +65,27 @@ def run(
     versions: Annotated[
         bool, typer.Option("--versions", help="Find the versions of each work: their order, and the current one.")
     ] = False,
+    boilerplate: Annotated[
+        bool, typer.Option("--boilerplate", help="List passages that unlike documents of one source share.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show the groups of the whole index: sizes, largest groups, kinds of duplicates."""
     parameters = figures(level, similarity, preset)
     has_figures = any(value is not None for value in parameters.values())
-    check_options(stored=stored, threads=threads, versions=versions, has_figures=has_figures)
+    check_options(
+        {"--threads": threads, "--versions": versions, "--boilerplate": boilerplate},
+        stored=stored,
+        has_figures=has_figures,
+    )
     if threads or versions:
         need_hook("report_sets", "ibidem_mail")("threads" if threads else "versions", export, as_json=as_json)
+        return
+    if boilerplate:
+        settings = load()
+        with engine_context(settings) as engine:
+            found = BoilerplateReport.read(engine, Tables(settings.tables, settings.index))
+        show(found.as_json(), boilerplate_lines, as_json=as_json)
         return
     presets = presets_for(preset)
     pair_policy(parameters, presets=presets)
@@ -92,14 +107,14 @@ def run(
     show(answer, report, as_json=as_json)
 
 
-def check_options(*, stored: bool, threads: bool, versions: bool, has_figures: bool) -> None:
+def check_options(reports: Mapping[str, bool], *, stored: bool, has_figures: bool) -> None:
     """Refuse options that cannot be combined."""
-    if threads and versions:
-        raise UsageError("--threads cannot be combined with --versions", "ask for one of them")
-    if (threads or versions) and (stored or has_figures):
-        option = "--threads" if threads else "--versions"
+    asked = [option for option, is_asked in reports.items() if is_asked]
+    if len(asked) > 1:
+        raise UsageError(f"{asked[0]} cannot be combined with {asked[1]}", "ask for one of them")
+    if asked and (stored or has_figures):
         raise UsageError(
-            f"{option} cannot be combined with --level, --similarity, --preset or --stored",
+            f"{asked[0]} cannot be combined with --level, --similarity, --preset or --stored",
             "leave them out",
         )
     if stored and has_figures:
@@ -150,6 +165,17 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     for group in figures["largest"]:
         name = sanitize(f"{group['title']} · {group['lead']}" if group["title"] else group["lead"])
         yield Indented(one_line(Text(name)), COLUMNS, f"{group['size']:>8,}")
+
+
+def boilerplate_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield the passages that unlike documents share, and what is done about them."""
+    for title, name in (("Left out of signatures", "left_out"), (f"Found now. To leave it out, {SIGN_AGAIN}", "found")):
+        if figures[name]:
+            yield Text(title, "title")
+        for each in figures[name]:
+            yield Indented(one_line(Text(sanitize(str(SharedPassage(**each))))), 2)
+    if not any(figures.values()):
+        yield Text("No passage that unlike documents of one source share.")
 
 
 def writer(path: Path) -> Callable[[Path, Iterable[Any], type[Any]], None]:

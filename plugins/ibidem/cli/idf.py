@@ -1,6 +1,6 @@
-"""`ibidem idf`: build, list and compare idf tables."""
+"""`ibidem idf`: build, choose and show idf tables."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -10,22 +10,16 @@ from rich.text import Text
 
 from ibidem.cli.console import Json, bar, engine_context, messages, print_json, results, sanitize
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.idf_build import REMEDY, ForeignShare, build_table, find_foreign, index_documents, sample, table_facts
+from ibidem.index.idf_build import REMEDY, ForeignShare, build_table, index_documents, table_facts
 from ibidem_core.settings import Settings, load
 from ibidem_engines.ledger import SIGN_AGAIN
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_ingest.idf.store import Correlation, Tables, changed_fingerprints, correlation
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
-
-BAR = 40
-SAMPLE = 1_000  # documents that are drawn at random to compare two tables
-SHOWN = (1, 2, 3, 4, 5, 6, 8, 10, 12, 15, 20, 25, 30)  # lengths that stand on a terminal
-
-Shares = Mapping[int, float]
 
 
 def warn_once(shares: Iterable[ForeignShare]) -> None:
@@ -34,18 +28,7 @@ def warn_once(shares: Iterable[ForeignShare]) -> None:
         messages().print(Text(sanitize(f"{each}: {REMEDY}")))
 
 
-def bars(shares: Shares) -> Iterator[str]:
-    """Return a line with a bar for some of the lengths.
-
-    >>> next(bars({6: 0.5, 7: 0.7, 20: 1.0}))
-    ' 6   50.0 %  ████████████████████'
-    """
-    for length in SHOWN:
-        if length in shares:
-            yield f"{length:>2}  {100 * shares[length]:>5.1f} %  {'█' * round(shares[length] * BAR)}"
-
-
-app = typer.Typer(help="Build, choose, show or compare tables of word frequencies.")
+app = typer.Typer(help="Build, choose or show tables of word frequencies.")
 
 Paths = Annotated[
     list[str] | None,
@@ -67,7 +50,7 @@ def build(
     origin = f"counted from {', '.join(Path(path).name for path in paths)}" if paths else f"index {settings.index}"
     with bar("Counting") as advance:
         built = build_table(documents(paths, settings), language, origin, lambda count: advance(count, None))
-    Tables(settings.tables).keep(built.table)
+    Tables(settings.tables, settings.index).keep(built.table)
     warn_once(built.foreign)
     if as_json:
         print_json(built.as_json())
@@ -111,55 +94,12 @@ def show(
         results().print(tables_table(facts))
 
 
-@app.command()
-def compare(
-    a: Annotated[str, typer.Argument(metavar="A", help="A table's name, or its file.")],
-    b: Annotated[str, typer.Argument(metavar="B", help="Another's.")],
-    paths: Paths = None,
-    as_json: Json = False,
-) -> None:
-    """Compare two tables: the order of their terms, and the fingerprints that change from one to the other."""
-    settings = load()
-    tables = Tables(settings.tables)
-    left, right = find_table(a, tables), find_table(b, tables)
-    if left.language != right.language:
-        raise UsageError(
-            f"{left.name} is a table of {left.language!r}, {right.name} of {right.language!r}",
-            "compare two of one language",
-        )
-    texts = draw_texts(documents(paths, settings), left.language)
-    rank_correlation, shares = correlation(left, right), changed_fingerprints(texts, left, right)
-    if as_json:
-        counts = {"common": rank_correlation.common, "spearman": rank_correlation.spearman, "documents": len(texts)}
-        print_json(counts | {"changed": {str(length): share for length, share in shares.items()}})
-        return
-    for text in comparison_lines(rank_correlation, shares, len(texts)):
-        results().print(Text(text))
-
-
-def draw_texts(items: Iterator[Document | Refusal], language: str) -> list[str]:
-    """Draw a random sample of texts in a language; warn if there are none, or some are in another language."""
-    with bar("Reading") as advance:
-        texts = sample(count_documents(items, lambda done: advance(done, None)), language, SAMPLE)
-    if not texts:
-        messages().print(Text(f"No documents in {language!r}: fingerprints could not be compared."))
-    foreign = find_foreign(language, texts)
-    warn_once([foreign] if foreign else [])
-    return texts
-
-
 def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document | Refusal]:
     if paths:
         yield from add_languages(read(paths, Choice(language=DETECT), settings.max_text))
         return
     with engine_context(settings) as engine:
         yield from index_documents(engine)
-
-
-def count_documents(items: Iterator[Document | Refusal], report: Callable[[int], None]) -> Iterator[Document | Refusal]:
-    for number, item in enumerate(items, 1):
-        report(number)
-        yield item
 
 
 def find_table(name: str, tables: Tables) -> Table:
@@ -197,11 +137,3 @@ def tables_table(facts: list[dict[str, object]]) -> Shown:
         cells = (each["name"], each["language"], f"{each['terms']:,}", f"{each['documents']:,}", each["origin"], now)
         table.add_row(*(sanitize(str(cell)) for cell in cells))
     return table
-
-
-def comparison_lines(correlation: Correlation, shares: Mapping[int, float], sampled: int) -> Iterator[str]:
-    spearman = "undefined" if correlation.spearman is None else f"{correlation.spearman:.4f}"
-    yield f"{format_count(correlation.common, 'term')} in common, Spearman's rank correlation {spearman}"
-    if shares:
-        yield f"fingerprints that change, of {format_count(sampled, 'document')}, by their length in terms:"
-        yield from bars(shares)

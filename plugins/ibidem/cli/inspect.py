@@ -43,6 +43,7 @@ SIGNATURES = {
     "shingles": "distinct five-word runs",
     "terms": "rare terms kept, 60 at most",
     "numbers": "distinct words with a digit",
+    "unknown": "share of unknown words; a misread text has 0.1 or more",
     "content": "",
     "fingerprint": "",
     "profile": "",
@@ -89,7 +90,9 @@ def run(
     with engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
         if document:
-            inspection = inspect_outside(engine, document, Tables(settings.tables), policy, settings.distinct)
+            inspection = inspect_outside(
+                engine, document, Tables(settings.tables, settings.index), policy, settings.distinct
+            )
         else:
             inspection = inspect(engine, id_, index_policy(engine, parameters, presets))
             group, membership = read_group(engine, id_), sets.read(engine, id_) if sets else {}
@@ -125,7 +128,7 @@ def report(inspection: Inspection) -> Iterator[RenderableType]:
     yield Text()
     for name, meaning in SIGNATURES.items():
         if (value := inspection.signatures.get(name)) is not None:
-            yield Indented(Text(f"{value}  {meaning}" if isinstance(value, int) else str(value)), COLUMNS, name)
+            yield Indented(Text(f"{value}  {meaning}" if isinstance(value, int | float) else str(value)), COLUMNS, name)
     yield Text()
     for duplicate in inspection.duplicates[:SHOWN]:
         yield from lines(duplicate, sanitize(inspection.title or inspection.id))

@@ -212,7 +212,7 @@ def parse_order(typed: str) -> Order:
 
 def search_index(query: Query, request: DedupeRequest, page: int, size: int, order: Order) -> Mapping[str, Any]:
     settings = load()
-    tables = Tables(settings.tables).current().values()
+    tables = Tables(settings.tables, settings.index).current().values()
     with engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
         return search_window(engine, query, request, page, size, tables=tables, order=order).response

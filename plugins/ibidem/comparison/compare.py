@@ -26,7 +26,7 @@ from ibidem.grouped_search.explanations import (
 )
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import Override
-from ibidem_dedupe.pair_evidence import Evidence, Guards, LongPair, equal_content, same_table
+from ibidem_dedupe.pair_evidence import Evidence, Guards, LongPair, equal_content, may_relate, page_of, same_table
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.relations import relate
 from ibidem_ingest.document import Document, check
@@ -381,12 +381,13 @@ def compare(  # noqa: PLR0913, PLR0917 - the parts of a decision
     if decision is not None and not is_stale:
         evidence = decision.evidence(policy.level) if decision.verdict == "same" else None
     misread = {"misread": {"words": [list(each) for each in examples]}} if examples else {}
+    left_out = tables.left_out(a.language, words_a.tokens, words_b.tokens)
     parts = part_signals(packed_a, packed_b, long_pair)
     return Comparison(
         a,
         b,
         evidence,
-        signals(packed_a, packed_b) | misread | parts | overlap(words_a, words_b, shared),
+        signals(packed_a, packed_b) | left_out | misread | parts | overlap(words_a, words_b, shared),
         words_a,
         words_b,
         tuple(align(words_a.tokens, words_b.tokens, matches)),
@@ -416,8 +417,9 @@ def sign_pair(
     packed_a, packed_b = unpack(pack(a, signatures_a, distinct)), unpack(pack(b, signatures_b, distinct))
     if packed_a is None or packed_b is None:
         raise AssertionError("a value that was just packed is read again")
-    long_a, long_b = LongSignatures.decode(signatures_a.long), LongSignatures.decode(signatures_b.long)
-    return (packed_a, packed_b), (long_a, long_b) if long_a and long_b else None
+    long_a = LongSignatures.decode(signatures_a.long) or page_of(packed_a)
+    long_b = LongSignatures.decode(signatures_b.long) or page_of(packed_b)
+    return (packed_a, packed_b), (long_a, long_b) if long_a and long_b and may_relate(packed_a, packed_b) else None
 
 
 def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:

@@ -23,7 +23,7 @@ from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Hit, MatchCounts, Members
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-ADVICE = "settle groups with: ibidem backfill --groups"  # remedy where documents are not settled
+ADVICE = "settle groups with: ibidem regroup"  # remedy where documents are not settled
 
 
 NOBODY = Members((), {})  # the further documents of groups of one

@@ -338,7 +338,7 @@ def _restore(engine: Engine, id_: str, settings: Settings) -> None:
         raise MissingDocument(f"no deleted document {id_!r} is kept", "list those that are: ibidem delete --undo")
     if any(fetch_hits(engine, [id_])):
         raise UsageError(f"document {id_!r} is in index {engine.index!r} again", "keep it, or ingest the earlier text")
-    (record,) = records([deleted.document], Tables(settings.tables), settings.distinct)
+    (record,) = records([deleted.document], Tables(settings.tables, settings.index), settings.distinct)
     lowered = stone | {"version": max(deleted.version - 1, -(1 << 63))}
     if engine.replace_record("tombstones", id_, lowered, state) is None:
         raise Unavailable(f"document {id_!r} is being deleted or written by another process", "try again")

@@ -7,7 +7,10 @@ from contextlib import closing
 from dataclasses import dataclass
 from functools import partial
 from importlib.util import find_spec
+from itertools import chain, islice
 from typing import get_args
+
+import numpy as np
 
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.idf_build import REMEDY, LanguageSampler
@@ -15,7 +18,10 @@ from ibidem_core.address import redact
 from ibidem_core.errors import NoIndex
 from ibidem_core.records import REMOVE, parse_record
 from ibidem_core.settings import Settings, settings_rows
+from ibidem_dedupe.collection import UNKNOWN, UNKNOWN_DENSE, CollectionFigures
+from ibidem_dedupe.column_rules import is_noisy
 from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.reasons import percent
 from ibidem_engines.engine import Engine, HealthIssue, Info, PluginNode
 from ibidem_engines.ledger import (
     SIGN_AGAIN,
@@ -34,6 +40,7 @@ from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.readers.formats import Format, require
+from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.backfill import checkpoint as backfill
 from ibidem_workers.batches import TRIES, BatchResult, Tries
@@ -82,9 +89,10 @@ def reader(ledger: Ledger, key: str) -> Parse[object]:
 # Libraries of the extra `gateway`.
 GATEWAY = ("aiohttp", "fastapi", "httptools", "prometheus_client", "uvicorn")
 
-NAMED = 10  # damaged records that are named
+NAMED = 10  # damaged records, or documents that look misread, that are named
 
 FIRST = 50  # so many documents are looked at for their language
+JUDGED = 10_000  # and so many, whether they look misread
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +137,7 @@ def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Che
     if broker.ok and settings.broker.startswith("redis"):
         yield from check_redis(settings)
     yield check_signing()
-    yield from check_readers()
-    yield check_gateway()
+    yield from check_libraries()
 
 
 def check_distribution() -> Check:
@@ -167,9 +174,10 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
         return
     yield check_dead_letters(open_index)
     yield check_records(open_index)
-    tables = Tables(settings.tables)
+    tables = Tables(settings.tables, settings.index)
     yield from check_signatures(info, tables)
     yield from check_languages(open_index, tables)
+    yield check_misread(open_index)
 
 
 def check_plugin(open_index: Callable[[], Engine], engine_name: str) -> Iterator[Check]:
@@ -279,6 +287,21 @@ def check_languages(open_index: Callable[[], Engine], tables: Tables) -> Iterato
         yield Check("languages", ok=True, what="the first documents are in their declared languages")
 
 
+def check_misread(open_index: Callable[[], Engine]) -> Check:
+    """Count, among the first documents, those that look misread, by which the rule of an index is chosen; name some."""
+    try:
+        with closing(open_index()) as engine:
+            hits = [*islice(chain.from_iterable(engine.scan()), JUDGED)]
+    except IbidemError as error:
+        return Check.from_issue("misread", error)
+    columns = PackedColumns.decode([hit.packed for hit in hits])
+    figures = CollectionFigures.count(columns)
+    ids = [hits[row].id for row in np.flatnonzero(is_noisy(columns.noise, UNKNOWN, UNKNOWN_DENSE))[:NAMED].tolist()]
+    share = percent(figures.misread / figures.blocks if figures.blocks else 0.0)
+    named = f": {', '.join(ids)}" if ids else ""
+    return Check("misread", ok=True, what=f"{share} of {format_count(figures.blocks, 'document')} look misread{named}")
+
+
 def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
     """Check for documents without signatures, or signed with an outdated idf table."""
     if info.unsigned:
@@ -386,20 +409,15 @@ def check_signing() -> Check:
     )
 
 
-def check_readers() -> Iterator[Check]:
-    """Check that the libraries for HTML and PDF are installed."""
+def check_libraries() -> Iterator[Check]:
+    """Check that the libraries for HTML, PDF and the gateway are installed."""
+    missing = []
     for format_ in (Format.HTML, Format.PDF):
         try:
             require(format_)
         except IbidemError as error:
-            yield Check.from_issue(f"reader for {format_}", error)
-        else:
-            yield Check(f"reader for {format_}", ok=True, what="installed")
-
-
-def check_gateway() -> Check:
-    missing = [name for name in GATEWAY if find_spec(name) is None]
-    if missing:
-        message = f"`ibidem serve` cannot start: {', '.join(missing)} is not installed"
-        return Check("gateway", ok=True, what=message, remedy=install_command("gateway"))
-    return Check("gateway", ok=True, what="installed")
+            missing.append(Check.from_issue(f"reader for {format_}", error))
+    if names := [name for name in GATEWAY if find_spec(name) is None]:
+        message = f"`ibidem serve` cannot start: {', '.join(names)} is not installed"
+        missing.append(Check("gateway", ok=True, what=message, remedy=install_command("gateway")))
+    yield from missing or [Check("libraries", ok=True, what="those for HTML, PDF and ibidem serve are installed")]

@@ -5,16 +5,18 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
 
+import numpy as np
+
 from ibidem.grouped_search.explanations import reason, relation_name
 from ibidem.grouped_search.page import build_lookup, cut_fields
 from ibidem.grouped_search.texts import check_date, general_tables
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict
-from ibidem_dedupe.pair_evidence import Evidence
+from ibidem_dedupe.pair_evidence import Evidence, page_of
 from ibidem_dedupe.pairs import LongSignatureCache
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.engine import Engine, StoredDocument
+from ibidem_engines.engine import Engine, SignatureLookup, StoredDocument
 from ibidem_engines.ledger import load_overrides, lookup_presets
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.stored_groups import Hit
@@ -23,6 +25,8 @@ from ibidem_ingest.errors import MissingDocument, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.mail.head import MIH, with_hash
+from ibidem_ingest.signatures import noise
+from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, content_key
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed, unpack
 from ibidem_ingest.signatures.sign import sign_and_pack
@@ -276,8 +280,10 @@ def _inspect(  # noqa: PLR0913 - what is known of a document
         return {**engine.long_signatures([name for name in names if name != own]), own: outside}
 
     long_signatures = LongSignatureCache(read_long)
-    needs_long = policy.level == "partial" and policy.related and packed.flags & LONG
-    (result,) = engine.find([build_lookup(packed, policy, long_signatures.get(own) if needs_long else None)])
+    is_related = policy.level == "partial" and policy.related is not None
+    long = long_signatures.get(own) if is_related and packed.flags & LONG else None
+    look_up = build_lookup(packed, policy, long)
+    (result,) = engine.find([with_pages(look_up, packed, long) if is_related else look_up])
     # Documents that people have marked as the same, which look-ups may miss.
     same = {name for word in overrides if word.verdict == "same" for _, name in (word.a, word.b)}
     hits = {hit_ref(hit): hit for hit in [*result.hits, *fetch_hits(engine, sorted(same))]}
@@ -301,6 +307,17 @@ def _inspect(  # noqa: PLR0913 - what is known of a document
         ],
         capped=cut_fields(result),
     )
+
+
+def with_pages(look_up: SignatureLookup, packed: Packed, long: LongSignatures | None) -> SignatureLookup:
+    """Look also for the long texts that a short one is a page of, or for the pages of a long one."""
+    values = {**look_up.values}
+    if long is not None:
+        profiles = np.unique(long.profiles[long.profiles != 0]).tolist()
+        values["profile"] = [*values.get("profile", ()), *(f"tp1:{each:016x}" for each in profiles)]
+    elif page := page_of(packed):
+        values["profiles"] = page.clues()["profiles"]
+    return replace(look_up, values=values)
 
 
 def common_duplicates(engine: Engine, a: str, b: str) -> list[str]:
@@ -330,6 +347,7 @@ def hit_ref(hit: Hit) -> DocumentRef:
 
 def packed_facts(packed: Packed) -> dict[str, object]:
     """Return the contents of a packed value, by the names of signatures.md."""
+    block = noise.read(packed.noise)
     hashes = {
         "content": (f"ch{packed.scheme}", packed.content),
         "fingerprint": ("fp1", packed.fingerprint),
@@ -344,4 +362,5 @@ def packed_facts(packed: Packed) -> dict[str, object]:
         "terms": len(packed.terms),
         "numbers": packed.numbers,
         "slots": len(packed.slots),
+        "unknown": round(block.unknown * block.runs_of_a_term / block.runs, 3) if block.run else None,
     }

@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 
 from ibidem.comparison.word_diff import Piece, word_diff
 from ibidem.index.documents import titles
+from ibidem.index.idf_build import index_documents
 from ibidem_core.errors import NoIndex
 from ibidem_core.settings import Settings
 from ibidem_dedupe import evidence
@@ -38,9 +39,10 @@ from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.text.passages import SharedPassage
 from ibidem_workers.backfill.batch import refusal, signed_records
 from ibidem_workers.backfill.checkpoint import all_writes, read_all
-from ibidem_workers.backfill.run import check_fields, open_for_backfill
+from ibidem_workers.backfill.run import check_fields, look_through, open_for_backfill
 
 MAX_LISTED = 10
 ReadLong = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
@@ -153,13 +155,13 @@ class LongTextIndex:
                 self.keys.add(name, signatures)
                 self.packed[name] = long_hits[name].packed or b""
 
-    def build_matcher(self, names: Sequence[DocumentRef]) -> tuple[LongTextMatcher, KeyIndex]:
+    def build_matcher(self, names: Sequence[DocumentRef], columns: PackedColumns) -> tuple[LongTextMatcher, KeyIndex]:
         """Return the matcher of long texts, and their candidate pairs."""
         long_signatures = LongSignatureCache(self.read)
         matcher = LongTextMatcher(
             names, lambda row: unpack(self.packed.get(names[row], b"")), self.policy, long_signatures
         )
-        return matcher, self.keys.key_index(names)
+        return matcher, self.keys.key_index(names, columns)
 
 
 def group_slices(
@@ -169,7 +171,7 @@ def group_slices(
     progress: Callable[[int], None],
 ) -> IndexGroups:
     names, columns = sort_documents(*read_slices(slices, progress, long_texts))
-    matcher, suspected = long_texts.build_matcher(names)
+    matcher, suspected = long_texts.build_matcher(names, columns)
     policy = long_texts.policy
     grouping = group(columns, policy, apply_overrides(overrides, names, columns).constraints, matcher, suspected)
     return IndexGroups(
@@ -351,6 +353,7 @@ class DryRun:
     refused: int  # documents without a text that could be signed
     refusals: Sequence[Refusal]  # why, of the first ones
     cost: Cost  # what signing would take
+    passages: Sequence[SharedPassage]  # what unlike documents share, if signing would begin to leave it out
 
     def as_json(self) -> dict[str, object]:
         """Return the output of `ibidem backfill --dry-run --json`, which extends that of `ibidem groups`."""
@@ -364,6 +367,7 @@ class DryRun:
             "refused": self.refused,
             "refusals": [entry.as_json() for entry in self.refusals],
             "cost": self.cost.as_json(),
+            "passages": [passage.as_json() for passage in self.passages],
         }
 
 
@@ -381,10 +385,10 @@ class _Tally:
     seconds: float = 0.0  # what reading and signing took
 
     def hits(
-        self, source: ReindexSource, settings: Settings, documents: Iterator[list[SourceDocument]]
+        self, source: ReindexSource, settings: Settings, tables: Tables, documents: Iterator[list[SourceDocument]]
     ) -> Iterator[list[Hit]]:
         """Sign documents, up to a maximum number."""
-        tables, budget = Tables(settings.tables), MAX_DOCUMENTS
+        budget = MAX_DOCUMENTS
         began = perf_counter()
         for batch in documents:
             fit = [each for each in batch if self._fits(each, source.text_field, settings.max_text)][:budget]
@@ -434,7 +438,9 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
         check_fields(source)
         end = source.newest()
         documents = sum(map(source.count, all_writes(end)))
-        hits = tally.hits(source, settings, read_all(source, end))
+        tables = Tables(settings.tables, settings.index)
+        passages = look_through(source, tables)
+        hits = tally.hits(source, settings, tables, read_all(source, end))
         try:
             words = load_overrides(engine)
         except NoIndex:
@@ -444,7 +450,31 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
         leads = {(each.name.index, each.name.id): each for each in _read(source, tally, [n for n, _ in groups.largest])}
         titles = {name: each.document.title for name, each in leads.items()}
         cost = tally.cost(documents, source.size(), settings.workers)
-        return DryRun(groups, documents, titles, samples(groups, source, tally), tally.refused, tally.refusals, cost)
+        return DryRun(
+            groups, documents, titles, samples(groups, source, tally), tally.refused, tally.refusals, cost, passages
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class BoilerplateReport:
+    """The passages that unlike documents of an index share."""
+
+    left_out: Sequence[SharedPassage]  # what the index is signed without
+    found: Sequence[SharedPassage]  # what it is to be signed without from now on; empty where nothing changes
+
+    @classmethod
+    def read(cls, engine: Engine, tables: Tables) -> "BoilerplateReport":
+        """Look through the first documents of an index."""
+        names = tables.current().values()
+        left_out = {each: None for name in names if (table := tables.named(name)) for each in tables.passages(table)}
+        return cls(list(left_out), tables.look_through(index_documents(engine)))
+
+    def as_json(self) -> dict[str, object]:
+        """Return the output of `ibidem groups --boilerplate --json`."""
+        return {
+            "left_out": [each.as_json() for each in self.left_out],
+            "found": [each.as_json() for each in self.found],
+        }
 
 
 def samples(groups: IndexGroups, source: ReindexSource, tally: _Tally) -> list[Sample]:

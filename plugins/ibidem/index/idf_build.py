@@ -156,14 +156,6 @@ def index_documents(engine: Engine) -> Iterator[Document]:
             yield entry.document
 
 
-def sample(items: Iterable[Document | Refusal], language: str, count: int) -> list[str]:
-    """Draw a random sample of texts of one language."""
-    lot = ReservoirSample(count)
-    for text in Tally(language).texts(items):
-        lot.add(text)
-    return lot.texts
-
-
 def table_facts(table: Table) -> dict[str, object]:
     return {
         "name": table.name,

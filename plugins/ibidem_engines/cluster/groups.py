@@ -58,7 +58,7 @@ from ibidem_ingest.signatures.packed import LONG as IS_LONG
 
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
 SLICE = 1_000
-REMEDY = "settle the others with: ibidem backfill --groups"
+REMEDY = "settle the others with: ibidem regroup"
 WRITE, WRITES = 500, 4  # followers that are written at once, and how many such writes are under way at the same time
 
 UNSIGNED: Clause = {

@@ -19,7 +19,7 @@ from ibidem_ingest.dates import EPOCH, interval, iso_date, iso_day, time_of_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import kind, short_repr
 from ibidem_ingest.mail.head import with_hash
-from ibidem_ingest.readers.markup import strip_markup
+from ibidem_ingest.readers.text import strip_markup
 from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys

@@ -32,7 +32,6 @@ from ibidem_gateway.page.entries import count_choices, diff, has_more, page_grou
 from ibidem_gateway.page.rendering import STATIC, html, static
 from ibidem_gateway.page.state import LABELS, PAIR_LEVELS, ListQuery, field, read_query
 from ibidem_gateway.upstream import Caller, timed_search
-from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.head import FAMILY, MIH, is_mail, with_hash
 from ibidem_mail import report
 
@@ -184,7 +183,7 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoPar
     left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
     state = parameters.state()
     policy, distinct = state.at("").policy("partial"), context.settings.distinct
-    comparison = compare(left, right, Tables(context.settings.tables), policy, distinct=distinct)
+    comparison = compare(left, right, context.tables(), policy, distinct=distinct)
     page = ComparedPair.build(comparison)
     overrides = [
         each

@@ -14,7 +14,6 @@ from hypothesis import strategies as st
 
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf import table as lookup
-from ibidem_ingest.idf.store import LENGTHS, changed_fingerprints, correlation
 from ibidem_ingest.idf.table import ABSENT, Table, layout_slots, rank, ranks, write_whole
 from ibidem_ingest.text.word_hash import wh1
 
@@ -124,39 +123,3 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
         write_whole(path, full())
     assert path.read_bytes() == b"whole"
     assert list(tmp_path.iterdir()) == [path]
-
-
-TERMS = [f"{a}{b}word" for a in "abcdefgh" for b in "klmnopqr"]
-STABILITY_COUNTS = st.dictionaries(st.sampled_from(TERMS), st.integers(5, 40), min_size=3)
-
-
-def table_stability(counts: dict[str, int]) -> Table:
-    return Table.build("en", 1_000, dict(counts), "a test")
-
-
-def plain_spearman(a: dict[str, int], b: dict[str, int]) -> float | None:
-    """Follow the textbook: Pearson's correlation of mean ranks."""
-    common = sorted(set(a) & set(b))
-    ranks = []
-    for counts in (a, b):
-        values = sorted(counts[term] for term in common)
-        ranks.append([values.index(counts[t]) + (values.count(counts[t]) + 1) / 2 for t in common])
-    n = len(common)
-    means = [sum(r) / n for r in ranks] if n else [0, 0]
-    up = sum((x - means[0]) * (y - means[1]) for x, y in zip(*ranks, strict=True))
-    squares = [sum((x - m) ** 2 for x in r) for r, m in zip(ranks, means, strict=True)]
-    return up / (squares[0] * squares[1]) ** 0.5 if n > 1 and all(squares) else None
-
-
-@given(STABILITY_COUNTS, STABILITY_COUNTS)
-def test_the_correlation_is_the_textbook_s_with_ties(a: dict[str, int], b: dict[str, int]) -> None:
-    coefficient = correlation(table_stability(a), table_stability(b))
-    expected = plain_spearman(a, b)
-    assert coefficient.common == len(set(a) & set(b))
-    assert coefficient.spearman == (None if expected is None else pytest.approx(expected, abs=1e-4))
-
-
-def test_a_table_agrees_with_itself_and_changes_nothing() -> None:
-    rare_table = table_stability({term: 5 + at for at, term in enumerate(TERMS)})
-    assert correlation(rare_table, rare_table).spearman == 1.0
-    assert changed_fingerprints([" ".join(TERMS)], rare_table, rare_table) == dict.fromkeys(LENGTHS, 0.0)

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_ingest.kernel.library import SOURCE
+from ibidem_ingest.kernel.loops import SOURCE
 from support.compiled_loops import compile_loops
 
 

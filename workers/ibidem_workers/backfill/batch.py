@@ -416,7 +416,7 @@ class SigningJob:
             open_engine(address, self.into or self.source),
             source,
             source.copy_to(self.into) if self.into else None,
-            Tables(self.settings.tables),
+            Tables(self.settings.tables, self.settings.index),
             self.settings,
         )
 

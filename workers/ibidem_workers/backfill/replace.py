@@ -25,7 +25,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import find_survivors
 from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint, load_checkpoint
-from ibidem_workers.backfill.run import Backfill, Report, check_copy, check_fields
+from ibidem_workers.backfill.run import Backfill, Report, check_copy, check_fields, look_through
 from ibidem_workers.runs import new_run
 
 LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
@@ -233,7 +233,9 @@ class _Replacing:
             self._copy.check_alias(self._alias)
 
     def _checkpoint(self, checkpoint: Checkpoint | None) -> Checkpoint:
-        tables = Tables(self._settings.tables)
+        tables = Tables(self._settings.tables, self._settings.index)
+        look_through(self._source, tables)
+        tables.keep_passages(self._settings.index, self._replacement.into)
         into, (source, *_) = self._replacement.into, [part.index for part in self._source.parts()]
         if self._copy.exists() and (checkpoint is not None or not self._copy.is_unfilled()):
             if checkpoint is None or checkpoint.source != source:

@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from ibidem_core.errors import EngineError, Permanent, retry_unavailable
 from ibidem_core.settings import Settings
@@ -22,6 +23,7 @@ from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest, sign_one
+from ibidem_ingest.text.passages import SharedPassage
 from ibidem_workers.backfill.batch import (
     BackfillBatch,
     BackfillContext,
@@ -231,7 +233,8 @@ class Backfill:
         """Return the signing context of this process; idf tables are read again, since they may have changed."""
         into = self.checkpoint.into
         copy = self._source.copy_to(into) if into else None
-        return BackfillContext(self._engine, self._source, copy, Tables(self._settings.tables), self._settings)
+        tables = Tables(self._settings.tables, self._settings.index)
+        return BackfillContext(self._engine, self._source, copy, tables, self._settings)
 
     def _names(self, seq_range: SeqNoRange, gaps: Sequence[SeqNoRange]) -> Iterator[tuple[ShardRef, list[Name]]]:
         """Yield the names of the documents that others wrote in a range, page by page."""
@@ -340,7 +343,10 @@ def start_in_place(
     source.check("place")
     check_fields(source)
     source.prepare()
-    tables, uuids = Tables(settings.tables), source.uuids()
+    tables, uuids = Tables(settings.tables, settings.index), source.uuids()
+    if not follows:
+        look_through(source, tables)
+        tables.keep_passages(settings.index)
     checkpoint = load_checkpoint(engine)
     states = ("open", "followed") if follows else ("open",)
     if (
@@ -361,6 +367,12 @@ def start_in_place(
     checkpoint.state = "open"
     checkpoint.keep_indexes(uuids)
     return Backfill(engine, source, checkpoint, settings, report)
+
+
+def look_through(source: ReindexSource, tables: Tables) -> Sequence[SharedPassage]:
+    """Look for passages that documents of an index share, among the first ones, and leave them out."""
+    originals = chain.from_iterable(read_all(source, source.newest()))
+    return tables.look_through(original.document for original in originals)
 
 
 def signed_with(settings: Settings) -> list[str]:
@@ -429,7 +441,7 @@ class CheckResult:
 
 def check(settings: Settings, report: Callable[[int, int], None] = lambda *_: None) -> CheckResult:
     """Compare every document with its signatures."""
-    result, tables = CheckResult(), Tables(settings.tables)
+    result, tables = CheckResult(), Tables(settings.tables, settings.index)
     with open_for_backfill(settings) as (_, source):
         source.check("place")
         check_fields(source)

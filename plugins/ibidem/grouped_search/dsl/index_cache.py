@@ -118,7 +118,7 @@ def check_settled_as_one(checkpoints: Sequence[GroupCheckpoint], layout: Layout)
     if layout.bare:
         raise UsageError(
             f"dedupe_by=stored cannot be combined with {', '.join(layout.bare)}: no groups are stored there",
-            "sign it with: ibidem backfill --groups",
+            "sign it with: ibidem backfill",
         )
     if len(checkpoints) > 1:
         raise UsageError(

@@ -181,7 +181,7 @@ public record Way(String by, String rule, String why, Request request, State sta
             index.put("unsettled", state.unsettled);
             account.put("index", index);
             if (state.lacking() > 0) {
-                account.put("remedy", "settle groups with: ibidem backfill --groups");
+                account.put("remedy", "settle groups with: ibidem regroup");
             }
         }
         return account;

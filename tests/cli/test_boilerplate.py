@@ -1,0 +1,67 @@
+"""What unlike documents share: left out when a new index is filled and when one is signed, listed and explained."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from ingest.text.test_passages import OPENING, TALKS
+from servers.indices import ask
+from support.command_line import Answer, Run
+
+PLAIN = {"id": "plain", "text": TALKS[0].text.removeprefix(OPENING).split(".")[0]}
+
+
+@pytest.fixture
+def talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A file of talks in one frame, and the first of them without it; commands use a new index and folder of tables."""
+    monkeypatch.setenv("IBIDEM_INDEX", "talks")
+    monkeypatch.setenv("IBIDEM_TABLES", str(tmp_path / "own-tables"))
+    records = [*({"id": each.id, "text": each.text} for each in TALKS), PLAIN]
+    path = tmp_path / "talks.jsonl"
+    path.write_text("".join(json.dumps({**each, "language": "en"}) + "\n" for each in records), encoding="utf-8")
+    return str(path)
+
+
+def test_a_new_index_is_grouped_by_what_is_its_documents_own(run: Run, answer: Answer, talks: str) -> None:
+    assert run("ingest", talks)[0] == 0
+    groups = answer("groups")
+    assert (groups["duplicates"], groups["largest"][0]["lead"]) == (1, "bees")
+    shared = answer("groups", "--boilerplate")
+    assert ([each["documents"] for each in shared["left_out"]], shared["found"]) == ([6, 6], [])
+    left_out = answer("compare", "bees", "sleep")["signals"]["left_out"]
+    assert (left_out["a"], left_out["b"], len(left_out["passages"])) == (110, 110, 2)
+    assert "60 words that 6 documents share: openingaa" in " ".join(run("compare", "bees", "sleep")[1].split())
+
+
+@pytest.mark.server("opensearch")
+def test_an_index_that_is_there_is_signed_without_its_frame(
+    run: Run, answer: Answer, talks: str, on_opensearch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    index = f"{on_opensearch}-2"
+    monkeypatch.setenv("IBIDEM_INDEX", index)
+    for line in Path(talks).read_text(encoding="utf-8").splitlines():
+        ask(os.environ["IBIDEM_ENGINE"], "PUT", f"/{index}/_doc/{json.loads(line)['id']}?refresh=true", line)
+    found = answer("backfill", "--dry-run")["passages"]
+    assert [each["documents"] for each in found] == [6, 6]
+    assert run("backfill")[0] == 0
+    assert answer("groups", "--boilerplate") == {"left_out": found, "found": []}
+    assert answer("groups")["duplicates"] == 1
+    assert answer("search", "openingaa")["dedupe"]["mixed_tables"] == 0
+    assert answer("backfill", "--check")["due"] == 0
+
+
+def test_what_is_found_later_is_listed_with_the_remedy(run: Run, answer: Answer, talks: str) -> None:
+    lines = Path(talks).read_text(encoding="utf-8").splitlines(keepends=True)
+    for number, text in enumerate((lines[0], "".join(lines[1:]))):
+        path = Path(talks).with_name(f"{number}.jsonl")
+        path.write_text(text, encoding="utf-8")
+        run("ingest", str(path))
+    assert ([len(each) for each in answer("groups", "--boilerplate").values()]) == [0, 2]
+    assert "sign them again with" in run("groups", "--boilerplate")[1]
+
+
+def test_the_list_goes_with_no_figures(run: Run) -> None:
+    code, _, err = run("groups", "--boilerplate", "--level", "partial")
+    assert (code, "--boilerplate" in err) == (2, True)

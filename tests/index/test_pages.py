@@ -1,0 +1,70 @@
+"""A page of 150 words is found in the long document that has it, from both sides."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from ibidem.comparison.compare import compare
+from ibidem.index.documents import inspect, inspect_outside
+from ibidem.index.groups import index_groups
+from ibidem_dedupe.policy import Policy
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import records
+from ibidem_ingest.document import PAGE_BREAK, Document
+from ibidem_ingest.idf.store import Tables
+
+PARTIAL = Policy(level="partial")
+PAGES = [
+    " ".join(f"{chr(97 + page)}{chr(97 + word % 26)}{chr(97 + word // 26)}" * 2 for word in range(75))
+    for page in range(9)
+]
+PAGES = [f"{page} {page}" for page in PAGES]  # 150 words, each of them twice
+BOOK = Document("book", PAGE_BREAK.join(PAGES), language="en")
+PAGE = Document("page", PAGES[5], language="en")
+SHORT = Document("short", PAGES[3].rsplit(None, 1)[0], language="en")
+OTHER = Document("other", PAGES[2].replace("c", "z"), language="en")
+
+
+@pytest.fixture
+def index(tmp_path: object, tables: Tables) -> Iterator[Engine]:
+    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "books")
+    engine.create()
+    engine.write(list(records([SHORT, OTHER, PAGE, BOOK], tables)))
+    yield engine
+    engine.close()
+
+
+def test_the_page_joins_its_book_in_whole_index_groups(index: Engine) -> None:
+    groups = index_groups(index, PARTIAL)
+    joined = [
+        {names[1] for names in map(groups.names.__getitem__, rows)} for rows in members(groups.grouping.lead.tolist())
+    ]
+    assert {"book", "page"} in joined
+    assert {"short"} in joined
+    assert {"other"} in joined
+
+
+def members(leads: list[int]) -> list[list[int]]:
+    return [[row for row, lead in enumerate(leads) if lead == one] for one in sorted(set(leads))]
+
+
+def test_each_is_found_from_the_other(index: Engine, tables: Tables) -> None:
+    (book,) = inspect(index, "page", PARTIAL).duplicates
+    assert (book.id, book.level, book.evidence.why["direction"]) == ("book", "partial", "contains")
+    assert book.evidence.why["own"] == {"from": 6, "to": 6, "of": 9}
+    assert [each.id for each in inspect(index, "book", PARTIAL).duplicates] == ["page"]
+    outside = inspect_outside(index, Document("x", PAGES[7], language="en"), tables, PARTIAL)
+    assert [(each.id, each.evidence.why["own"]["from"]) for each in outside.duplicates] == [("book", 8)]
+
+
+def test_fewer_words_and_other_words_are_not(index: Engine) -> None:
+    assert not inspect(index, "short", PARTIAL).duplicates
+    assert not inspect(index, "other", PARTIAL).duplicates
+    assert not inspect(index, "page", Policy()).duplicates
+
+
+def test_a_comparison_names_the_page(tables: Tables) -> None:
+    comparison = compare(PAGE, BOOK, tables)
+    assert comparison.evidence is not None
+    assert (comparison.evidence.why["relation"], comparison.evidence.why["other"]["from"]) == ("part_of", 6)

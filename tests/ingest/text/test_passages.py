@@ -1,0 +1,109 @@
+"""Passages that unlike documents share are found, and left out of all signatures but the content hash."""
+
+from itertools import chain
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.policy import Policy
+from ibidem_ingest.document import Document
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.signatures.packed import pack, unpack
+from ibidem_ingest.signatures.sign import sign, sign_batch, sign_one
+from ibidem_ingest.text.passages import find_passages
+from ibidem_ingest.text.tokens import tokens
+from ibidem_ingest.text.word_hash import shingles, wh1
+
+NAMES = ["bees", "sleep", "router", "glass", "vaccine", "ferry"]
+
+
+def words(name: str, count: int) -> str:
+    """Return words that no other text has."""
+    return " ".join(f"{name}{chr(97 + number % 26)}{chr(97 + number // 26)}" for number in range(count))
+
+
+OPENING, CLOSING = words("opening", 60), words("closing", 50)
+TALKS = [Document(name, f"{OPENING} {words(name, 30)}. {CLOSING}", language="en") for name in NAMES]
+
+
+def test_the_frame_of_unlike_documents_is_found() -> None:
+    found = find_passages(TALKS)
+    assert [(each.words, each.documents) for each in found.passages] == [(60, 6), (50, 6)]
+    assert found.passages[0].text.split() == OPENING.split()[:12]
+
+
+def test_the_frame_is_sought_in_each_source() -> None:
+    sources = [Document(each.id, each.text, source=each.id) for each in TALKS]
+    assert not find_passages(sources).passages
+
+
+STORY = words("story", 200)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [STORY] * 40,
+        [f"{words(f'desk{number}', 8)} {STORY}" for number in range(40)],
+        [
+            *(f"{words(f'desk{number}', 30)} {STORY}" for number in range(40)),
+            *(words(f"other{number}", 50) for number in range(160)),
+        ],
+        [" ".join([STORY, *(words(f"clause{each}", 30) for each in range(number))]) for number in range(9)],
+        [words(name, 200) for name in NAMES],
+        [STORY, STORY],
+        [],
+    ],
+    ids=["copies", "copies with a line of their own", "with a paragraph", "versions", "unlike", "two", "none"],
+)
+def test_what_copies_and_versions_share_is_no_frame(texts: list[str]) -> None:
+    assert not find_passages([Document(f"{number}", text) for number, text in enumerate(texts)]).passages
+
+
+def test_documents_are_compared_by_what_is_their_own(tmp_path: Path) -> None:
+    plain = Document("plain", words("bees", 30), language="en")
+    documents = [*TALKS, plain]
+    tables = Tables(tmp_path, "talks")
+    before = sign(documents, tables)
+    tables.look_through(documents)
+    after = sign(documents, tables)
+    assert [each.content for each in after] == [each.content for each in before]
+    packed = [unpack(pack(*each)) for each in zip(documents, after, strict=True)]
+    assert not any(decide(packed[0], other, Policy()) for other in packed[1:-1])
+    assert decide(packed[0], packed[-1], Policy()) is not None
+
+
+def test_a_list_is_of_one_index_and_is_kept_until_another_table_is_used(tmp_path: Path) -> None:
+    tables = Tables(tmp_path, "talks")
+    general = tables.of("en")
+    assert general is not None
+    passages = tables.look_through(TALKS)
+    tables.keep_passages("talks")
+    reopened = Tables(tmp_path, "talks")
+    own = reopened.of("en")
+    assert own is not None
+    assert (own.base, [*reopened.passages(own)], reopened.current()) == (general.name, [*passages], {"en": own.name})
+    assert Tables(tmp_path, "other").of("en").name == general.name
+    assert not reopened.look_through(TALKS)
+    reopened.use(general)
+    assert Tables(tmp_path, "talks").of("en").name == general.name
+
+
+WORDS = [a + b + c for a in "bcdfgh" for b in "aeiou" for c in "lmnrst"]
+TABLE = Table.build("en", 10**6, {word: 5.0 * 1.1**place for place, word in enumerate(WORDS)}, "a test")
+word = st.sampled_from([*WORDS[:12], "12", "émeute", "un-\nbroken", "\f"])
+text = st.lists(word, max_size=60).map(" ".join)
+
+
+@given(st.lists(text, min_size=1, max_size=4), st.lists(text, max_size=2), st.integers(0, 30))
+def test_a_batch_signs_without_passages_as_plain_python_does(texts: list[str], own: list[str], tail: int) -> None:
+    frame = " ".join(WORDS[20:60])
+    documents = [Document("a", f"{frame} {each} {frame} {' '.join(WORDS[:tail])}") for each in chain(texts, own)]
+    runs = shingles([wh1(each) for each in chain(tokens(frame), *map(tokens, texts[:1]))])
+    table = TABLE.without(np.unique(np.array(runs, np.uint64)))
+    assert sign_batch(documents, table) == [sign_one(document, table) for document in documents]
