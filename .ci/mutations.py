@@ -43,29 +43,25 @@ MODULES: Mapping[str, Sequence[str]] = {
         "workers/groups/test_settle.py",
         "workers/groups/test_promotion.py",
         "workers/groups/test_follower.py",
-    ),
-    "ibidem_workers/groups/lookup_match.py": (
         "workers/groups/test_lookup_match.py",
         "workers/groups/test_lead_keys.py",
-        "workers/groups/test_settle.py",
     ),
     "ibidem_workers/groups/columns_match.py": (
         "workers/groups/test_columns_match.py",
         "workers/groups/test_bad_input.py",
-    ),
-    "ibidem_workers/groups/stored_columns.py": (
         "workers/groups/test_stored_columns.py",
-        "workers/groups/test_columns_match.py",
         "workers/groups/test_everything.py",
     ),
-    "ibidem_workers/groups/lease.py": ("workers/groups/test_lease.py",),
     "ibidem_workers/groups/block.py": ("workers/groups/test_block.py", "workers/groups/test_lead_keys.py"),
-    "ibidem_workers/groups/follower.py": ("workers/groups/test_follower*.py",),
-    "ibidem_workers/groups/service.py": ("workers/groups/test_follower.py", "workers/groups/test_service_progress.py"),
-    "ibidem_workers/groups/everything.py": (
+    "ibidem_workers/groups/follower.py": (
+        "workers/groups/test_follower*.py",
         "workers/groups/test_everything.py",
-        "workers/groups/test_follower.py",
         "workers/groups/test_service.py",
+    ),
+    "ibidem_workers/groups/service.py": (
+        "workers/groups/test_follower.py",
+        "workers/groups/test_service_progress.py",
+        "workers/groups/test_lease.py",
     ),
     "ibidem_mail/memberships.py": ("mail/test_thread_places.py",),
     "ibidem_workers/backfill/checkpoint.py": ("workers/backfill/test_checkpoint*.py",),

@@ -104,7 +104,7 @@ class DslBackend(SearchBackend):
         return PageRequest(search.request, search.start, search.size, search.tables, next_page=self.next_page)
 
     def _ranks_as_a_whole(self) -> bool:
-        """Return whether a document matches by its ranks.rank, so that no clause can test it alone."""
+        """Return whether a document matches by its rank, so that no clause can test it alone."""
         return "knn" in self.search.ranking
 
     def _codec(self, request: DedupeRequest) -> CursorCodec:
