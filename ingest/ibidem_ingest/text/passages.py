@@ -1,7 +1,7 @@
 """Passages that unlike documents of one source share: a template, a licence header, a cookie notice, a signature.
 
 They are left out of all signatures but the content hash, so that documents are compared by what is their own. A run of
-five words is *frequent* where at least √n of the n documents of its source hold it, and three; eight such runs in a row
+five words is *frequent* where at least √n of the n documents of its source hold it, and three; 16 such runs in a row
 are a stretch. What a document has beside its stretches is *new* if it is 15 words or more and a tenth of it, and none
 of its eight lowest runs there is among those of an earlier document. A frequent run belongs to a passage where most of
 the documents that hold it have something new, and these are √n and three where it is a quarter of each, and a third of
@@ -21,7 +21,7 @@ from ibidem_ingest.text.tokens import TokenBatch
 from ibidem_ingest.text.word_hash import SHINGLE, Hashes, Places, Shingles, token_shingles
 
 MIN_DOCUMENTS = 3
-MIN_RUNS = 8  # frequent runs in a row, which are twelve words
+MIN_RUNS = 16  # frequent runs in a row, which are twenty words
 MIN_OWN, MIN_SHARE, MUCH = 15, 0.1, 0.25
 MANY = 1 / 3  # share of a source's documents where little of each is new
 LOWEST = 8  # runs of a document's own words that are compared
