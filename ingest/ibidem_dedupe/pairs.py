@@ -439,9 +439,9 @@ class PageKeys:
 
     def _page_pairs(self, rows: Rows, columns: PackedColumns) -> Rows:
         """Return the pairs of a short text and a long one with its profile, as `row * size + row`."""
-        pages = np.flatnonzero(may_be_page(columns)) if rows.size else np.empty(0, np.int64)
-        if not pages.size:
-            return pages
+        if not rows.size:
+            return rows
+        pages = np.flatnonzero(may_be_page(columns))
         profiles, text = np.concatenate(self.profiles), np.repeat(rows, [each.size for each in self.profiles])
         order = np.argsort(profiles, kind="stable")
         profiles, text = profiles[order], text[order]

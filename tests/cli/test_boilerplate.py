@@ -19,9 +19,8 @@ def talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     monkeypatch.setenv("IBIDEM_INDEX", "talks")
     monkeypatch.setenv("IBIDEM_TABLES", str(tmp_path / "own-tables"))
     records = [*({"id": each.id, "text": each.text} for each in TALKS), PLAIN]
-    path = tmp_path / "talks.jsonl"
-    path.write_text("".join(json.dumps({**each, "language": "en"}) + "\n" for each in records), encoding="utf-8")
-    return str(path)
+    (tmp_path / "talks.jsonl").write_text("".join(json.dumps({**each, "language": "en"}) + "\n" for each in records))
+    return str(tmp_path / "talks.jsonl")
 
 
 def test_a_new_index_is_grouped_by_what_is_its_documents_own(run: Run, answer: Answer, talks: str) -> None:
@@ -58,7 +57,7 @@ def test_what_is_found_later_is_listed_with_the_remedy(run: Run, answer: Answer,
         path = Path(talks).with_name(f"{number}.jsonl")
         path.write_text(text, encoding="utf-8")
         run("ingest", str(path))
-    assert ([len(each) for each in answer("groups", "--boilerplate").values()]) == [0, 2]
+    assert [len(each) for each in answer("groups", "--boilerplate").values()] == [0, 2]
     assert "sign them again with" in run("groups", "--boilerplate")[1]
 
 

@@ -258,7 +258,7 @@ class Tables:
         if table is None or not table.passages.size:
             return {}
         words = [len(each) - len(leave_out([each], table.passages)[0]) for each in (a, b)]
-        texts = [" ".join(each) for each in (a, b)]
+        texts = " ".join(a), " ".join(b)
         shared = [each.as_json() for each in self.passages(table) if all(each.text in text for text in texts)]
         return {"left_out": {"a": words[0], "b": words[1], "passages": shared}} if any(words) else {}
 

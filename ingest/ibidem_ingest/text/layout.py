@@ -79,10 +79,9 @@ def close_figures(characters: Characters, positions: Places, signs: NDArray[np.u
         return characters
     at, mark = positions[chosen], signs[chosen]
     group = digits(at + 2) & digits(at + 3) & (characters[at + 4] == ord(" "))
-    tens = digits(at - 2)
-    begin = at - 1 - tens - (tens & digits(at - 3))
-    between = digits(at - 1) & tens & digits(at - 3)
-    linked = group & between & (np.diff(at, prepend=-4) == 4) & (mark == np.roll(mark, 1))
+    tens, hundreds = digits(at - 2), digits(at - 3)
+    begin = at - 1 - tens - (tens & hundreds)
+    linked = group & digits(at - 1) & tens & hundreds & (np.diff(at, prepend=-4) == 4) & (mark == np.roll(mark, 1))
     first = group & ~linked & (characters[begin] != ord("0")) & (characters[begin - 1] == ord(" "))
     second = linked & np.roll(first, 1)
     nth = first + 2 * second + 3 * (linked & np.roll(second, 1))
