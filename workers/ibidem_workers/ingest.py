@@ -402,8 +402,7 @@ def _look_through(source: Source, settings: Settings) -> Iterator[Document | Ref
     rest = iter(source)
     first = list(first_documents(rest, FIRST, FIRST_CHARACTERS))
     tables = Tables(settings.tables, settings.index)
-    tables.look_through(item for item in first if isinstance(item, Document))
-    tables.keep_passages(settings.index)
+    tables.look_through((item for item in first if isinstance(item, Document)), settings.index)
     yield from chain(first, rest)
 
 

@@ -149,7 +149,6 @@ class Tables:
     def __init__(self, folder: Path | str, index: str = "") -> None:
         self.folder, self.index = Path(folder), index
         self._current: dict[str, Table | None] = {}
-        self._left_out: list[SharedPassage] = []
         self._by_name: dict[str, Table] = {}
 
     def of(self, language: str) -> Table | None:
@@ -212,10 +211,8 @@ class Tables:
             own.unlink(missing_ok=True)
         self._current.pop(table.language, None)
 
-    def look_through(self, documents: Iterable[Document]) -> Sequence[SharedPassage]:
-        """Look for passages that the first documents of an index share, and leave them out.
-
-        `keep_passages` stores this.
+    def look_through(self, documents: Iterable[Document], *keep: str) -> Sequence[SharedPassage]:
+        """Look for passages that the first documents of an index share, leave them out, and keep that for some.
 
         Returns:
             All that are left out now; none where nearly nothing is found but what was left out before.
@@ -228,21 +225,16 @@ class Tables:
         if not chosen or np.isin(found.runs, before).mean() >= MOSTLY:
             return ()
         known = {each.text: each for table in chosen.values() for each in self.passages(table)}
-        self._left_out = [*(known | {each.text: each for each in found.passages}).values()]
+        left_out = [*(known | {each.text: each for each in found.passages}).values()]
+        runs, passages = np.union1d(before, found.runs), [each.as_json() for each in left_out]
         for language, table in chosen.items():
             base = Tables(self.folder).of(language) or table
-            self._current[language] = base.without(np.union1d(before, found.runs))
-        return self._left_out
-
-    def keep_passages(self, *indexes: str) -> None:
-        """Store what was found, for some indexes."""
-        for language, table in self._current.items() if self._left_out else ():
-            if table is not None and table.passages.size:
-                passages = [each.as_json() for each in self._left_out]
-                facts = {"table": table.base, "runs": table.passages.tolist(), "passages": passages}
-                write_whole(self._passages_path(table.name), [orjson.dumps(facts)])
-                for index in indexes:
-                    write_whole(self._own_pointer(language, index), [f"{table.name}\n".encode()])
+            self._current[language] = new = base.without(runs)
+            facts = {"table": base.name, "runs": runs.tolist(), "passages": passages}
+            for index in keep:
+                write_whole(self._passages_path(new.name), [orjson.dumps(facts)])
+                write_whole(self._own_pointer(language, index), [f"{new.name}\n".encode()])
+        return left_out
 
     def passages(self, table: Table) -> list[SharedPassage]:
         """Return the passages that a table leaves out."""

@@ -123,7 +123,6 @@ class Table:
     letters: NDArray[np.uint8]  # UTF-8 of all terms in the order of ranks, uint8
     # Shingle hashes of the passages that are left out of what is signed with it (`text.passages`); in no table's file.
     passages: Hashes = field(default_factory=NO_PASSAGES.copy)
-    base: str = ""  # name of the table that it is without passages
 
     def __post_init__(self) -> None:
         for part in (self.counts, self.slots, self.ends, self.letters):
@@ -190,7 +189,7 @@ class Table:
     def without(self, passages: Hashes) -> "Table":
         """Return the table that signs without some passages, named after both."""
         name = xxhash.xxh3_64_hexdigest(self.name.encode() + passages.astype("<u8").tobytes())
-        return replace(self, name=name, passages=passages, base=self.name)
+        return replace(self, name=name, passages=passages)
 
     def save(self, path: Path) -> None:
         """Write the table to a file atomically; other processes may write the same file."""

@@ -234,8 +234,8 @@ class _Replacing:
 
     def _checkpoint(self, checkpoint: Checkpoint | None) -> Checkpoint:
         tables = Tables(self._settings.tables, self._settings.index)
-        look_through(self._source, tables)
-        tables.keep_passages(self._settings.index, self._replacement.into)
+        if not self._settings.broker:
+            look_through(self._source, tables, self._settings.index, self._replacement.into)
         into, (source, *_) = self._replacement.into, [part.index for part in self._source.parts()]
         if self._copy.exists() and (checkpoint is not None or not self._copy.is_unfilled()):
             if checkpoint is None or checkpoint.source != source:

@@ -344,9 +344,8 @@ def start_in_place(
     check_fields(source)
     source.prepare()
     tables, uuids = Tables(settings.tables, settings.index), source.uuids()
-    if not follows:
-        look_through(source, tables)
-        tables.keep_passages(settings.index)
+    if not follows and not settings.broker:  # whose workers may have another folder of tables
+        look_through(source, tables, settings.index)
     checkpoint = load_checkpoint(engine)
     states = ("open", "followed") if follows else ("open",)
     if (
@@ -369,10 +368,10 @@ def start_in_place(
     return Backfill(engine, source, checkpoint, settings, report)
 
 
-def look_through(source: ReindexSource, tables: Tables) -> Sequence[SharedPassage]:
-    """Look for passages that documents of an index share, among the first ones, and leave them out."""
+def look_through(source: ReindexSource, tables: Tables, *keep: str) -> Sequence[SharedPassage]:
+    """Look for passages that the first documents of an index share, leave them out, and keep that for some indexes."""
     originals = chain.from_iterable(read_all(source, source.newest()))
-    return tables.look_through(original.document for original in originals)
+    return tables.look_through((original.document for original in originals), *keep)
 
 
 def signed_with(settings: Settings) -> list[str]:
