@@ -118,7 +118,7 @@ def test_logs_go_to_standard_error_and_leave_the_json_on_standard_output_whole(
     code, out, err = run("ingest", "docs.jsonl", "--json")
     assert json.loads(out)["run"]
     lines = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
-    events = [event["event"] for event in lines if event["logger"].endswith("submit")]
+    events = [event["event"] for event in lines if event["logger"].endswith("workers.ingest")]
     assert events == ["run begun", "document refused", "batch sent", "run submitted"]
     assert code == 3
 

@@ -102,7 +102,9 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(writing, "_check_tombstones", _nothing), "is back", "DELETION"
     ),
     "what was written before a tombstone stays": Defect(
-        lambda: patch.object(writing, "_has_tombstone", lambda *_: False), "is back", "KILLED_DELETION"
+        lambda: patch.object(writing, "_action", lambda *its, act=writing._action: act(*its[:4], {})),
+        "is back",
+        "KILLED_DELETION",
     ),
     "an older tombstone replaces a newer": Defect(
         lambda: patch.object(MemoryLedgers, "put_onto", _puts_over), "is back", "DELETIONS", 300

@@ -84,8 +84,7 @@ def test_a_list_is_of_one_index_and_is_kept_until_another_table_is_used(tmp_path
     assert general is not None
     passages = tables.look_through(TALKS, "talks")
     reopened = Tables(tmp_path, "talks")
-    own = reopened.of("en")
-    assert own is not None
+    assert (own := reopened.of("en")) is not None
     assert (own.name != general.name, reopened.passages(own), reopened.current()) == (True, passages, {"en": own.name})
     assert Tables(tmp_path, "other").of("en").name == general.name
     assert not reopened.look_through(TALKS)
