@@ -1,6 +1,6 @@
 """RabbitMQ, from Debian's `rabbitmq-server`, as an ordinary process with a name server of its own."""
 
-import shlex
+import shutil
 import socket
 from pathlib import Path
 
@@ -24,12 +24,12 @@ def answers(port: int) -> bool:
 
 def prepare(folder: Path) -> Launch:
     """Say how a node is started whose every file and port is its own."""
-    if not SERVER.exists():
-        raise Missing(f"{SERVER} is not there: install rabbitmq-server (tests/servers/install.sh)")
+    if not (SERVER.exists() and shutil.which("erl")):
+        raise Missing(f"{SERVER} or Erlang is not there: install rabbitmq-server (tests/servers/install.sh)")
     port, distribution, names = free_ports(3)
     (folder / "plugins").write_text("[].")
     # Erlang's name server detaches itself when a node starts it; started here first, it ends with its group.
-    script = f"epmd -port {names} -address 127.0.0.1 & exec {shlex.quote(str(SERVER))}"
+    script = f"epmd -port {names} -address 127.0.0.1 & exec {SERVER}"
     environment = {
         "ERL_EPMD_PORT": str(names),
         "HOME": str(folder),
