@@ -217,7 +217,7 @@ def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) ->
         server_client, gateway_client = (
             stack.enter_context(CLIENTS[kind](each, **PATIENT[kind])) for each in (address, gateway)
         )
-        list(throughput(address, gateway, seconds))  # until the servers have compiled what is asked often
+        list(throughput(address, gateway, seconds))  # warm up the servers
         yield from (f"## {kind}", "")
         yield (
             "| query | groups a page | way | least ms | median ms | own ms | server's ms | to plain | to collapse "

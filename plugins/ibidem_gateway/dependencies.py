@@ -55,9 +55,9 @@ class GatewayContext:
         """Kind of the engine: `sqlite`, `opensearch` or `elasticsearch`."""
         return self.settings.engine.partition(":")[0].partition("+")[0]
 
-    def current_tables(self) -> tuple[str, ...]:
+    def current_tables(self, index: str = "") -> tuple[str, ...]:
         """Return the names of the current idf tables."""
-        return tuple(self.tables().current().values())
+        return tuple(Tables(self.settings.tables, index or self.settings.index).current().values())
 
     def tables(self) -> Tables:
         """Return the idf tables of the index."""

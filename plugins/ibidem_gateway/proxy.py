@@ -229,7 +229,7 @@ async def search(
     # Clients in Java always send `typed_keys`, which only aggregations show.
     ignored = PRINTED if own_body.keys() & {"aggs", "aggregations"} else (*PRINTED, "typed_keys")
     own = {name: value for name, value in parameters.items() if not is_dedupe_name(name) and name not in ignored}
-    found = replace(read_search(indexes, own_body, own, dedupe), tables=context.current_tables())
+    found = replace(read_search(indexes, own_body, own, dedupe), tables=context.current_tables(indexes))
     flow = grouped_search(found, context.caches.get(caller))
     aside = max(dedupe.window, found.start + found.size) > AT_ONCE
     return await respond(request, context, flow, parameters, aside=aside)

@@ -125,7 +125,7 @@ def test_a_decision_that_groups_do_not_follow_yet_says_so(settled: Engine) -> No
     assert other.take()
     word = Override(("news", "a"), ("news", "b"), "not")
     settled.put_records("overrides", {word.key: word.as_record()})
-    assert "ibidem backfill --groups" in report_overrides(settled, [word])["remedy"]
+    assert "ibidem regroup" in report_overrides(settled, [word])["remedy"]
     other.give_back()
     settle_all(settled)
     assert report_overrides(settled, []) == {"overrides": []}

@@ -14,7 +14,7 @@ from contextlib import contextmanager, suppress
 from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 from urllib.parse import quote
 
 import msgpack
@@ -30,6 +30,7 @@ from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.passages import NO_PASSAGES, SharedPassage, find_passages, leave_out
 from ibidem_ingest.text.terms import MIN_LETTERS, is_term
 from ibidem_ingest.text.tokens import normal_form, tokens
+from ibidem_ingest.text.word_hash import Hashes
 
 FOLDING = "tok3"
 DOCUMENTS = 3_100_000
@@ -122,7 +123,7 @@ T = TypeVar("T")
 _NONE = "none"
 _CODE = re.compile("[a-z]{2,3}")
 _NAME = re.compile("[0-9a-f]{16}")
-MOSTLY = 0.9  # share of what is found that was left out before, from which on nothing changes
+KNOWN = 0.9  # share of the runs found that are already left out, from which the list stays as it is
 _SIGN_AGAIN = "sign the index again with: ibidem backfill"
 
 
@@ -130,7 +131,7 @@ LOOKED_AT, LOOKED_AT_CHARACTERS = 10_000, 20_000_000  # documents of an index th
 
 
 def first_documents(documents: Iterable[T], most: int, characters: int) -> Iterator[T]:
-    """Yield the first documents, of so many characters."""
+    """Yield documents until their number or their length reaches a limit; other items have no length."""
     for document in islice(documents, most):
         yield document
         characters -= len(document.text) if isinstance(document, Document) else 0
@@ -200,7 +201,7 @@ class Tables:
 
     def keep(self, table: Table) -> None:
         """Store a table in the folder, without making it the current one of a language."""
-        if not self._path(table.name).exists():
+        if not table.passages.size and not self._path(table.name).exists():
             table.save(self._path(table.name))
 
     def use(self, table: Table) -> None:
@@ -215,14 +216,14 @@ class Tables:
         """Look for passages that the first documents of an index share, leave them out, and keep that for some.
 
         Returns:
-            All that are left out now; none where nearly nothing is found but what was left out before.
+            All passages that are left out now; empty if the list did not change.
         """
         documents = list(first_documents(documents, LOOKED_AT, LOOKED_AT_CHARACTERS))
         found = find_passages(documents)
         tables = {each.language: self.of(each.language) for each in add_languages(documents)} if found.passages else {}
         chosen = {language: table for language, table in tables.items() if table}
         before = np.unique(np.concatenate([NO_PASSAGES, *(table.passages for table in chosen.values())]))
-        if not chosen or np.isin(found.runs, before).mean() >= MOSTLY:
+        if not chosen or np.isin(found.runs, before).mean() >= KNOWN:
             return ()
         known = {each.text: each for table in chosen.values() for each in self.passages(table)}
         left_out = [*(known | {each.text: each for each in found.passages}).values()]
@@ -238,11 +239,7 @@ class Tables:
 
     def passages(self, table: Table) -> list[SharedPassage]:
         """Return the passages that a table leaves out."""
-        return (
-            [SharedPassage(**each) for each in self._read_passages(table.name)["passages"]]
-            if table.passages.size
-            else []
-        )
+        return self._read_passages(table.name)[2] if table.passages.size else []
 
     def left_out(self, language: str, a: Sequence[str], b: Sequence[str]) -> dict[str, dict[str, object]]:
         """Return how many words of two texts are left out, and the passages that both have; empty for none."""
@@ -255,24 +252,25 @@ class Tables:
         return {"left_out": {"a": words[0], "b": words[1], "passages": shared}} if any(words) else {}
 
     def _open_without(self, name: str) -> Table | None:
-        facts = self._read_passages(name)
-        base = self.named(facts["table"])
-        if base is None:
+        base_name, runs, _ = self._read_passages(name)
+        if (base := self.named(base_name)) is None:
             return None
-        table = base.without(np.array(facts["runs"], np.uint64))
+        table = base.without(runs)
         if table.name != name:
-            raise TableError(f"{self._passages_path(name)} is damaged", f"delete it; then {_SIGN_AGAIN}")
+            raise TableError(f"{self._passages_path(name)} holds {table.name}", f"delete it; then {_SIGN_AGAIN}")
         return self._by_name.setdefault(name, table)
 
-    def _read_passages(self, name: str) -> dict[str, Any]:
+    def _read_passages(self, name: str) -> tuple[str, Hashes, list[SharedPassage]]:
+        """Read the name of the table behind a list, its runs, and its passages."""
         path = self._passages_path(name)
         try:
-            facts: dict[str, Any] = orjson.loads(path.read_bytes())
-            return {"table": str(facts["table"]), "runs": facts["runs"], "passages": facts["passages"]}
+            facts = orjson.loads(path.read_bytes())
+            passages = [SharedPassage(**each) for each in facts["passages"]]
+            return str(facts["table"]), np.array(facts["runs"], np.uint64), passages
         except OSError as error:
             remedy = "name another folder for the idf tables"
             raise TableError(f"cannot read {path}: {error.strerror}", remedy) from error
-        except (ValueError, KeyError, TypeError) as error:
+        except (ValueError, KeyError, TypeError, OverflowError) as error:
             raise TableError(f"{path} is damaged ({error})", f"delete it; then {_SIGN_AGAIN}") from error
 
     def _open_current(self, language: str) -> Table | None:

@@ -121,7 +121,7 @@ class Table:
     slots: Hashes  # look-up slots (`lookup`)
     ends: Places  # byte offset behind each term in `letters`, int64
     letters: NDArray[np.uint8]  # UTF-8 of all terms in the order of ranks, uint8
-    # Shingle hashes of the passages that are left out of what is signed with it (`text.passages`); in no table's file.
+    # Shingle hashes of the passages that signing skips (`text.passages`), uint64; stored beside the table's file.
     passages: Hashes = field(default_factory=NO_PASSAGES.copy)
 
     def __post_init__(self) -> None:

@@ -161,10 +161,7 @@ class PagedTokens:
         batch = self.batch
         sequences = Shingles.hash(batch.hashes, batch.offsets)
         kept = ~covered(sequences.hashes, batch.offsets, passages)
-        places = np.append(0, kept.cumsum())
-        columns = batch.starts[kept], batch.ends[kept], batch.hashes[kept], batch.leading[kept]
-        left = TokenBatch(batch.buffer, *columns, places[batch.offsets])
-        return PagedTokens(left, places[self.pages], self.first, self.signs)
+        return PagedTokens(batch.keep(kept), np.append(0, kept.cumsum())[self.pages], self.first, self.signs)
 
     def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
         """Return the parts of a text: their kind, and their token offsets with the end; a short text has one part."""

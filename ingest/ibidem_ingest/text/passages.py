@@ -10,7 +10,7 @@ with each other.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,7 +42,7 @@ class SharedPassage:
     text: str  # its first words
 
     def as_json(self) -> dict[str, object]:
-        return {"words": self.words, "documents": self.documents, "source": self.source, "text": self.text}
+        return asdict(self)
 
     def __str__(self) -> str:
         source = f" of {self.source}" if self.source else ""

@@ -299,6 +299,14 @@ class TokenBatch:
             offsets - offsets[0],
         )
 
+    def keep(self, kept: Flags) -> "TokenBatch":
+        """Return the batch with some of its tokens, in a buffer of their own: runs of letters are read from it."""
+        offsets = np.append(0, kept.cumsum())[self.offsets]
+        hashes, leading = self.hashes[kept], self.leading[kept]
+        left = TokenBatch(self.buffer, self.starts[kept], self.ends[kept], hashes, leading, offsets)
+        buffer = b" ".join([b"", *left.join_tokens(), _TAIL])
+        return TokenBatch(buffer, *loops.compiled().tokens(buffer), hashes, leading, offsets)
+
     def token(self, number: int) -> str:
         """Return one token as a string."""
         return self.buffer[self.starts[number] : self.ends[number]].decode()

@@ -62,7 +62,7 @@ def fetch_documents(engine: Engine, names: Sequence[DocumentRef]) -> Iterator[St
 
 AT_ONCE = 500
 
-WAITS = "stored groups follow when a user who may write documents settles them: ibidem backfill --groups"
+WAITS = "stored groups follow when a user who may write documents settles them: ibidem regroup"
 
 TEXTS_AT_ONCE = 20  # documents whose texts are in memory together
 

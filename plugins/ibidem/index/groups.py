@@ -10,7 +10,7 @@ A dry run signs an index in memory, counts its groups, samples its pairs, and es
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, fields, replace
 from heapq import nsmallest
 from time import perf_counter
 
@@ -471,10 +471,7 @@ class BoilerplateReport:
 
     def as_json(self) -> dict[str, object]:
         """Return the output of `ibidem groups --boilerplate --json`."""
-        return {
-            "left_out": [each.as_json() for each in self.left_out],
-            "found": [each.as_json() for each in self.found],
-        }
+        return asdict(self)
 
 
 def samples(groups: IndexGroups, source: ReindexSource, tally: _Tally) -> list[Sample]:

@@ -5,12 +5,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
+from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import pack, unpack
@@ -56,10 +57,9 @@ STORY = words("story", 200)
         ],
         [" ".join([STORY, *(words(f"clause{each}", 30) for each in range(number))]) for number in range(9)],
         [words(name, 200) for name in NAMES],
-        [STORY, STORY],
         [],
     ],
-    ids=["copies", "copies with a line of their own", "with a paragraph", "versions", "unlike", "two", "none"],
+    ids=["copies", "copies with a line of their own", "with a paragraph", "versions", "unlike", "none"],
 )
 def test_what_copies_and_versions_share_is_no_frame(texts: list[str]) -> None:
     assert not find_passages([Document(f"{number}", text) for number, text in enumerate(texts)]).passages
@@ -84,12 +84,19 @@ def test_a_list_is_of_one_index_and_is_kept_until_another_table_is_used(tmp_path
     assert general is not None
     passages = tables.look_through(TALKS, "talks")
     reopened = Tables(tmp_path, "talks")
-    assert (own := reopened.of("en")) is not None
+    own = reopened.of("en")
+    assert own is not None
     assert (own.name != general.name, reopened.passages(own), reopened.current()) == (True, passages, {"en": own.name})
     assert Tables(tmp_path, "other").of("en").name == general.name
     assert not reopened.look_through(TALKS)
+    reopened.use(own)
+    assert Tables(tmp_path, "other").of("en").name == own.name
     reopened.use(general)
     assert Tables(tmp_path, "talks").of("en").name == general.name
+    for damage in (b"no JSON", b"{}", b'{"table": "a", "runs": ["b"], "passages": []}'):
+        (tmp_path / f"{own.name}.passages").write_bytes(damage)
+        with pytest.raises(TableError, match="sign the index again with: ibidem backfill"):
+            Tables(tmp_path).named(own.name)
 
 
 WORDS = [a + b + c for a in "bcdfgh" for b in "aeiou" for c in "lmnrst"]
@@ -99,6 +106,7 @@ text = st.lists(word, max_size=60).map(" ".join)
 
 
 @given(st.lists(text, min_size=1, max_size=4), st.lists(text, max_size=2), st.integers(0, 30))
+@example(["", "bal " * 22], [], 28)
 def test_a_batch_signs_without_passages_as_plain_python_does(texts: list[str], own: list[str], tail: int) -> None:
     frame = " ".join(WORDS[20:60])
     documents = [Document("a", f"{frame} {each} {frame} {' '.join(WORDS[:tail])}") for each in chain(texts, own)]
