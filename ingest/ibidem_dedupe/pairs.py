@@ -206,11 +206,8 @@ class PairClassifier:
         if is_long.all():
             return self.matcher.code(row, earlier)
         page, text = (row, earlier) if is_long[1] else (earlier, row)
-        return self._page_code(page, text, self.matcher)
-
-    def _page_code(self, page: int, text: int, matcher: LongTextMatcher) -> int:
-        """Return the code of a page's evidence, which packed values are not needed for."""
-        signatures = matcher.long_signatures.get(matcher.names[text])
+        # Packed values, which only long texts keep, are not needed for a page.
+        signatures = self.matcher.long_signatures.get(self.matcher.names[text])
         if signatures is None or self.policy.related is None:
             return 0
         profile = int(self.columns.profile[page].byteswap())

@@ -123,8 +123,8 @@ T = TypeVar("T")
 _NONE = "none"
 _CODE = re.compile("[a-z]{2,3}")
 _NAME = re.compile("[0-9a-f]{16}")
+_REMEDY = "restore it from a copy, or delete it and sign the index again"
 KNOWN = 0.9  # share of the runs found that are already left out, from which the list stays as it is
-_SIGN_AGAIN = "sign the index again with: ibidem backfill"
 
 
 LOOKED_AT, LOOKED_AT_CHARACTERS = 10_000, 20_000_000  # documents of an index that are looked through, and characters
@@ -257,7 +257,7 @@ class Tables:
             return None
         table = base.without(runs)
         if table.name != name:
-            raise TableError(f"{self._passages_path(name)} holds {table.name}", f"delete it; then {_SIGN_AGAIN}")
+            raise TableError(f"{self._passages_path(name)} holds {table.name}", _REMEDY)
         return self._by_name.setdefault(name, table)
 
     def _read_passages(self, name: str) -> tuple[str, Hashes, list[SharedPassage]]:
@@ -271,7 +271,7 @@ class Tables:
             remedy = "name another folder for the idf tables"
             raise TableError(f"cannot read {path}: {error.strerror}", remedy) from error
         except (ValueError, KeyError, TypeError, OverflowError) as error:
-            raise TableError(f"{path} is damaged ({error})", f"delete it; then {_SIGN_AGAIN}") from error
+            raise TableError(f"{path} is damaged ({error})", _REMEDY) from error
 
     def _open_current(self, language: str) -> Table | None:
         name = self._read_pointer(language)

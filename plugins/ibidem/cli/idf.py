@@ -80,7 +80,8 @@ def show(
     as_json: Json = False,
 ) -> None:
     """Show the tables of the folder, or one of them."""
-    tables = Tables(load().tables)
+    settings = load()
+    tables = Tables(settings.tables, settings.index)
     if name:
         show_table(find_table(name, tables), as_json=as_json)
         return

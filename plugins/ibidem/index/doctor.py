@@ -297,7 +297,7 @@ def check_misread(open_index: Callable[[], Engine]) -> Check:
     columns = PackedColumns.decode([hit.packed for hit in hits])
     figures = CollectionFigures.count(columns)
     ids = [hits[row].id for row in np.flatnonzero(is_noisy(columns.noise, UNKNOWN, UNKNOWN_DENSE))[:NAMED].tolist()]
-    share = percent(figures.misread / figures.blocks if figures.blocks else 0.0)
+    share = percent(figures.misread / max(1, figures.blocks))
     named = f": {', '.join(ids)}" if ids else ""
     return Check("misread", ok=True, what=f"{share} of {format_count(figures.blocks, 'document')} look misread{named}")
 

@@ -162,5 +162,5 @@ def table_facts(table: Table) -> dict[str, object]:
         "language": table.language,
         "documents": table.documents,
         "terms": table.size,
-        "origin": table.origin,
+        "origin": table.origin + ", without shared passages" * (table.passages.size > 0),
     }

@@ -95,7 +95,7 @@ def test_a_list_is_of_one_index_and_is_kept_until_another_table_is_used(tmp_path
     assert Tables(tmp_path, "talks").of("en").name == general.name
     for damage in (b"no JSON", b"{}", b'{"table": "a", "runs": ["b"], "passages": []}'):
         (tmp_path / f"{own.name}.passages").write_bytes(damage)
-        with pytest.raises(TableError, match="sign the index again with: ibidem backfill"):
+        with pytest.raises(TableError, match="sign the index again"):
             Tables(tmp_path).named(own.name)
 
 
