@@ -76,16 +76,12 @@ def check(name: str, engine: Engine, every: int) -> None:
 
 
 @pytest.mark.slow
-def test_each_tenth_search_in_sqlite_has_the_answer_that_is_written_down(tmp_path: Path, records: list[Record]) -> None:
+@pytest.mark.parametrize("every", [EVERY, 1])
+def test_searches_in_sqlite_have_the_answers_that_are_written_down(
+    tmp_path: Path, records: list[Record], every: int
+) -> None:
     engine = index(f"sqlite:///{tmp_path}/index.sqlite", "answers", records)
-    check("sqlite", engine, 1 if Answers.writing else EVERY)
-    engine.close()
-
-
-@pytest.mark.slow
-def test_every_search_in_sqlite_has_the_answer_that_is_written_down(tmp_path: Path, records: list[Record]) -> None:
-    engine = index(f"sqlite:///{tmp_path}/index.sqlite", "answers", records)
-    check("sqlite", engine, 1)
+    check("sqlite", engine, 1 if Answers.writing else every)
     engine.close()
 
 
