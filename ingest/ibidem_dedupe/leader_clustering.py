@@ -6,8 +6,8 @@ comparisons and not fifty million. The result is that of the plain loop over all
 prefix-stable: hits that follow change nothing above them.
 
 Leads that are no duplicates of each other though they share a value, as documents that were built for that do, are all
-compared: that grows with the square of their number. So a value brings rows together with its first leads only, a
-thousand or some more, and what is cut is counted.
+compared: that grows with the square of their number. So a value brings rows together with its first thousand leads
+only, however rows are cut into blocks, and what is cut is counted.
 
 Rows that the rules cannot tell from an earlier row need no keys of their own: they join what that row joins.
 """
@@ -80,7 +80,7 @@ def _may_be_copies(columns: PackedColumns, policy: Policy, constraints: PairCons
 
 BLOCK = 10_000  # rows that are settled together; only a whole index holds more
 
-MAX_LEADS = 1_000  # leads that hold a value, from which on no further ones are looked for under it
+MAX_LEADS = 1_000  # first leads that hold a value; later rows are compared with no others under it
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -106,8 +106,8 @@ class Grouping:
         lead_rows = np.fromiter(leads, np.int64)
         rows = np.flatnonzero(np.isin(self.lead, lead_rows))
         members: dict[int, list[int]] = {int(lead): [] for lead in lead_rows}
-        for row, lead in zip(rows.tolist(), self.lead[rows].tolist(), strict=True):
-            members[lead].append(row)
+        for row in rows.tolist():
+            members[int(self.lead[row])].append(row)
         return members
 
 
@@ -192,7 +192,7 @@ class LeaderClustering:
         """Settle rows in portions: first among themselves, then against the later rows."""
         entries = drop_unshared(self.drop_crowded(entries))
         while len(entries.row):
-            last = next_block_end(entries, self.classifier.size)
+            last = next_block_end(entries, self.lead_counts, self.classifier.size)
             block_entries = entries.keep(entries.row < last)
             self.join_within(
                 self.classifier.classify(
@@ -280,11 +280,15 @@ def blocks(entries: KeyIndex, start: int, size: int) -> Iterator[KeyIndex]:
         yield replace(entries, key=entries.key[block_rows], row=entries.row[block_rows])
 
 
-def next_block_end(entries: KeyIndex, size: int) -> int:
-    """Return the row at which the next block ends, so that its pairs fit the budget; a block has at least one row."""
-    pairs = np.cumsum(np.bincount(entries.row, weights=count_earlier(entries), minlength=size))
-    fits = int(np.searchsorted(pairs, BUDGET, side="right"))
-    return max(fits, int(entries.row.min()) + 1)
+def next_block_end(entries: KeyIndex, lead_counts: Rows, size: int) -> int:
+    """Return the row at which the next block ends, so that its pairs fit the budget; a block has at least one row.
+
+    Whatever of it leads, none of it is beyond the first `MAX_LEADS` leads under a key.
+    """
+    earlier = count_earlier(entries)
+    pairs = np.cumsum(np.bincount(entries.row, weights=earlier, minlength=size))
+    beyond = entries.row[lead_counts[entries.key] + earlier >= MAX_LEADS].min(initial=size)
+    return int(max(min(np.searchsorted(pairs, BUDGET, side="right"), beyond), entries.row.min() + 1))
 
 
 def leads_before(entries: KeyIndex, end: int) -> Rows:
@@ -298,5 +302,5 @@ def leads_before(entries: KeyIndex, end: int) -> Rows:
 def drop_unshared(entries: KeyIndex) -> KeyIndex:
     """Drop the keys that only one remaining row has."""
     starts = np.ones(len(entries.key) + 1, bool)
-    starts[1:-1] = entries.key[1:] != entries.key[:-1]
+    starts[1:-1] = np.diff(entries.key)
     return entries.keep(~(starts[1:] & starts[:-1]))

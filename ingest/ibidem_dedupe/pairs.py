@@ -262,7 +262,7 @@ def pair_keys(pairs: Rows, size: int) -> KeyIndex:
 def first_entries(entries: KeyIndex) -> Rows:
     """Return for each entry the position of its key's first entry."""
     place = np.arange(len(entries.key))
-    place[1:][entries.key[1:] == entries.key[:-1]] = 0
+    place[1:][np.diff(entries.key) == 0] = 0
     return np.maximum.accumulate(place)
 
 

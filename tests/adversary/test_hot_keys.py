@@ -87,17 +87,7 @@ def test_each_of_many_rows_is_compared_with_so_many_leads_under_a_value_and_thos
     assert leads.lead.tolist() == list(range(ROWS))
     assert leads.crowded[-1]
     assert not leads.crowded[:LEADS].any()
-    assert LEADS < leads.crowded.sum() < ROWS
-
-
-def test_what_follows_changes_nothing_above_it_where_rows_are_cut() -> None:
-    rng = random.Random(3)  # noqa: S311 - made-up data keeps no secret
-    draws = [signatures(at) for at in rng.choices(range(600), k=900)]
-    values = [value(replace(each, slots=BASE.slots[:3] + each.slots[3:]), f"{at}") for at, each in enumerate(draws)]
-    leads, _ = count_comparisons(values, 10_000)
-    part, _ = count_comparisons(values[:500], 10_000)
-    assert part.lead.tolist() == leads.lead[:500].tolist()
-    assert part.crowded.tolist() == leads.crowded[:500].tolist()
+    assert LEADS < leads.crowded.sum() <= ROWS - LEADS
 
 
 def test_a_copy_is_found_by_what_else_it_shares_however_crowded_one_of_its_values_is() -> None:

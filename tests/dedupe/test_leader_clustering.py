@@ -3,11 +3,13 @@
 A window of hits with its groups, and what can be said of a row in it.
 """
 
+from collections import Counter, defaultdict
 from dataclasses import replace
 from unittest.mock import patch
 
+import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.grouped_search.window import Window
@@ -19,6 +21,7 @@ from ibidem_dedupe.overrides import Override, PairConstraints
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from support.examples import examples
 from support.naive_grouping import leaders
 from support.windows import SampleWindow, example_settings, make_window, signatures, value, windows, with_slots
 
@@ -28,8 +31,7 @@ POLICIES = st.sampled_from(
 
 
 def group_window(window: SampleWindow, policy: Policy, constraints: PairConstraints | None = None) -> list[int]:
-    leads: list[int] = group(PackedColumns.decode(window.values), policy, constraints).lead.tolist()
-    return leads
+    return [*map(int, group(PackedColumns.decode(window.values), policy, constraints).lead)]
 
 
 @example_settings
@@ -51,6 +53,53 @@ def test_the_size_of_blocks_and_slices_changes_nothing(
         assert group_window(window, policy) == leaders(window, policy)
 
 
+def first_leads(window: SampleWindow, most: int) -> tuple[list[int], list[int]]:
+    """Return the lead of each row, by its keys' first leads, and the leads that were not compared with all."""
+    columns, holders = PackedColumns.decode(window.values), defaultdict[int, list[int]](list)
+    classifier = pairs.PairClassifier(columns, Policy(), PairConstraints())
+    lead = leader_clustering.first_copies(columns, Policy(), 0, PairConstraints()).tolist()
+    entries = classifier.shared_keys(np.array(lead) != np.arange(len(lead)))
+    crowded = []
+    for row in np.unique(entries.row).tolist():
+        shared, keys = Counter[int](), entries.key[entries.row == row].tolist()
+        for key in keys:
+            shared.update(dict.fromkeys(holders[key], 1 if key >= entries.first_weak else entries.min_shared))
+        others = [row * len(lead) + each for each in sorted(shared) if shared[each] >= entries.min_shared]
+        lead[row] = next(iter(classifier.decide(np.array(others, np.int64))[0] % len(lead)), row)
+        if lead[row] == row:
+            crowded += [row] * any(len(holders[key]) == most for key in keys)
+            for key in keys:
+                holders[key] += [row] * (len(holders[key]) < most)
+    return [lead[first] for first in lead], crowded
+
+
+# Each becomes a row that shares sixteen bands with all, and two more slots if it is of the same text.
+OTHERS = [signatures(seed) for seed in range(40)]
+
+
+@settings(max_examples=examples(200), deadline=None)
+@given(
+    st.lists(st.integers(0, 12), min_size=20, max_size=40), st.sampled_from([1, 10, 100]), st.sampled_from([1, 7, 30])
+)
+def test_a_key_brings_rows_together_with_its_first_leads_whatever_the_size_of_blocks(
+    texts: list[int], budget: int, block: int
+) -> None:
+    rows = [
+        replace(OTHERS[at], slots=(*range(48), text, text, *OTHERS[at].slots[50:])) for at, text in enumerate(texts)
+    ]
+    window = SampleWindow([value(each, f"{at}") for at, each in enumerate(rows)])
+    for most in (3, 1_000):
+        with (
+            patch.object(leader_clustering, "BUDGET", budget),
+            patch.object(pairs, "BUDGET", budget),
+            patch.object(leader_clustering, "BLOCK", block),
+            patch.object(leader_clustering, "MAX_LEADS", most),
+        ):
+            grouping = group(PackedColumns.decode(window.values), Policy())
+        assert (grouping.lead.tolist(), np.flatnonzero(grouping.crowded).tolist()) == first_leads(window, most)
+    assert grouping.lead.tolist() == leaders(window, Policy())
+
+
 @example_settings
 @given(windows, st.data())
 def test_manual_decisions_come_before_all_evidence(window: SampleWindow, data: st.DataObject) -> None:
@@ -59,12 +108,6 @@ def test_manual_decisions_come_before_all_evidence(window: SampleWindow, data: s
     subset = data.draw(st.frozensets(st.sampled_from(sorted(constraints)), max_size=6)) if constraints else frozenset()
     words = PairConstraints(subset, constraints - subset)
     assert group_window(window, Policy(), words) == leaders(window, Policy(), words)
-
-
-@example_settings
-@given(windows, st.integers(0, 40))
-def test_hits_that_follow_change_nothing_above_them(window: SampleWindow, rows: int) -> None:
-    assert group_window(SampleWindow(window.values[:rows]), Policy()) == group_window(window, Policy())[:rows]
 
 
 def test_real_signatures_of_texts_with_versions_group_as_the_plain_loop_does(news_window: SampleWindow) -> None:
@@ -109,8 +152,7 @@ def test_no_hits_make_no_groups() -> None:
 def test_members_are_given_in_rank_order_the_first_occurrence_first() -> None:
     a, b = signatures(1), signatures(2)
     window = SampleWindow([value(each, f"{at}") for at, each in enumerate([a, b, a, b, a])])
-    grouping = group(PackedColumns.decode(window.values), Policy())
-    assert grouping.members([1, 0]) == {1: [1, 3], 0: [0, 2, 4]}
+    assert group(PackedColumns.decode(window.values), Policy()).members([1, 0]) == {1: [1, 3], 0: [0, 2, 4]}
 
 
 BASE = signatures(1)
@@ -124,9 +166,7 @@ def word(a: int, b: int, verdict: str) -> Override:
 
 def test_evidence_is_the_strongest_of_the_pair_or_none() -> None:
     window = Window.group(HITS, Policy())
-    evidence = window.evidence(1, 0)
-    assert evidence is not None
-    assert evidence.signature == "minhash"
+    assert "minhash" in str(window.evidence(1, 0))
     assert window.evidence(2, 0) is None
     assert window.evidence(3, 0) is None
 
@@ -135,9 +175,7 @@ def test_not_beats_every_evidence_and_same_counts_where_there_is_none() -> None:
     window = Window.group(HITS, Policy(), [word(0, 1, "not"), word(2, 3, "same")])
     assert window.grouping.lead.tolist() == [0, 1, 2, 2]
     assert window.evidence(1, 0) is None
-    evidence = window.evidence(3, 2)
-    assert evidence is not None
-    assert evidence.signature == "override"
+    assert "override" in str(window.evidence(3, 2))
 
 
 def test_same_joins_only_when_one_of_the_two_is_the_first_occurrence() -> None:
