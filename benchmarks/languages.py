@@ -24,6 +24,7 @@ import tempfile
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
+from hashlib import blake2b
 from pathlib import Path
 from zipfile import ZipFile
 
@@ -34,7 +35,6 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import detect
 from ibidem_ingest.signatures.bigrams import is_dense_letter
-from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.text.tokens import tokens
 from ibidem_lab.evaluate import PairFigures, found_evidence, sign_collection
 from ibidem_lab.labels import Pair, order_pair
@@ -113,7 +113,7 @@ def pieces(texts: Texts, language: str, limit: int) -> list[Document]:
         words = text.split()
         for at in range(0, len(words), cut):
             piece = Document(f"{name}.{at // cut}", " ".join(words[at : at + cut]), language=language)
-            if int(group_name(piece.id), 16) % 2 and len(tokens(piece.text)) >= 50:
+            if blake2b(piece.id.encode(), digest_size=12).digest()[-1] % 2 and len(tokens(piece.text)) >= 50:
                 parts.append(piece)
     language_parts = [
         piece

@@ -13,6 +13,7 @@ these names, and the names of indexes inside them are those of the indexes thems
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from secrets import token_hex
 from typing import Any, Literal, Protocol, overload
 
 import numpy as np
@@ -21,7 +22,6 @@ from xxhash import xxh3_64_intdigest
 from ibidem_dedupe.overrides import DocumentRef, pair_key
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.requests import RequestFlow
-from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.packed import IdColumn, PackedValues
 
@@ -108,13 +108,9 @@ class GroupedDocument:
     state: tuple[int, int]  # two numbers of the engine's own, which another write changes
 
 
-def own_group(index: str, id_: str) -> str:
-    """Return the group name that a document leads; it differs from that of the same id in other indexes.
-
-    >>> own_group("news-1", "a") != own_group("news-2", "a")
-    True
-    """
-    return group_name(f"{index}\0{id_}")
+def new_group() -> str:
+    """Return the name of a new group: random, so that it tells nothing of documents that a reader may not see."""
+    return token_hex(12)
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,6 @@ from typing import Any
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign_batch
 from servers.indices import ask, create_index
@@ -83,13 +82,16 @@ def fill(address: str, index: str, shards: int) -> Vault:
 
 def forge(vault: Vault, secret: Record) -> None:
     """Write public documents that claim to be the secret."""
-    source = ask(vault.address, "GET", f"/{vault.index}/_doc/story-1?refresh=true&realtime=true")["_source"]
+    source, hidden = (
+        ask(vault.address, "GET", f"/{vault.index}/_doc/{id_}?refresh=true&realtime=true")["_source"]
+        for id_ in ("story-1", HIDDEN)
+    )
     value = packed_values(vault, [HIDDEN])[0]
     lines: list[Json] = []
     for at in range(FORGERIES):
         forged = source | {"title": f"Forgery {at}", "text": f"said {'loudly ' * 9}", "source": "public"}
         forged["ibidem"] = source["ibidem"] | {"id": f"forged-{at}", "packed": value}
-        forged["ibidem"] |= {"group": group_name(HIDDEN), "lead": False}
+        forged["ibidem"] |= {"group": hidden["ibidem"]["group"], "lead": False}
         lines += [{"index": {"_id": f"forged-{at}"}}, forged]
     answer = ask(vault.address, "POST", f"/{vault.index}/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
     assert not answer["errors"], answer

@@ -29,6 +29,7 @@ from ibidem_engines.stored_groups import (
     MembershipStore,
     RecordState,
     Values,
+    new_group,
 )
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -136,7 +137,7 @@ class MemoryTarget(WriteTarget):
         return StoredVersion(each.version, each.record.digest, each.state, document.origin, self.index, group)
 
     @override
-    def source(self, record: Record, values: object = None, stored_version: StoredVersion | None = None) -> bytes:
+    def source(self, record: Record, values: object = None, group: str = "") -> bytes:
         link: Link = self.cluster  # type: ignore[assignment]
         check_storable(record)
         try:
@@ -147,7 +148,7 @@ class MemoryTarget(WriteTarget):
             orjson.dumps(dict(record.document.meta))
         except TypeError as error:
             raise UnstorableRecord("meta", str(error)) from error
-        return link.cluster.body(Stored(record, record.version, self.group(record.document.id, stored_version)))
+        return link.cluster.body(Stored(record, record.version, group or new_group()))
 
     @override
     def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:

@@ -20,8 +20,7 @@ from ibidem_engines.engine import (
     SourceDocument,
     WriteStatus,
 )
-from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef
-from ibidem_ingest.signatures.content import group_name
+from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef, new_group
 from ibidem_ingest.signatures.schema import NONE, SCHEMA
 from simulation.memory_cluster import Link, Stored
 
@@ -192,7 +191,7 @@ class MemoryCopy(ReindexTarget):
         for each, record in documents:
             own = record or Record(each.document, NONE, each.version, digest="", packed=b"")
             verb, state, version = base(each)
-            body = self._link.cluster.body(Stored(own, own.version, group_name(each.name.id)))
+            body = self._link.cluster.body(Stored(own, own.version, new_group()))
             actions.append(Action(verb, self.name, each.name.id, body, state, version=version))
         results = self._link.each([partial(self._link.cluster.act, action) for action in actions], "copy")
         return [_outcome(each.name.id, result) for (each, _), result in zip(documents, results, strict=True)]

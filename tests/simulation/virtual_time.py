@@ -7,6 +7,7 @@ from unittest.mock import patch
 from uuid import UUID
 
 import ibidem_core.errors as retry
+from ibidem_engines import stored_groups
 from ibidem_workers import runs, tasks
 from ibidem_workers.backfill import replace, run
 from ibidem_workers.groups import service
@@ -50,6 +51,7 @@ def name_of(process: Process | None) -> str:
 def virtual_time(scheduler: Scheduler) -> Iterator[None]:
     """Let the code under simulation live in virtual time, and draw its names from the seed."""
     clock = VirtualTime(scheduler)
+    names = random.Random(0)  # noqa: S311 - a schedule is to be repeated
 
     def draw() -> UUID:
         return UUID(int=scheduler.rng.getrandbits(128), version=4)
@@ -66,6 +68,7 @@ def virtual_time(scheduler: Scheduler) -> Iterator[None]:
         (runs, "time"): clock,
         (runs, "has_exited"): lambda name: ended(scheduler, name),
         (tasks, "time"): clock,
+        (stored_groups, "token_hex"): lambda size: names.randbytes(size).hex(),
         (retry, "_pause"): lambda seconds, has_ended, _: scheduler.pause(seconds),
     }
     drawn = random.getstate()

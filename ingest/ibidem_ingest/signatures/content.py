@@ -114,16 +114,3 @@ def sign_titles(
         bool(title) and length < SHORT and counts_title(text.decode().split(), title, sign.decode())
         for text, sign, length, title in zip(words, signs, lengths, signed, strict=True)
     ]
-
-
-# Bytes of a name: no two of a billion ids share one by chance, and a search for two that do is too long.
-GROUP_NAME_SIZE = 12
-
-
-def group_name(id_: str) -> str:
-    """Return the group name of the document that starts a group.
-
-    >>> group_name("op-17")
-    '06aacebfd0b36511566f04ea'
-    """
-    return blake2b(id_.encode(), digest_size=GROUP_NAME_SIZE).hexdigest()

@@ -272,8 +272,7 @@ class ClusterEngine(Engine):
         kind = "full" if "full" in index_layout.kinds else "lean"
         ledgers = LedgerStore(self._cluster, index_layout.names(self.index), self._ledgers)
         indices = index_layout.indices
-        is_set = index_layout.is_set
-        return WriteTarget(self._cluster, target, self.fields, kind, ledgers, self._write_mode, indices, is_set=is_set)
+        return WriteTarget(self._cluster, target, self.fields, kind, ledgers, self._write_mode, indices)
 
     def _check_server(self) -> str:
         """Refuse a server that is another product, or too old; returns its version."""

@@ -14,13 +14,13 @@ from ibidem_core.address import OURS, Fields, read_path, remove_path, set_path
 from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
 from ibidem_engines.ledger import UnstorableRecord, check_storable
 from ibidem_engines.query import Query
+from ibidem_engines.stored_groups import new_group
 from ibidem_engines.words import mark, passage, searched_phrases
 from ibidem_ingest.dates import EPOCH, interval, iso_date, iso_day, time_of_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import kind, short_repr
 from ibidem_ingest.mail.head import with_hash
 from ibidem_ingest.readers.text import strip_markup
-from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
@@ -232,7 +232,7 @@ def led_group(own_part: Mapping[str, object]) -> str:
 def _own_part(record: Record, layout: str, known_values: Values | None = None, group: str = "") -> dict[str, object]:
     document = record.document
     own_part: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
-    own_part |= {"group": group or group_name(document.id), "lead": True}
+    own_part |= {"group": group or new_group(), "lead": True}
     if document.version is not None:
         own_part["given"] = True
     if document.origin:

@@ -36,8 +36,6 @@ from ibidem_engines.ledger import (
     write_in_turns,
 )
 from ibidem_engines.requests import quote_index
-from ibidem_engines.stored_groups import own_group
-from ibidem_ingest.signatures.content import group_name
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,24 +116,10 @@ class WriteTarget:
     ledgers: LedgerStore  # the records next to the index
     mode: WriteMode = field(default_factory=WriteMode)  # whether a write reads first
     indices: tuple[str, ...] = ()  # all indexes of the name, the newest last: a document is replaced where it is
-    is_set: bool = False  # whether other indexes may hold the same ids
 
-    def group(self, id_: str, stored_version: StoredVersion | None = None) -> str:
-        """Return the name of the group that a document leads after it is written.
-
-        A lead keeps the name of its group, so that its followers are found.
-        """
-        if stored_version and stored_version.group:
-            return stored_version.group
-        if not self.is_set:
-            return group_name(id_)
-        newest = self.index if self.index in self.indices else self.indices[-1]
-        return own_group(stored_version.index if stored_version else newest, id_)
-
-    def source(
-        self, record: Record, values: Values | None = None, stored_version: StoredVersion | None = None
-    ) -> bytes:
-        return as_source(record, self.fields, self.layout, values, group=self.group(record.document.id, stored_version))
+    def source(self, record: Record, values: Values | None = None, group: str = "") -> bytes:
+        """Return a document; a lead keeps the name of its group, so that its followers are found."""
+        return as_source(record, self.fields, self.layout, values, group=group)
 
     def stored_versions(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         return read_versions(self.cluster, self.indices or (self.index,), ids) if ids else {}
@@ -169,6 +153,7 @@ class _Ready:
 
     record: Record
     source: bytes
+    values: Values  # its look-up values
 
     @property
     def id(self) -> str:
@@ -185,7 +170,7 @@ def _write_turn(target: WriteTarget, records: Sequence[Record]) -> list[Outcome]
     for position, (record, values) in enumerate(zip(records, values_of_records(records), strict=True)):
         if position not in outcomes:
             try:
-                ready[position] = _Ready(record, target.source(record, values))
+                ready[position] = _Ready(record, target.source(record, values), values)
             except UnstorableRecord as unfit:
                 outcomes[position] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     if ready:
@@ -306,8 +291,7 @@ def _action(
         return Action("create", target.index, ready.id, ready.source)
     if stored.digest == ready.record.digest:
         return None
-    is_same = target.group(ready.id, stored) == target.group(ready.id)
-    source = ready.source if is_same else target.source(ready.record, stored_version=stored)
+    source = target.source(ready.record, ready.values, stored.group) if stored.group else ready.source
     return Action("index", stored.index, ready.id, source, stored.state)
 
 

@@ -25,9 +25,8 @@ from ibidem_engines.ledger import (
     write_in_turns,
 )
 from ibidem_engines.sqlite.file import Row, SqliteFile
-from ibidem_engines.stored_groups import Ledger, RecordState
+from ibidem_engines.stored_groups import Ledger, RecordState, new_group
 from ibidem_ingest.dates import interval
-from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
@@ -151,8 +150,7 @@ def _facts(record: Record) -> Row:
         raise UnstorableRecord("meta", f"JSON cannot hold it: {error}") from error
     is_signed = int(bool(record.packed) and signatures.length > 0)
     names = (document.source, document.language, first, last, document.date, document.url)
-    group = group_name(document.id)
-    return (is_signed, signatures.idf, *names, document.version, len(document.pages), meta, group, document.origin)
+    return (is_signed, signatures.idf, *names, document.version, len(document.pages), meta, document.origin)
 
 
 def _check(record: Record) -> None:
@@ -165,7 +163,7 @@ def _check(record: Record) -> None:
 
 _DOCUMENT = """insert into "ibidem.{index}.documents"
     (place, id, version, digest, packed, signed, idf, source, language, first, last, date, url, given,
-    pages, meta, "group", origin, lead) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"""
+    pages, meta, origin, "group", lead) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"""
 _TEXT = 'insert into "ibidem.{index}.texts" (rowid, title, text) values (?, ?, ?)'
 _KEYS = 'insert into "ibidem.{index}.keys" (rowid, key) values (?, ?)'
 _FORGET_KEYS = 'insert into "ibidem.{index}.keys" ("ibidem.{index}.keys", rowid, key) values (\'delete\', ?, ?)'
@@ -177,8 +175,8 @@ _LONG = 'insert into "ibidem.{index}.long" (place, value) values (?, ?)'
 _SIGNED = """select d.place, d.packed, l.value from "ibidem.{index}.documents" d
     left join "ibidem.{index}.long" l on l.place = d.place where d.place in (select value from json_each(?))"""
 _RAISE = 'update "ibidem.{index}.documents" set version = ? where id = ?'
-_THERE = """select id, place, version, digest, origin from "ibidem.{index}.documents"
-    where id in (select value from json_each(?))"""
+_THERE = """select id, place, version, digest, origin, case lead when 1 then "group" else '' end
+    from "ibidem.{index}.documents" where id in (select value from json_each(?))"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +187,7 @@ class _StoredVersion:
     version: int
     digest: str
     origin: str
+    group: str  # name of the group that it leads; empty if it leads none
 
 
 @dataclass(frozen=True, slots=True)
@@ -279,7 +278,8 @@ def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
     outcomes = {each.position: stored.outcome(each.record) for each in ready}
     inserts = [each for each in ready if outcomes[each.position].status is WriteStatus.INDEXED]
     _remove(file, [stored.documents[each.id].place for each in inserts if each.id in stored.documents])
-    for each, place in zip(inserts, _insert(file, inserts), strict=True):
+    groups = {name: each.group for name, each in stored.documents.items()}
+    for each, place in zip(inserts, _insert(file, inserts, groups), strict=True):
         outcomes[each.position] = Outcome(each.id, WriteStatus.INDEXED, place, outcomes[each.position].previous_version)
     unchanged = [each.record for each in ready if outcomes[each.position].status is WriteStatus.UNCHANGED]
     file.run_many(_RAISE, [(record.version, record.document.id) for record in unchanged])
@@ -289,15 +289,15 @@ def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
     return outcomes
 
 
-def _insert(file: SqliteFile, records: Sequence[Ready]) -> range:
-    """Insert rows at the next positions, and return the positions."""
+def _insert(file: SqliteFile, records: Sequence[Ready], groups: Mapping[str, str]) -> range:
+    """Insert rows at the next positions, and return the positions; a lead keeps the name of its group."""
     if not records:
         return range(0)
     (last_place,) = file.run("""select value from "ibidem.{index}.state" where name = 'place'""").fetchone()
     places = range(last_place + 1, last_place + 1 + len(records))
     file.run("""update "ibidem.{index}.state" set value = ? where name = 'place'""", (places[-1],))
     pairs = list(zip(places, records, strict=True))
-    file.run_many(_DOCUMENT, [(place, *each.row) for place, each in pairs])
+    file.run_many(_DOCUMENT, [(place, *each.row, groups.get(each.id) or new_group()) for place, each in pairs])
     written = [(each.record.document.title, each.record.document.text) for each in records]
     seen = [(visible(title), visible(text)) for title, text in written]
     file.run_many(_TEXT, [(place, *texts) for place, texts in zip(places, seen, strict=True)])

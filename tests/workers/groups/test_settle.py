@@ -11,11 +11,10 @@ from ibidem_dedupe.overrides import DocumentRef, Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import POLICY
 from ibidem_engines.sqlite.groups import SqliteGroups
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Name, ShardRef, own_group
-from ibidem_ingest.signatures.content import group_name
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Name, ShardRef
 from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.settle import ROUNDS, LeadChanged, Settler, split_group, start_groups
+from ibidem_workers.groups.settle import ROUNDS, LeadChanged, Settler, split_group
 from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import opened
 from workers.groups.test_follower import OTHER, TEXT, before_a_write, followers, joined, write
@@ -189,9 +188,6 @@ def test_what_was_found_to_join_a_lead_joins_it_only_while_it_leads(change: str)
         assert after.group == (lead.group if change == "none" else document.group)
 
 
-OWN_B = own_group("news", "b")
-
-
 @pytest.mark.parametrize(
     ("leads", "portion", "moved"),
     [
@@ -206,13 +202,12 @@ OWN_B = own_group("news", "b")
         ("aG bG cG", "abc", "bc"),
         ("aG cH bG", "acb", "b"),
         ("aG b cG", "abc", "bc"),
-        ("aG bG cB", "ab", "b"),
     ],
 )
 def test_of_several_leads_of_a_group_the_first_keeps_it_and_each_other_starts_one_of_its_own(
     leads: str, portion: str, moved: str
 ) -> None:
-    names = {"G": "a group", "H": "another", "B": OWN_B, "": ""}
+    names = {"G": "a group", "H": "another", "": ""}
     with index() as engine:
         write(engine, a=TEXT, b=OTHER, c=" ".join(f"third{at}" for at in range(90)))
         for name, group in ((each[0], each[1:]) for each in leads.split()):
@@ -228,12 +223,10 @@ def test_of_several_leads_of_a_group_the_first_keeps_it_and_each_other_starts_on
         joins = settler_of(engine).settle([before[name] for name in portion], {}, planned.extend, match)
         assert (joins, [name for _, name in planned]) == (Counter(), list(moved))
         assert matched == [name for name in portion if name not in moved]
-        fresh = {"b": group_name(f"news\0b\0{before['b'].name.order}")} if "B" in leads else {}
-        after = {each.name.id: (each.group, each.lead) for each in stored(engine)}
-        assert after == {
-            name: (fresh.get(name, own_group("news", name)) if name in moved else each.group, True)
-            for name, each in before.items()
-        }
+        after = {each.name.id: each for each in stored(engine)}
+        assert all(each.lead for each in after.values())
+        assert all((after[name].group == each.group) == (name not in moved) for name, each in before.items())
+        assert len({after[name].group for name in moved}) == len(moved)
 
 
 def test_of_leads_of_a_group_in_several_indexes_that_of_the_earliest_index_keeps_it(
@@ -248,37 +241,27 @@ def test_of_leads_of_a_group_in_several_indexes_that_of_the_earliest_index_keeps
             assert settler._displaced_leads([one], {"a group": [other]}) == ([one] if place < at else [])
 
 
-@pytest.mark.parametrize("is_lead", [True, False])
-def test_a_document_takes_its_own_name_unless_another_leads_a_group_of_it(is_lead: bool) -> None:
-    with index() as engine:
-        write(engine, a=TEXT, b=OTHER)
-        engine.groups().assign([Assignment(*named(engine, "a"), OWN_B, lead=is_lead)])
-        (start,) = start_groups(engine.groups(), named(engine, "b"))
-        assert (start.group == OWN_B, start.lead) == (not is_lead, True)
-
-
-@pytest.mark.parametrize("group", ["a group", own_group("news", "lead")])
-def test_when_a_group_parts_its_name_stays_with_the_larger_part_and_each_part_has_one_lead(group: str) -> None:
-    with index() as engine:
-        store = engine.groups()
-        for stay, leave in ((stay, leave) for stay in range(4) for leave in range(7)):
-            stayers, leavers = [f"s{at}" for at in range(stay)], [f"l{at}" for at in range(leave)]
-            documents = {
-                name: GroupedDocument(Name("news", name, at), b"", group, name == "lead", (at, 0))
-                for at, name in enumerate(["lead", *stayers, *leavers])
-            }
-            changes = split_group(
-                store, documents["lead"], [documents[name] for name in stayers], [documents[name] for name in leavers]
-            )
-            after = {name: (each.group, each.lead) for name, each in documents.items()}
-            after |= {each.document.name.id: (each.group, each.lead) for each in changes}
-            if leave <= stay + 1:
-                assert all(after[name] == (group, name == "lead") for name in ["lead", *stayers])
-                assert all(after[name] == (own_group("news", name), True) for name in leavers)
-            else:
-                own = after["lead"][0]
-                assert own != group
-                assert all(after[name] == (own, name == "lead") for name in ["lead", *stayers])
-                assert all(after[name] == (group, name == "l0") for name in leavers)
-            settled = {each.document.name.id for each in changes}
-            assert settled.isdisjoint(stayers if leave <= stay + 1 else leavers[1:])
+def test_when_a_group_parts_its_name_stays_with_the_larger_part_and_each_part_has_one_lead() -> None:
+    group = "a group"
+    for stay, leave in ((stay, leave) for stay in range(4) for leave in range(7)):
+        stayers, leavers = [f"s{at}" for at in range(stay)], [f"l{at}" for at in range(leave)]
+        documents = {
+            name: GroupedDocument(Name("news", name, at), b"", group, name == "lead", (at, 0))
+            for at, name in enumerate(["lead", *stayers, *leavers])
+        }
+        changes = split_group(
+            documents["lead"], [documents[name] for name in stayers], [documents[name] for name in leavers]
+        )
+        after = {name: (each.group, each.lead) for name, each in documents.items()}
+        after |= {each.document.name.id: (each.group, each.lead) for each in changes}
+        if leave <= stay + 1:
+            assert all(after[name] == (group, name == "lead") for name in ["lead", *stayers])
+            assert all(after[name][1] for name in leavers)
+            assert len({group, *(after[name][0] for name in leavers)}) == leave + 1
+        else:
+            own = after["lead"][0]
+            assert own != group
+            assert all(after[name] == (own, name == "lead") for name in ["lead", *stayers])
+            assert all(after[name] == (group, name == "l0") for name in leavers)
+        settled = {each.document.name.id for each in changes}
+        assert settled.isdisjoint(stayers if leave <= stay + 1 else leavers[1:])

@@ -23,7 +23,6 @@ from typing import Protocol
 
 import numpy as np
 import orjson
-from xxhash import xxh3_64_intdigest
 
 from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_core.side_packages import hook
@@ -41,6 +40,7 @@ from ibidem_engines.stored_groups import (
     ShardRef,
     StoredGroups,
     marks_as_record,
+    new_group,
 )
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.block import Rules
@@ -55,7 +55,7 @@ from ibidem_workers.groups.columns_match import (
     count_leads,
     read_slices,
 )
-from ibidem_workers.groups.settle import Match, Plan, Settler, fresh_name, own_name, promote, ref, start_groups
+from ibidem_workers.groups.settle import Match, Plan, Settler, promote, ref, start_groups
 
 Choose = Callable[[PackedColumns], Policy]  # returns the rule for some documents
 
@@ -71,7 +71,6 @@ class Regrouping:
     is_named: Bools  # (n,) rows whose group's name is needed: leads that have followers
     is_lead: Bools  # (n,) rows that lead their group already, the first of it in the order of writing
     names: dict[int, str] = field(default_factory=dict)  # names of the groups of such leads, as far as they are known
-    group_hashes: frozenset[int] = frozenset()  # hashes of the names of all groups
 
     @classmethod
     def find(
@@ -90,8 +89,7 @@ class Regrouping:
         grouping = group(columns, rules.policy, constraints, report=lambda _: heartbeat())
         is_named = np.zeros(len(stored), bool)
         is_named[grouping.lead[grouping.lead != np.arange(len(stored))]] = True
-        group_hashes = frozenset(np.unique(stored.groups[: len(stored)]).tolist())
-        return cls(stored, rules, grouping, bounds, is_named, first_leads(stored), group_hashes=group_hashes)
+        return cls(stored, rules, grouping, bounds, is_named, first_leads(stored))
 
     def write(self, store: StoredGroups, part: ShardRef, documents: Sequence[GroupedDocument], plan: Plan) -> None:
         """Write the changes of some documents, leads before their followers."""
@@ -115,21 +113,16 @@ class Regrouping:
 
     def _lead(self, row: int, document: GroupedDocument) -> Assignment | None:
         is_lead = bool(self.is_lead[row])
-        name = document.group if is_lead else self._new_name(document)
+        name = document.group if is_lead else new_group()
         if self.is_named[row]:
             self.names[row] = name
         return None if is_lead else Assignment(document, name, lead=True, settled=True)
-
-    def _new_name(self, document: GroupedDocument) -> str:
-        """Return an unused group name: the document's own, unless a group had it when all documents were read."""
-        name = own_name(document)
-        return fresh_name(document) if xxh3_64_intdigest(name.encode()) in self.group_hashes else name
 
     def _join(self, row: int, document: GroupedDocument) -> Assignment | None:
         """Return the assignment of a follower; None if it already follows its lead."""
         name = self.names.get(int(self.grouping.lead[row]))
         if name is None:  # its lead has changed since it was read: the document is settled as a new one
-            return Assignment(document, self._new_name(document), lead=True)
+            return Assignment(document, new_group(), lead=True)
         return Assignment(document, name, lead=False) if document.lead or document.group != name else None
 
 
@@ -434,6 +427,6 @@ def revisit(store: StoredGroups, names: Sequence[tuple[str, str]]) -> bool:
     store.newest()
     documents = store.read(sorted(set(names)))
     leads = [each for each in documents if each.lead]
-    starts = start_groups(store, [each for each in documents if not each.lead])
+    starts = start_groups(each for each in documents if not each.lead)
     changes = [*(Assignment(each, each.group, lead=True) for each in leads), *starts]
     return not changes or all(store.assign(changes))

@@ -17,9 +17,8 @@ from ibidem_engines.stored_groups import (
     Several,
     StoredGroups,
     index_places,
-    own_group,
+    new_group,
 )
-from ibidem_ingest.signatures.content import group_name
 from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys, lookup_keys_batch
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_workers.groups.block import Join, Row, Rules
@@ -161,7 +160,7 @@ class Settler:
         displaced_names = {ref(each) for each in displaced}
         documents = {ref(each): each for each in portion if ref(each) not in displaced_names}
         joins = match([make_row(each) for each in documents.values()], marks)
-        changes = [*start_groups(self.store, displaced), *self._successions(joins, documents, followers)]
+        changes = [*start_groups(displaced), *self._successions(joins, documents, followers)]
         return self.write(joins, documents, plan, changes)
 
     def _look_up(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
@@ -266,49 +265,24 @@ class Settler:
             stay = self.rules.duplicates(make_row(lead), [make_row(each) for each in members])
             pairs = list(zip(members, stay, strict=True))
             stayers, leavers = [each for each, stays in pairs if stays], [each for each, stays in pairs if not stays]
-            changes += split_group(self.store, lead, stayers, leavers)
+            changes += split_group(lead, stayers, leavers)
         return changes
 
 
 def split_group(
-    store: StoredGroups,
-    lead: GroupedDocument,
-    members: Sequence[GroupedDocument],
-    leavers: Sequence[GroupedDocument],
+    lead: GroupedDocument, members: Sequence[GroupedDocument], leavers: Sequence[GroupedDocument]
 ) -> list[Assignment]:
     """Split a group; the larger part keeps the name."""
     if len(leavers) <= len(members) + 1:
-        return start_groups(store, leavers)
-    (start,) = start_groups(store, [lead])
+        return start_groups(leavers)
+    (start,) = start_groups([lead])
     followers = [Assignment(each, start.group, lead=False) for each in members]
     return [Assignment(leavers[0], lead.group, lead=True), start, *followers]
 
 
-def start_groups(store: StoredGroups, documents: Sequence[GroupedDocument]) -> list[Assignment]:
-    """Assign each document to a separate group, under an unused name that is not its present one.
-
-    Its own name comes first: where it is written again, that is how its followers are found.
-    """
-    if not documents:
-        return []
-    own_names = {own_name(each): ref(each) for each in documents}
-    taken = {
-        each.group
-        for leads in store.members(list(own_names), lead=True)
-        for each in leads
-        if own_names[each.group] != ref(each)
-    }
-    names = [fresh_name(each) if own_name(each) in {*taken, each.group} else own_name(each) for each in documents]
-    return [Assignment(each, name, lead=True) for each, name in zip(documents, names, strict=True)]
-
-
-def own_name(document: GroupedDocument) -> str:
-    return own_group(*ref(document))
-
-
-def fresh_name(document: GroupedDocument) -> str:
-    """Return a new, unique group name, made of a document's index, id and sequence number."""
-    return group_name(f"{document.name.index}\0{document.name.id}\0{document.name.order}")
+def start_groups(documents: Iterable[GroupedDocument]) -> list[Assignment]:
+    """Assign each document to a new group."""
+    return [Assignment(each, new_group(), lead=True) for each in documents]
 
 
 def promote(store: StoredGroups) -> bool:
