@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from servers.tiers import BOTH, NIGHTLY, ONE_BROKER, ONE_ENGINE, ROOT, THOROUGH, mark_tiers
+from servers.tiers import BOTH, NIGHTLY, ONE_BROKER, ONE_ENGINE, OTHERS, ROOT, THOROUGH, mark_tiers
 
 
 class Item:
@@ -23,7 +23,7 @@ class Item:
         return self.engine or None if name == "server" else None
 
 
-@pytest.mark.parametrize("name", [*THOROUGH, *ONE_ENGINE, *BOTH, *NIGHTLY, *ONE_BROKER])
+@pytest.mark.parametrize("name", [*THOROUGH, *ONE_ENGINE, *BOTH, *NIGHTLY, *ONE_BROKER, *OTHERS])
 def test_every_name_of_the_tables_is_there(name: str) -> None:
     file, _, test = name.partition("::")
     assert (ROOT / file).exists()
@@ -47,8 +47,9 @@ def test_a_file_of_the_table_and_every_file_in_its_folders_are_of_the_second_tie
         ("workers/test_strangers.py", "redis", ["thorough"]),
         ("workers/test_strangers.py", "rabbitmq", []),
         ("plugin/test_search.py", "elasticsearch", []),
-        ("plugin/test_rights.py", "elasticsearch", ["thorough"]),
+        ("plugin/test_rights.py", "elasticsearch", ["thorough", "nightly"]),
         ("plugin/test_mixed.py", "opensearch", ["thorough"]),
+        ("retrieval/test_frameworks.py", "", ["thorough", "nightly"]),
         ("plugin/test_mixed.py", "elasticsearch", ["thorough", "nightly"]),
     ],
 )

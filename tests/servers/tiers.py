@@ -4,7 +4,7 @@
 leaves out those that are marked `nightly`; `make test-nightly` runs every test.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
@@ -27,7 +27,7 @@ THOROUGH: Mapping[str, str] = {
     "fuzz/": "rounds of mutation; each find is a test of its module",
     "gateway/browser/": "a browser looks at each page; the page itself is tested without one",
     "gateway/test_openapi.py::test_over_a_cluster_every_answer_is_a_documented_one": "over a file it is of the first",
-    "gateway/test_recipes.py": "clients in other languages are built first",
+    "gateway/test_recipes.py": "clients in other languages are built first; tests/clients has those in Python",
     "grouped_search/dsl/test_questions_docs.py": "the lines of a page; each answer has a test of its module",
     "ingest/mail/test_parts.py::"
     "test_a_mail_of_twenty_megabytes_is_parted_to_the_last_character": "a law parts short ones each time",
@@ -40,9 +40,9 @@ THOROUGH: Mapping[str, str] = {
     "plugin/test_retrievers.py": "many searches in a cluster; Java's unit tests hold the golden depths",
     "plugin/test_rights.py": "fills whole archives twice for each engine",
     "plugin/test_same_answers.py": "many seeds in clusters; Java's unit tests hold the golden pages",
-    "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",
     "servers/test_end_to_end.py::"
     "test_a_worker_that_is_killed_loses_no_document": "workers/test_stop.py kills a worker each time",
+    "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",
     "retrieval/test_mcp.py": "a process is asked by its protocol; the search that it asks is tested without one",
     "servers/test_compose.py": "reads the whole composition by another program",
     "simulation/test_many_schedules.py": "ten thousand schedules; some hundreds are run each time",
@@ -83,19 +83,25 @@ BOTH: Mapping[str, str] = {
     "grouped_search/dsl/test_search.py::test_a_search_for_neighbours_finds_so_many_that_the_page_is_full": VECTORS,
     "grouped_search/dsl/test_search.py::"
     "test_a_field_without_vectors_has_no_neighbours_and_the_answer_says_where_to_look": VECTORS,
-    "gateway/test_recipes.py": "each vendor's store and clients",
     "plugin/test_search.py": "each engine's adapter of the plugin has no other test in the first tier",
 }
 
 # Where tests of a server ask OpenSearch alone in the second tier, too; `.github/workflows/ci.yml` runs the rest.
 NIGHTLY: Mapping[str, str] = {
     "adversary/": "see `ONE_ENGINE`",
-    "gateway/": "see `ONE_ENGINE`; each engine's suite and the recipes of its clients pass through it",
+    "gateway/": "see `ONE_ENGINE`; OpenSearch's suite passes through it",
     "grouped_search/": "see `ONE_ENGINE`; answers/test_answers.py has the answers of either engine",
     "index/": "see `ONE_ENGINE`",
     "mail/": "see `ONE_ENGINE`",
-    "plugin/test_mixed.py": "starts two clusters, for two minutes; plugin/test_search.py asks its adapter in each tier",
+    "plugin/": "see `ONE_ENGINE`",
+    "servers/test_end_to_end.py": "see `ONE_ENGINE`",
+    "suites/test_suites.py": "the gateway passes on what it does not group, to whichever engine",
+    "upgrade/": "an index of an earlier schema is refused above the adapters",
+    "workers/": "see `ONE_ENGINE`",
 }
+
+# What installs or builds programs of others for minutes, and is left to the night whole.
+OTHERS = {"gateway/test_recipes.py", "retrieval/test_frameworks.py"}
 
 # Where the tests of one of two brokers are of the second tier, and what holds it for that one in the first.
 ONE_BROKER: Mapping[str, str] = {
@@ -117,11 +123,11 @@ def mark_tiers(items: Iterable[pytest.Item]) -> None:
         is_second = named(ONE_ENGINE, item) and not named(BOTH, item) and asks(item, SECOND)
         if is_second or named(THOROUGH, item) or (named(ONE_BROKER, item) and asks(item, SECOND_BROKER)):
             item.add_marker("thorough")
-        if named(NIGHTLY, item) and not named(BOTH, item) and asks(item, SECOND):
+        if named(OTHERS, item) or (named(NIGHTLY, item) and not named(BOTH, item) and asks(item, SECOND)):
             item.add_marker("nightly")
 
 
-def named(table: Mapping[str, str], item: pytest.Item) -> bool:
+def named(table: Collection[str], item: pytest.Item) -> bool:
     """Return whether a table has a test, its file, or a folder that it is in."""
     path, folders = place(item.path)
     return path in table or f"{path}::{item.name.partition('[')[0]}" in table or not folders.isdisjoint(table)
