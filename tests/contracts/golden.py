@@ -62,8 +62,7 @@ class Golden:
     @classmethod
     def check_json(cls, name: str, value: object, replacements: Mapping[str, str] = {}) -> None:
         """Compare a JSON value with its file, volatile parts replaced; see `check`."""
-        text = json.dumps(settled(value, replacements), indent=1, ensure_ascii=False)
-        groups: dict[str, str] = {}
+        text, groups = json.dumps(settled(value, replacements), indent=1, ensure_ascii=False), dict[str, str]()
         cls.check(f"{name}.json", _GROUP.sub(lambda each: groups.setdefault(each[0], f"GROUP {len(groups) + 1}"), text))
 
     @classmethod

@@ -47,8 +47,6 @@ def test_a_file_of_the_table_and_every_file_in_its_folders_are_of_the_second_tie
         ("workers/test_strangers.py", "redis", ["thorough"]),
         ("workers/test_strangers.py", "rabbitmq", []),
         ("plugin/test_search.py", "elasticsearch", []),
-        ("plugin/test_rights.py", "elasticsearch", ["thorough", "nightly"]),
-        ("plugin/test_mixed.py", "opensearch", ["thorough"]),
         ("retrieval/test_frameworks.py", "", ["thorough", "nightly"]),
         ("plugin/test_mixed.py", "elasticsearch", ["thorough", "nightly"]),
     ],

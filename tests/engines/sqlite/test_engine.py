@@ -102,8 +102,8 @@ def test_a_batch_is_written_whole_or_not_at_all(engine: Engine, address: str, re
         from support.signed_records import make_record
 
         insert = write._insert
-        def insert_and_die(file, new):
-            insert(file, new)
+        def insert_and_die(file, *new):
+            insert(file, *new)
             os.kill(os.getpid(), signal.SIGKILL)
         write._insert = insert_and_die
         open_engine(sys.argv[1], "news").write([make_record("b"), make_record("c")])
