@@ -42,6 +42,7 @@ test test-all test-nightly: install
 	tests/servers/install.sh
 	@! $(MAVEN) || $(MAKE) plugin
 	$(QUICK_TO_START) PYTHONPATH=tests $(BIN)/python -m servers -- $(BIN)/pytest $(TIER) --numprocesses $(PROCESSES) --dist loadfile --no-loadscope-reorder --durations=25
+	@$(BIN)/python -c "import pyspark" 2> /dev/null || echo "not run: tests/spark/test_spark.py: PySpark is missing: pip install '.[spark]'"
 	@$(MAVEN) || echo "not run: the plugins for search engines: Maven or a JDK of 21 or later is missing"
 
 # The plugins for search engines, with their style check and unit tests; needs Maven and a JDK of 21 or later.

@@ -20,7 +20,7 @@ CORE = (
 )
 FOLDERS = ("ingest", "mappings", "plugins", "workers")
 LEFT_OUT = (
-    *(f"{folder}{name}" for name in ("gateway", "lab", "mail") for folder in ("plugins/ibidem_", "tests/")),
+    *(f"{folder}{name}" for name in ("gateway", "lab", "mail", "spark") for folder in ("plugins/ibidem_", "tests/")),
     *("tests/suites", "tests/fuzz", "tests/plugin/test_search.py"),  # they test parts of the gateway, too
     "tests/plugin/test_packaging.py",  # of the plugins that are built, as they are not in the copy
     *("tests/adversary/patterns.py", "tests/adversary/test_patterns.py"),  # all packages

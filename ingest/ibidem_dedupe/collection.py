@@ -13,7 +13,7 @@ from typing import Self
 
 import numpy as np
 
-from ibidem_dedupe.column_rules import Rows, is_noisy
+from ibidem_dedupe.column_rules import Figures, Rows, is_noisy
 from ibidem_dedupe.decision import SLICE
 from ibidem_dedupe.pairs import CandidateRanges, build_key_index, count_earlier, expand_pairs, pairs_sharing_values
 from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy, Slots
@@ -35,7 +35,7 @@ MORE_FREQUENT = 1.3  # how many times as frequent as close pairs are those that 
 MIN_LONG = 25  # the fewest equal slots of long texts
 PARTNERS = 100  # texts before it with which a text is paired by one band, so that a crowded band costs no square
 
-_RUNS_ALONE = replace(CLEAN, fingerprint=None, characters=None)
+RUNS_ALONE = replace(CLEAN, fingerprint=None, characters=None)
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,6 +72,11 @@ def min_long_slots(columns: PackedColumns) -> int | None:
     found = np.zeros(SLOTS + 1)
     for equal in long_pairs(columns):
         found += np.bincount(equal, minlength=len(found))
+    return least_long_slots(found)
+
+
+def least_long_slots(found: Figures) -> int | None:
+    """Return the same for the number of pairs that have each number of equal slots."""
     pairs = found / np.array([max(0.01, found_share(equal)) for equal in range(len(found))])
     if pairs[CLOSE.start :].sum() < MIN_CLOSE:
         return None
@@ -84,9 +89,9 @@ def long_pairs(columns: PackedColumns) -> Iterator[Rows]:
     """Yield, in portions, the equal slots of pairs of long texts that share a band."""
     is_short = columns.length < LONG_TOKENS
     if loops.IN_USE is None:
-        portions = pairs_sharing_values(columns, _RUNS_ALONE, np.flatnonzero(~is_short), PARTNERS)
+        portions = pairs_sharing_values(columns, RUNS_ALONE, np.flatnonzero(~is_short), PARTNERS)
     else:
-        entries = build_key_index(columns, _RUNS_ALONE, is_short)
+        entries = build_key_index(columns, RUNS_ALONE, is_short)
         ranges = CandidateRanges.build(entries, np.minimum(count_earlier(entries), PARTNERS))
         portions = expand_pairs(entries, ranges, len(columns))
     for pairs in portions:

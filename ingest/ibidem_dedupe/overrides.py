@@ -28,6 +28,11 @@ class PairConstraints:
     same: frozenset[Pair] = frozenset()  # pairs declared the same
     different: frozenset[Pair] = frozenset()  # pairs declared no duplicates
 
+    def renumber(self, rows: Mapping[int, int]) -> "PairConstraints":
+        """Return those on some rows, by other numbers in the same order."""
+        pairs = ((each for each in pairs if rows.keys() >= {*each}) for pairs in (self.same, self.different))
+        return PairConstraints(*(frozenset((rows[a], rows[b]) for a, b in some) for some in pairs))
+
 
 Verdict = Literal["not", "same"]
 VERDICTS: tuple[Verdict, ...] = get_args(Verdict)

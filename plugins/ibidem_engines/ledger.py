@@ -202,8 +202,12 @@ class GroupCheckpoint:
         In clean text groups do without characters, as long as few documents are misread: to look these up takes SQLite
         several times as long as all others.
         """
-        policy, self.guarded = parse_policy(self.policy), bool(columns.guard.any())
-        if self.origin == "named" or (figures := CollectionFigures.count(columns)).blocks < MIN_DOCUMENTS:
+        return self.choose(lambda: CollectionFigures.count(columns), guarded=bool(columns.guard.any()))
+
+    def choose(self, count: Callable[[], CollectionFigures], *, guarded: bool) -> Policy:
+        """Return the policy by the figures of a collection, which are counted if they are needed."""
+        policy, self.guarded = parse_policy(self.policy), guarded
+        if self.origin == "named" or (figures := count()).blocks < MIN_DOCUMENTS:
             return policy
         policy = figures.policy(policy if self.origin == "collection" else None)
         policy = policy if policy.terms else replace(policy, characters=None)

@@ -47,6 +47,7 @@ THOROUGH: Mapping[str, str] = {
     "servers/test_compose.py": "reads the whole composition by another program",
     "simulation/test_many_schedules.py": "ten thousand schedules; some hundreds are run each time",
     "snippets/": "runs the commands of every page of the documentation",
+    "spark/test_spark.py": "starts Spark; spark/test_rounds.py has its rounds in plain Python",
     "suites/test_suites.py": "the engines' own suites",
     "workers/backfill/test_follow.py::test_an_engine_that_is_away_is_waited_for": "stops a server, as tests/faults do",
     "workers/backfill/test_follow.py::"

@@ -3,6 +3,7 @@
 import time
 from collections.abc import Mapping
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Literal
 
 import typer
@@ -60,9 +61,14 @@ def run(
         Literal["auto", "window"] | None,
         typer.Option("--by", help="Instead, set how searches group that name no way: by stored groups where they fit."),
     ] = None,
+    spark: Annotated[
+        str | None, typer.Option("--spark", metavar="MASTER", help="With --all: compute groups on Spark: 'local[*]' …")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Settle stored groups: join leads that are duplicates, and compare every document with its lead again."""
+    if spark is not None and not everything:
+        raise UsageError("--spark settles all documents", "add --all: ibidem regroup --all --spark …")
     options = figures(None, similarity, preset, window_days)
     parameters = {name: value for name, value in options.items() if value is not None}
     if memberships := [name for name, is_asked in (("threads", threads), ("works", versions)) if is_asked]:
@@ -82,7 +88,7 @@ def run(
             return
         check_distinct(engine, settings.distinct)
         check_policy(engine, policy, everything=everything)
-        totals = run_regroup(engine, policy, everything=everything)
+        totals = run_regroup(engine, policy, spark, everything=everything)
         checkpoint = GroupCheckpoint.read(engine)
     if as_json:
         print_json(totals)
@@ -153,11 +159,14 @@ def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> 
         raise UsageError("groups are stored with different figures", "add --all to start over: ibidem regroup --all …")
 
 
-def run_regroup(engine: Engine, policy: Policy | None, *, everything: bool) -> dict[str, int | float]:
+def run_regroup(
+    engine: Engine, policy: Policy | None, spark: str | None, *, everything: bool
+) -> dict[str, int | float]:
     """Settle groups with a bar, and return what `--json` prints."""
+    settle = regroup if spark is None else partial(need_hook("regroup", "ibidem_spark"), spark)
     with bar("Grouping") as advance:
         old_counts = engine.groups().counts()
-        regroup(engine, everything=everything, policy=policy, report=add_up(advance))
+        settle(engine, everything=everything, policy=policy, report=add_up(advance))
     counts = engine.groups().counts()
     joins = counts.documents - counts.groups if everything else max(0, old_counts.groups - counts.groups)
     took = round(time.monotonic() - BEGAN, 3)

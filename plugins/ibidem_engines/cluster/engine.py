@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -13,7 +14,7 @@ from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.collapse import CountResult
-from ibidem_engines.cluster.groups import ClusterGroups, ClusterMemberships
+from ibidem_engines.cluster.groups import ClusterGroups, ClusterMemberships, Points
 from ibidem_engines.cluster.health import MAX_SOURCES, OK_STATUSES, check_cluster, field_issue
 from ibidem_engines.cluster.index import Layout, refresh_index
 from ibidem_engines.cluster.lookup import window
@@ -154,8 +155,18 @@ class ClusterEngine(Engine):
         body = groups.facet_request(dsl.clause(query, self._searched_fields()), self.fields, limit)
         return groups.read_facets(self._search(body))
 
-    def groups(self) -> ClusterGroups:
-        return ClusterGroups(self._cluster, self.index, self._layout_now())
+    def groups(self, points: Points | None = None) -> ClusterGroups:
+        return ClusterGroups(self._cluster, self.index, self._layout_now(), points or {})
+
+    @contextmanager
+    def points(self) -> Iterator[Points]:
+        """Open a point in time for each part, for as long as the block runs."""
+        with ExitStack() as stack:
+            points = {}
+            for part in self.groups().parts():
+                points[part] = self.run(open_point(self._dialect, part.index, f"_shards:{part.shard}"))
+                stack.callback(self._close_point, points[part])
+            yield points
 
     def memberships(self) -> ClusterMemberships:
         return ClusterMemberships(self.groups())

@@ -58,6 +58,8 @@ from ibidem_ingest.signatures.packed import LONG as IS_LONG
 
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
 SLICE = 1_000
+Points = Mapping[ShardRef, str]  # the point in time at which each part is read
+LONG_ALIVE = "1h"  # how long a point in time of a part waits for its next reader
 REMEDY = "settle the others with: ibidem regroup"
 WRITE, WRITES = 500, 4  # followers that are written at once, and how many such writes are under way at the same time
 
@@ -74,8 +76,9 @@ FOLLOWERS: Clause = {"term": {LEAD: False}}
 class ClusterGroups(StoredGroups):
     """The groups of an index, or of the indexes behind an alias; see `StoredGroups`."""
 
-    def __init__(self, cluster: ClusterClient, index: str, layout: Layout) -> None:
+    def __init__(self, cluster: ClusterClient, index: str, layout: Layout, points: Points | None = None) -> None:
         self.index = index
+        self._points = points or {}
         self.cluster = cluster
         self.layout = layout
         self._parts = shards(layout)
@@ -119,6 +122,8 @@ class ClusterGroups(StoredGroups):
 
     def _shard(self, part: ShardRef) -> Target:
         """Return a part as a target: each shard numbers its writes separately."""
+        if part in self._points:
+            return Target("", {"id": self._points[part], "keep_alive": LONG_ALIVE})
         is_single = len(self._parts) == 1
         return Target(part.index, params={} if is_single else {"preference": f"_shards:{part.shard}"})
 

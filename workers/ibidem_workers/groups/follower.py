@@ -150,6 +150,9 @@ def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
     return joins
 
 
+# Settles all documents, as `settle_everything` does.
+SettleEverything = Callable[[Settler, GroupCheckpoint, Marks, int, Callable[[int], None], Plan, Plan], None]
+
 NAMES_AT_ONCE = 10_000  # documents that are named together once all are written
 
 
@@ -228,6 +231,7 @@ class Follower:
     is_lost: Callable[[], bool] = lambda: False
     memory: int = MAX_BYTES  # bytes of columns that are held in memory; beyond them they are mapped files
     min_new: int = MIN_NEW  # new documents from which on columns may be faster than look-ups
+    settle_everything: SettleEverything = settle_everything
     _places: Places | None = field(init=False)
 
     def __post_init__(self) -> None:
@@ -289,7 +293,7 @@ class Follower:
             self.report(documents)
 
         with suppress(LeaseLost):
-            settle_everything(settler, checkpoint, end, self.memory, report, self._plan(checkpoint), self._add)
+            self.settle_everything(settler, checkpoint, end, self.memory, report, self._plan(checkpoint), self._add)
 
     def _add(self, names: Sequence[DocumentRef]) -> None:
         if self._places is not None:

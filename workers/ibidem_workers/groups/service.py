@@ -25,7 +25,7 @@ from ibidem_engines.ledger import (
 )
 from ibidem_engines.stored_groups import Marks, marks_as_record, parse_marks
 from ibidem_workers.executors import has_exited, this_process
-from ibidem_workers.groups.follower import SIZE, Follower, Report
+from ibidem_workers.groups.follower import SIZE, Follower, Report, SettleEverything, settle_everything
 from ibidem_workers.groups.settle import promote
 
 MOMENT = 0.05  # seconds after which every process that saw the lease free in the same moment has taken it too
@@ -157,19 +157,21 @@ def is_settled(engine: Engine) -> bool:
     return is_followed and (not checkpoint.done or store.deletions() == checkpoint.deletions)
 
 
-def regroup(
+def regroup(  # noqa: PLR0913 - what is settled, by which rules and by whom
     engine: Engine,
     *,
     everything: bool = False,
     policy: Policy | None = None,
     report: Report = lambda _: None,
     size: int = SIZE,
+    settle: SettleEverything = settle_everything,
+    resumes: bool = False,
 ) -> GroupCheckpoint:
-    """Settle all groups again: leads that are duplicates are joined, and followers are compared again."""
+    """Settle all groups again, or resume: leads that are duplicates are joined, and followers compared again."""
     engine = engine.group_set(takes_over=everything)
     if not everything:
         promote(engine.groups())
-    while not begin_again(engine, everything=everything, policy=policy):
+    while not resumes and not begin_again(engine, everything=everything, policy=policy):
         time.sleep(PAUSE)
     while True:
         lease = SettlingLease(engine)
@@ -178,7 +180,8 @@ def regroup(
             continue
         try:
             is_lost = loss_of(lease)
-            checkpoint = Follower(engine, report, size, stop=is_lost, is_lost=is_lost).catch_up()
+            follower = Follower(engine, report, size, stop=is_lost, is_lost=is_lost, settle_everything=settle)
+            checkpoint = follower.catch_up()
         finally:
             lease.give_back()
         if not lease.is_lost:

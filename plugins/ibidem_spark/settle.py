@@ -1,0 +1,339 @@
+"""All documents settled again on Spark: read once at a point in time, grouped in rounds, written by a plan.
+
+The plan has every document whose group changes, in the state in which it was read. It is complete before the first
+write; whoever goes on after a driver that ended writes the rest of that plan.
+"""
+
+import os
+import re
+import shutil
+import sys
+import threading
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from functools import lru_cache, partial
+from typing import Any
+
+import numpy as np
+import orjson
+import pyarrow as pa
+import pyspark
+from py4j.protocol import Py4JError
+from pyspark.errors import AnalysisException, PySparkException
+from pyspark.sql import DataFrame, SparkSession, Window
+from pyspark.sql import functions as F  # noqa: N812 - as Spark's own pages call it
+
+from ibidem_core.errors import NoIndex, Permanent, Unavailable
+from ibidem_core.settings import load
+from ibidem_dedupe import evidence
+from ibidem_dedupe.collection import PARTNERS, RUNS_ALONE, CollectionFigures, least_long_slots
+from ibidem_dedupe.overrides import PairConstraints
+from ibidem_dedupe.policy import Policy
+from ibidem_engines.cluster.engine import ClusterEngine
+from ibidem_engines.cluster.groups import ClusterGroups
+from ibidem_engines.connect import open_engine
+from ibidem_engines.ledger import GroupCheckpoint
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Name, SeqNoRange, ShardRef, new_group
+from ibidem_ingest.distribution import install_command
+from ibidem_ingest.errors import IbidemError, UsageError
+from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.schema import SLOTS
+from ibidem_spark import steps
+from ibidem_spark.rounds import MARKED, TAIL, WIDTH, Job, Rounds, run_step, with_packed
+from ibidem_workers.groups.block import Rules
+from ibidem_workers.groups.columns_match import SLICE, read_slices
+from ibidem_workers.groups.follower import Report, revisit
+from ibidem_workers.groups.settle import Plan, Settler, promote, ref
+
+RANGE = 50_000  # writes that a task reads
+ROWS = 200_000  # rows of a partition
+ORDER_BITS = 44  # bits of a write's number within a row's number, below the place of its part
+BEAT = 5.0  # seconds between two looks at the lease
+WRITE = 2_000  # documents that are written at once
+
+STATE = "row long, index string, id string, routing string, seq long, term long"
+PLANNED = f"{STATE}, group string, lead boolean, packed binary"
+DOCUMENT = f"{PLANNED}, content long, words boolean, block int, misread int, long int, guarded boolean"
+FIELDS, STATE_FIELDS = ([each.split()[0] for each in schema.split(", ")] for schema in (PLANNED, STATE))
+Points = tuple[tuple[ShardRef, str], ...]  # a point in time of each part
+NO_TERMS = np.empty(0, np.int64), np.empty(0, np.int64)
+
+# Settings of Spark that its page and its log of events show, with the environment of executors.
+SHOWN = re.compile(r"spark\.(executorEnv|yarn\.appMasterEnv|kubernetes\.driverEnv)\.IBIDEM_")
+OURS: Mapping[str, type[IbidemError]] = {each.__name__: each for each in (NoIndex, Permanent, Unavailable, UsageError)}
+ERROR = re.compile(rf"\b({'|'.join(OURS)}): ([^\n]+)")
+ENDED = "masters are unresponsive", "SparkContext was shut down", "SparkContext has been shutdown"
+
+
+@lru_cache(maxsize=4)
+def store_of(index: str, points: Points = ()) -> ClusterGroups:
+    """Open the stored groups of an index in an executor, whose environment has the address and its credentials."""
+    engine = open_engine(load().engine, index)
+    assert isinstance(engine, ClusterEngine)  # noqa: S101 - the driver has checked it
+    return engine.groups(dict(points))
+
+
+def read_documents(
+    batch: pa.RecordBatch, index: str, points: Points, ranges: Sequence[tuple[int, SeqNoRange]]
+) -> Iterator[pa.RecordBatch]:
+    """Read ranges of writes at a point in time."""
+    store = store_of(index, points)
+    for place, seq_range in (ranges[number] for number in batch["id"].to_pylist()):
+        for documents in read_slices(store.documents, [seq_range], SLICE):
+            names = [(place << ORDER_BITS | n.order, n.index, n.id, n.routing) for n in (d.name for d in documents)]
+            rows = [(*n, *d.state, d.group, d.lead, d.packed) for n, d in zip(names, documents, strict=True)]
+            columns = dict(zip(FIELDS, map(list, zip(*rows, strict=True)), strict=True))
+            yield steps.table(columns | steps.figures(PackedColumns.decode([each.packed for each in documents])))
+
+
+def as_documents(batch: pa.RecordBatch) -> Iterator[tuple[GroupedDocument, str, bool]]:
+    """Yield documents in the state that was read, with the group that they are to get and whether they lead it."""
+    for each in batch.to_pylist():
+        order = each["row"] & ((1 << ORDER_BITS) - 1)
+        name = Name(each["index"], each["id"], order, each["routing"])
+        state = each["seq"], each["term"]
+        yield GroupedDocument(name, each["packed"], "", state=state, lead=False), each["group"], each["lead"]
+
+
+def name_groups(batch: pa.RecordBatch) -> pa.RecordBatch:
+    """Name a new group for each row."""
+    return steps.table({"row": batch["row"], "group": [new_group() for _ in range(len(batch))]})
+
+
+def write_groups(batch: pa.RecordBatch, index: str) -> Iterator[pa.RecordBatch]:
+    """Write groups onto the states that were read; yields the rows whose document has changed since."""
+    store = store_of(index)
+    for start in range(0, len(batch), WRITE):
+        part = batch.slice(start, WRITE)
+        changes = [Assignment(each, group, lead=lead, settled=True) for each, group, lead in as_documents(part)]
+        written = store.assign(changes)
+        if not all(written):  # an attempt before this one may have written it
+            store.newest()
+            now = {ref(each): (each.group, each.lead) for each in store.read([ref(each.document) for each in changes])}
+            is_lost = [now.get(ref(each.document)) != (each.group, each.lead) for each in changes]
+            yield steps.table({"row": part["row"].filter(pa.array(is_lost))})
+
+
+@contextmanager
+def beating(spark: SparkSession, report: Report) -> Iterator[None]:
+    """Renew the lease on settling while jobs run; they end where another process has taken it."""
+    ended, failures = threading.Event(), list[BaseException]()
+
+    def beat() -> None:
+        try:
+            while not ended.wait(BEAT):
+                report(0)
+        except Exception as error:  # noqa: BLE001 - raised in the other thread
+            failures.append(error)
+            spark.sparkContext.cancelAllJobs()
+
+    thread = threading.Thread(target=beat, daemon=True)
+    thread.start()
+    try:
+        yield
+    except Exception as error:
+        raise (failures or [error])[0] from error
+    finally:
+        ended.set()
+        thread.join()
+
+
+@contextmanager
+def open_session(master: str) -> Iterator[SparkSession]:
+    """Open a session of Spark; an empty master leaves it to `spark-submit`."""
+    if not pyspark.__version__.startswith("4."):
+        raise UsageError(f"PySpark {pyspark.__version__} is not supported", install_command("spark"))
+    if not shutil.which(f"{home}/bin/java" if (home := os.environ.get("JAVA_HOME")) else "java"):
+        raise UsageError("Spark needs Java", "install Java 17 or 21, and name its folder in JAVA_HOME")
+    os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
+    builder = SparkSession.builder.appName("ibidem regroup").config("spark.ui.showConsoleProgress", "false")
+    try:
+        with (builder.master(master) if master else builder).getOrCreate() as spark:
+            spark.sparkContext.setLogLevel("ERROR")
+            if shown := [name for name, _ in spark.sparkContext.getConf().getAll() if SHOWN.match(name)]:
+                raise UsageError(f"{shown[0]}: Spark shows its settings", "set it in the executors' environment")
+            yield spark
+    except (PySparkException, Py4JError) as error:
+        raise as_ours(str(error)) from error
+
+
+def as_ours(text: str) -> IbidemError:
+    """Return the error of ours that a step raised in an executor; else one that has Spark's last line."""
+    if found := ERROR.search(text):
+        what, _, remedy = found[2].rpartition("; ")
+        return OURS[found[1]](what, remedy)
+    if any(sign in text for sign in ENDED):
+        return Unavailable("Spark's master does not answer, or has ended", "start it, or name another after --spark")
+    return Permanent(f"Spark: {text.strip().splitlines()[-1]}", "nothing is written by halves: run it again")
+
+
+@dataclass(slots=True)
+class SparkSettling(Job):
+    """Settles all documents of an index on Spark, in place of `follower.settle_everything`."""
+
+    engine: ClusterEngine
+    sizes: tuple[int, int] = (WIDTH, TAIL)  # of `Rounds`
+
+    def __call__(  # noqa: PLR0913, PLR0917 - as `settle_everything`
+        self,
+        settler: Settler,
+        checkpoint: GroupCheckpoint,
+        end: Marks,
+        _: int,
+        report: Report,
+        plan: Plan,
+        settled: Plan,
+    ) -> None:
+        """Settle all documents again, and record this in the checkpoint."""
+        index = settler.store.index
+        with beating(self.spark, report):
+            if (found := self.find_plan(checkpoint)) is None:
+                documents = self.read(index, end)
+                leads = self.group(documents, settler, checkpoint)
+                self.make_plan(documents, leads)
+                plan([])  # another process that settles has written the checkpoint since: a conflict
+                found = {"done": {str(part): number for part, number in end.items()}, "state": checkpoint.state}
+                counts = leads.groupBy("code").count().collect()
+                levels = (Counter({evidence.TABLE.level(code, settler.rules.policy): count}) for code, count in counts)
+                found |= {"uuids": checkpoint.uuids, "joined": dict(sum(levels, Counter()))}
+                line = self.frame([(orjson.dumps(found).decode(),)], "value string")
+                line.coalesce(1).write.mode("overwrite").text(f"{self.folder}/plan.json")
+            lost = self.write(index)
+            if self.engine.memberships().has_threads():
+                for row in self.spark.read.parquet(f"{self.folder}/documents").toLocalIterator():
+                    settled([(row["index"], row["id"])])
+        if lost:
+            promote(settler.store)
+        checkpoint.done, checkpoint.joined = found["done"], found["joined"]
+        checkpoint.everything, checkpoint.in_hand = False, []
+        context = self.spark.sparkContext  # whose private part alone leads to file systems
+        path = context._jvm.org.apache.hadoop.fs.Path(self.folder)  # noqa: SLF001
+        path.getFileSystem(context._jsc.hadoopConfiguration()).delete(path, True)  # noqa: FBT003, SLF001
+
+    def read(self, index: str, end: Marks) -> DataFrame:
+        """Read all documents once, at a point in time of each part."""
+        ranges = [
+            (place, SeqNoRange(part, after, min(after + RANGE, number)))
+            for place, (part, number) in enumerate(end.items())
+            for after in range(0, number, RANGE)
+        ]
+        ranges.sort(key=lambda each: each[1].after)  # of all parts in turn, so that no point in time lapses
+        with self.engine.points() as points:
+            run = partial(read_documents, index=index, points=tuple(points.items()), ranges=ranges)
+            numbers = self.spark.range(len(ranges), numPartitions=max(1, len(ranges)))
+            documents = self.keep(run_step(numbers, run, DOCUMENT), "documents")
+        partitions = max(self.spark.sparkContext.defaultParallelism, documents.count() // ROWS)
+        self.spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+        return documents
+
+    def group(self, documents: DataFrame, settler: Settler, checkpoint: GroupCheckpoint) -> DataFrame:
+        """Return the lead of each document that follows one, with the code of the evidence: row, earlier, code."""
+        sums = [f"coalesce(sum({name}), 0) as {name}" for name in ("block", "misread", "long")]
+        totals = documents.selectExpr(*sums, "coalesce(max(guarded), false) as guarded").first()
+
+        def count() -> CollectionFigures:
+            least = self.long_slots(documents) if totals["long"] > 1 else None
+            return CollectionFigures(totals["block"], totals["misread"], least)
+
+        settler.rules = rules = Rules(checkpoint.choose(count, guarded=totals["guarded"]), settler.rules.overrides)
+        constraints = self.constraints(documents, rules)
+        copies = self.copies(documents, rules.policy, constraints)
+        originals = documents.where("words").select("row", "packed").join(copies, "row", "left_anti")
+        shared = self.keep(self.entries(originals, rules.policy, constraints), "entries")
+        packed = documents.select("row", "packed").join(shared.select("row").distinct(), "row", "left_semi")
+        packed = self.keep(packed, "packed")
+        rounds = Rounds(self.spark, self.folder, rules.policy, constraints, packed, *self.sizes)
+        follows = self.keep(rounds.settle(shared), "follows")
+        joins = copies.join(follows.toDF("first", "earlier", "code"), "first", "left")
+        code = f"coalesce(code, {evidence.TABLE.code('content')}) as code"
+        return self.keep(follows.union(joins.selectExpr("row", "coalesce(earlier, first) as earlier", code)), "joins")
+
+    def constraints(self, documents: DataFrame, rules: Rules) -> PairConstraints:
+        """Return the valid manual decisions, on pairs of rows."""
+        if not rules.overrides.names:
+            return PairConstraints()
+        names = self.frame(sorted(rules.overrides.names), "index string, id string")
+        named = documents.join(F.broadcast(names), ["index", "id"]).select("row", "index", "id", "packed")
+        rows = sorted(map(tuple, named.collect()))
+        columns = PackedColumns.decode([bytes(packed) for *_, packed in rows])
+        local = rules.constraints([(index, id_) for _, index, id_, _ in rows], columns)
+        return local.renumber({place: row for place, (row, *_) in enumerate(rows)})
+
+    def copies(self, documents: DataFrame, policy: Policy, constraints: PairConstraints) -> DataFrame:
+        """Return the rows that the rules cannot tell from an earlier row, with the first of these: row, first."""
+        named = [row for pair in constraints.same | constraints.different for row in pair]
+        may = documents.where("words").where(~F.col("row").isin(named)).select("row", "content", "packed")
+        several = may.groupBy("content").count().where("count > 1").select("content")
+        run = partial(steps.digests, policy=policy)
+        digests = run_step(may.join(several, "content", "left_semi"), run, "row long, content long, digest binary")
+        digests = self.keep(digests, "digests")
+        first = digests.groupBy("content").agg(F.min(F.struct("row", "digest")).alias("first"))
+        equal = digests.join(first, "content").where("row > first.row and digest = first.digest")
+        return self.keep(equal.selectExpr("row", "first.row as first"), "copies")
+
+    def entries(self, originals: DataFrame, policy: Policy, constraints: PairConstraints) -> DataFrame:
+        """Return the keys that rows share: key, row, weak."""
+        counts = NO_TERMS
+        if (rule := policy.candidates.terms) is not None:
+            counted = run_step(originals, partial(steps.count_terms, rule=rule), "term long, count long")
+            found = counted.groupBy("term").agg(F.sum("count").alias("count")).orderBy("term").toArrow()
+            counts = np.asarray(found["term"]), np.asarray(found["count"])
+        entries = run_step(originals, partial(steps.keys, policy=policy, counts=counts), MARKED)
+        if constraints.same:
+            pairs = [(-1 - at, row, False, True) for at, pair in enumerate(sorted(constraints.same)) for row in pair]
+            entries = entries.union(self.frame(pairs, MARKED))
+        entries = entries.repartition(int(self.spark.conf.get("spark.sql.shuffle.partitions")), "key")
+        extent = F.min("row").alias("first"), F.max("row").alias("last"), F.max("marked").alias("marked")
+        shared = entries.groupBy("key").agg(*extent).where("first < last and marked").select("key")
+        return entries.drop("marked").join(shared.hint("shuffle_hash"), "key", "left_semi")
+
+    def long_slots(self, documents: DataFrame) -> int | None:
+        """Return the least number of equal slots of two long texts that are versions of one text."""
+        texts = documents.where("long > 0").select("row", "packed")
+        entries = run_step(texts, partial(steps.keys, policy=RUNS_ALONE, counts=NO_TERMS), MARKED).select("key", "row")
+        place = F.row_number().over(Window.partitionBy("key").orderBy("row"))
+        first = entries.withColumn("place", place).where(f"place <= {PARTNERS}").selectExpr("key", "row as earlier")
+        pairs = entries.join(first, "key").where("row > earlier").select("row", "earlier").distinct()
+        found = np.zeros(SLOTS + 1)
+        counted = run_step(with_packed(pairs, texts), steps.equal_slots, "equal int").groupBy("equal").count()
+        for equal, count in counted.collect():
+            found[equal] = count
+        return least_long_slots(found)
+
+    def make_plan(self, documents: DataFrame, joins: DataFrame) -> None:
+        """Write the plan: leads that get another name, and followers that do not yet follow their lead."""
+        joins = joins.select("row", "earlier")
+        leads = documents.select(FIELDS).join(joins, "row", "left_anti")
+        first = documents.where("lead and group != ''").groupBy("group").agg(F.min("row").alias("row"))
+        kept = leads.select("row", "group").join(first, ["row", "group"])
+        changed = leads.join(kept, "row", "left_anti")
+        renamed = self.keep(run_step(changed.select("row"), name_groups, "row long, group string"), "renamed")
+        changed = changed.drop("group", "lead").join(renamed, "row")
+        self.keep(changed.selectExpr(*STATE_FIELDS, "group", "true as lead", "packed"), "plan-leads")
+        followers = documents.join(joins, "row").join(kept.union(renamed).toDF("earlier", "name"), "earlier")
+        followers = followers.where("lead or group != name")
+        own = *STATE_FIELDS, "name as group", "false as lead", "packed", "earlier"
+        self.keep(followers.selectExpr(*own), "plan-followers")
+
+    def write(self, index: str) -> bool:
+        """Write what the plan has and is not yet written; returns whether a document has changed since it was read."""
+        run = partial(write_groups, index=index)
+        leads, followers = (self.spark.read.parquet(f"{self.folder}/plan-{name}") for name in ("leads", "followers"))
+        lost = self.keep(run_step(leads, run, "row long"), "lost-leads").toDF("earlier")
+        without = followers.join(lost, "earlier", "left_semi").select("index", "id").collect()
+        if without:  # they are settled like new documents
+            revisit(self.engine.groups(), [(name, id_) for name, id_ in without])
+        followers = followers.join(lost, "earlier", "left_anti").select(FIELDS).repartition("group")
+        gone = self.keep(run_step(followers, run, "row long"), "lost-followers")
+        return bool(lost.take(1) or gone.take(1))
+
+    def find_plan(self, checkpoint: GroupCheckpoint) -> dict[str, Any] | None:
+        """Return what an unfinished plan says of itself, unless the checkpoint or the indexes are others by now."""
+        try:
+            found = orjson.loads(self.spark.read.text(f"{self.folder}/plan.json").first()[0])
+        except AnalysisException:  # there is none
+            return None
+        same = found["state"] == list(checkpoint.state or ()) and found["uuids"] == checkpoint.uuids
+        return found if same else None
