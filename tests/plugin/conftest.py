@@ -129,3 +129,10 @@ def plain_client(kind: EngineName, cluster: str) -> Iterator[Any]:
 def wrapped_client(plain_client: Any) -> Any:
     """The same client with the Python layer, which groups by itself."""
     return ibidem.wrap(plain_client)
+
+
+@pytest.fixture
+def asking(plain_client: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """A wrapped client that asks the plugin."""
+    monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
+    return ibidem.wrap(plain_client)

@@ -4,20 +4,12 @@ from typing import Any
 
 import pytest
 
-import ibidem
 from ibidem_ingest.errors import UsageError
 from plugin.answers import Json, differences, run_search, through_layer
 from plugin.conftest import QUERY
 from plugin.test_same_answers import bodies
 
 pytestmark = pytest.mark.server
-
-
-@pytest.fixture
-def asking(plain_client: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A wrapped client that asks the plugin."""
-    monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
-    return ibidem.wrap(plain_client)
 
 
 def read_by(client: Any, body: Json | None = None, **options: Any) -> str:

@@ -11,6 +11,7 @@ import numpy as np
 
 from ibidem.grouped_search import stats as by_plugin
 from ibidem.grouped_search.backend import (
+    UNKNOWN,
     IndexState,
     PageRequest,
     Portion,
@@ -122,7 +123,7 @@ class EngineBackend(SearchBackend):
         except (EngineError, UsageError):
             if request.by == "stored":
                 raise
-            return IndexState()
+            return UNKNOWN
         if request.by == "window" or not checkpoint.done:
             return IndexState(checkpoint)
         coverage = self.engine.run(self._search.coverage(parse_marks(checkpoint.done)))
@@ -226,7 +227,7 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     start_time = perf_counter()
     check_scope(request)
     source = EngineBackend(engine, query, order=order)
-    state = IndexState() if request.mode == "off" else source.state(request)
+    state = UNKNOWN if request.mode == "off" else source.state(request)
     codec = partial(cursor_codec, engine.index, query.digest(), order=order)
     way, cursor = read_cursor(choose_way(request, state), codec, is_free=request.by == "auto")
     request = way.request

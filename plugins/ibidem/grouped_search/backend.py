@@ -121,6 +121,9 @@ class IndexState:
     decisions: int = 0  # manual decisions
 
 
+UNKNOWN = IndexState()  # what is known of an index that was never settled
+
+
 @dataclass(frozen=True, slots=True)
 class Way:
     """How a search is grouped."""

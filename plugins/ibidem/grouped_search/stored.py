@@ -51,12 +51,17 @@ def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexSt
     read, stored_leads = yield from read_leads(source, read, groups)
     sources = yield from source.fetch([read.window.hits[row] for group in groups for row in group.shown_rows])
     hits = ResponseRenderer(read.window, groups, page_request.request, sources, stored_leads=stored_leads).hits()
-    account = stored_stats(page.counts, groups, page_request, read.window) | index_stats(state, source.overrides())
-    if len(state.checkpoint.done) > 1 and state.coverage.unsettled:  # each shard may have a lead of one group
-        account["groups"]["exact"] = False
+    account = stored_stats(page.counts, groups, page_request, read.window)
+    account = with_index(account, state, source.overrides())
     ranking = Ranking([head.hit for head in page.heads], page.counts.documents)
-    further = None if page.search_after is None else NextPage(page_request.start + page_request.size, page.search_after)
+    further = following_page(page_request, page.search_after)
     return StoredPage(GroupedPage(ranking, read.window, hits, account), further, page.best)
+
+
+def following_page(page_request: PageRequest, last: Sequence[object] | None) -> NextPage | None:
+    """Return where the next page begins: behind the sort values of the last group; an empty page is at the end."""
+    search_after = start_place(page_request).search_after if last is None else last
+    return None if search_after is None else NextPage(page_request.start + page_request.size, search_after)
 
 
 def may_have_more(group: str, page: Collapsed) -> bool:
@@ -201,13 +206,15 @@ def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: Pag
     }
 
 
-def index_stats(state: IndexState, overrides: Sequence[Override]) -> Json:
-    """Return what groups do not cover: documents of the index, and manual decisions that wait to be settled."""
+def with_index(account: Json, state: IndexState, overrides: Sequence[Override]) -> Json:
+    """Add what groups do not cover: documents of the index, and manual decisions that wait to be settled."""
     coverage, followed = state.coverage, state.checkpoint.overrides
     waiting = len({key for key, _ in override_hashes(overrides).items() ^ followed.items()})
     index = {name: getattr(coverage, name) for name in ("documents", "ungrouped", "unsettled")}
     is_lacking = index["ungrouped"] or index["unsettled"] or waiting
-    return {"index": index, "waiting": waiting} | ({"remedy": ADVICE} if is_lacking else {})
+    if len(state.checkpoint.done) > 1 and coverage.unsettled:  # each shard may have a lead of one group
+        account["groups"]["exact"] = False
+    return ({"remedy": ADVICE} if is_lacking else {}) | account | {"index": index, "waiting": waiting}
 
 
 def is_cut(group: Group, page_request: PageRequest) -> bool:

@@ -217,11 +217,11 @@ def split_writes(answer: Mapping[str, Any]) -> tuple[Writes, Mapping[str, Any]]:
 
 
 def check_answers(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the responses of several searches; raise if one failed."""
+    """Return the responses of several searches as those of single ones; raise if one failed."""
     for answer in answers:
         if "error" in answer:
             raise build_failure(int(answer["status"]), answer)
-    return list(answers)
+    return [{name: part for name, part in each.items() if name != "status"} for each in answers]
 
 
 def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:

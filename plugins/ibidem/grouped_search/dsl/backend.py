@@ -14,9 +14,10 @@ from typing_extensions import override
 from xxhash import xxh3_128_hexdigest
 
 from ibidem.grouped_search.backend import (
-    IndexState,
+    UNKNOWN,
     PageRequest,
     SearchBackend,
+    Way,
     choose_way,
     cursor_codec,
     document_ref,
@@ -43,6 +44,7 @@ from ibidem.grouped_search.page import read_passage
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import decides, is_read_as_here, plugin_request, with_current_tables
+from ibidem.grouped_search.stored import following_page, with_index
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -52,13 +54,14 @@ from ibidem_engines.cluster import lookup as ranks
 from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, collapse_search
 from ibidem_engines.cluster.dsl import ALL, Clause, documents, ids_query, packed_options
 from ibidem_engines.cluster.groups import GROUP, read_memberships
+from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lookup import LookUp
-from ibidem_engines.cluster.search import NAME, pop_account
+from ibidem_engines.cluster.search import NAME, iterate_hits, pop_account
 from ibidem_engines.cluster.source import as_document
 from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import ApiRequest, RequestFlow, Target
-from ibidem_engines.stored_groups import Collapsed, GroupField, Hit, Members, Place, Values
+from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupField, Hit, Members, Place, Values
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
@@ -75,8 +78,8 @@ class DslBackend(SearchBackend):
         self.first: Mapping[str, Any] = {}
         self.scores: dict[DocumentRef, float | None] = {}
         self.renamed = False
-        self.state = IndexState()
-        self.way = choose_way(search.request, self.state)
+        self.state = UNKNOWN
+        self.way = Way(search.request, "request")
         self._ids = False
         self._ranked: Sequence[Hit] = ()
         self._found: Sequence[Hit] = ()
@@ -157,12 +160,12 @@ class DslBackend(SearchBackend):
 
     def through_plugin(self) -> RequestFlow[Json | None]:
         """Let the cluster's plugin search and group; None without a plugin, or if it lacks an option."""
-        if not does(self.search) or self.needs_aggregation() or not (yield from self.metadata.plugin()):
+        if not does(self.search, self.layout) or self.needs_aggregation() or not (yield from self.metadata.plugin()):
             return None
-        may_pin = self.may_pin()
+        may_pin, ranked = self.may_pin(), self._collapsed_ranking() if self.search.request.takes_all else None
         answer = yield from search_by_plugin(
             self.search,
-            self.up_to_now(dict(self.search.ranking)),
+            self.up_to_now(dict(self.search.ranking)) if ranked is None else {**ranked.body},
             {**self.search.aggregations, **(ranks.NEWEST if may_pin else {})},
         )
         if answer is None:
@@ -171,7 +174,12 @@ class DslBackend(SearchBackend):
         if may_pin:
             self._view = ReadView(ranks.read_newest(answer))
         drop_own_aggregation(answer)
-        account = answer["dedupe"] | {"cursor": self.cursor} | raised_depths(self.search.raised) | self.way.account()
+        account, cursor = answer["dedupe"], self.cursor
+        if ranked is not None:
+            account = with_index(account, self.state, self._overrides)
+            last = cut_sort(answer["hits"]["hits"], ranked.sorted_by)
+            cursor = self.write_cursor(following_page(self.stored_request, last))
+        account |= {"cursor": cursor} | raised_depths(self.search.raised) | self.way.account()
         return answer | {"dedupe": account | nothing_near(self.search.ranking, account["documents"]["matched"])}
 
     def window(self, depth: int) -> RequestFlow[Ranking]:
@@ -370,22 +378,51 @@ def has_more(account: Mapping[str, Any], search: DslSearch) -> bool:
     return is_short and account["documents"]["in_window"] >= search.request.window and grows(search.ranking)
 
 
-def does(search: DslSearch) -> bool:
+def does(search: DslSearch, layout: Layout) -> bool:
     """Return whether the plugin supports a request, except for aggregations that need the groups."""
     # The filter against later writes would be explained too.
-    explains_cursor = search.request.cursor and "explain" in search.display
-    return not explains_cursor and not search.joins and decides(search.request)
+    request = search.request
+    if (request.cursor and "explain" in search.display) or search.joins:
+        return False
+    if not request.takes_all:
+        return decides(request)
+    # Of several shards each returns all groups up to the page's end. A point in time is not grouped on both engines.
+    is_near = search.start + search.size <= layout.max_hits // max(1, layout.shards) and search.target.point is None
+    return is_near and request.keep.by == "rank" and request.policy.learned is None
 
 
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
-    """Let the plugin search; None if the layer would have left out copies that the plugin read."""
-    body: Json = {**search.display, **ranking, "ext": {NAME: plugin_request(search.request)}, "track_total_hits": True}
-    body |= {"from": search.start, "size": search.size}
-    answer: Json = yield search.target.search(body | ({"aggs": aggregations} if aggregations else {}))
-    account = pop_account(answer)
-    if not is_read_as_here(account, search.request, search.size) or has_more(account, search):
+    """Let the plugin search; None if the layer would have read other documents."""
+    request = search.request
+    body: Json = {**search.display, **ranking, "ext": {NAME: plugin_request(request)}, "track_total_hits": True}
+    body |= {"from": search.start, "size": search.size} | ({"aggs": aggregations} if aggregations else {})
+    # What the plugin refuses of stored groups, the layer does or refuses in its own words.
+    answer: Json = yield replace(search.target.search(body), ok_statuses=(400,) if request.takes_all else ())
+    if not answer:
         return None
-    return answer | {"dedupe": with_current_tables(account, search.tables)}
+    account = pop_account(answer)
+    if request.takes_all:
+        is_same = account["by"] == request.by and is_shown_as_here(answer["hits"]["hits"], request)
+    else:
+        is_same = is_read_as_here(account, request, search.size) and not has_more(account, search)
+    return answer | {"dedupe": with_current_tables(account, search.tables)} if is_same else None
+
+
+def is_shown_as_here(hits: list[Json], request: DedupeRequest) -> bool:
+    """Return whether every shown duplicate passes against its lead, and none is missing."""
+    most = MAX_MEMBERS if request.max_per_group is None else request.max_per_group
+    marks = [hit["_dedupe"] for hit in iterate_hits(hits)]
+    return all((each["level"] or not each["indent"]) and each["shown"] > min(most, each["size"] - 1) for each in marks)
+
+
+def cut_sort(hits: list[Json], sorted_by: int) -> Sequence[object] | None:
+    """Leave hits their first sort values, and return all those of the last group."""
+    last = None
+    for hit in iterate_hits(hits):
+        sort = hit.pop("sort")
+        hit.update({"sort": sort[:sorted_by]} if sorted_by else {})
+        last = last if hit["_dedupe"]["indent"] else sort
+    return last
 
 
 GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"

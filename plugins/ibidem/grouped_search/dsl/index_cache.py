@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from ibidem.grouped_search.backend import IndexState
+from ibidem.grouped_search.backend import UNKNOWN, IndexState
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import Preset
 from ibidem_dedupe.request import DedupeRequest
@@ -66,7 +66,7 @@ class IndexMetadataCache:
         if request.by == "stored":
             check_settled_as_one(checkpoints, layout)
         if len(checkpoints) != 1:
-            return IndexState()
+            return UNKNOWN
         if request.by == "window" or not checkpoints[0].done:
             return IndexState(checkpoints[0])
         key = repr((cache_key(names), target.params, checkpoints[0].done))

@@ -176,13 +176,6 @@ use search_pipeline=_none
     return named
 
 
-def iterate_hits(hits: Sequence[Json]) -> Iterator[Json]:
-    """Return the hits of a list, including those inside its leads."""
-    for hit in hits:
-        yield hit
-        yield from hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ())
-
-
 def drop_own_aggregation(answer: Json) -> None:
     """Remove the layer's own aggregation from a response."""
     aggregations = {name: each for name, each in answer.get("aggregations", {}).items() if name != OWN}

@@ -17,7 +17,6 @@ from ibidem.grouped_search.dsl.response import (
     drop_own_aggregation,
     has_countable_buckets,
     iter_aggregations,
-    iterate_hits,
 )
 from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.response import Json
@@ -25,6 +24,7 @@ from ibidem.grouped_search.stored import stored_page
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset, dedupe_request, is_dedupe_name, with_presets
 from ibidem_engines.cluster.client import Failure
+from ibidem_engines.cluster.search import iterate_hits
 from ibidem_engines.requests import ApiRequest, RequestFlow
 from ibidem_ingest.errors import UsageError
 
@@ -42,14 +42,14 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
         return answer | {"dedupe": {"mode": "off", "note": search.note}}
     source = DslBackend((yield from with_stored_preset(search, metadata)), metadata)
     yield from source.read_metadata()
+    if (plugin_answer := (yield from source.through_plugin())) is not None:
+        return plugin_answer
     if source.search.request.takes_all:
         stored = yield from stored_page(source, source.stored_request, source.state)
         aggregations, cursor = source.counted_aggregations(), source.write_cursor(stored.further)
         answer = response(source.search, source, stored.page, aggregations, start_time, cursor)
         answer["hits"]["max_score"] = stored.best
         return answer
-    if (plugin_answer := (yield from source.through_plugin())) is not None:
-        return plugin_answer
     page = yield from grouped_page(source, source.page)
     if source.renamed:
         source = source.use_engine_ids()

@@ -60,7 +60,7 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
                 : Math.max(1, indexes().stream().mapToInt(nodes::shards).sum());
         way = chosen.unless(partOfWindows());
         Request dedupe = way.request();
-        GroupedSearch.Node node = new GroupedSearch.Node(ledgers, nodes.memory(), BY);
+        GroupedSearch.Node node = new GroupedSearch.Node(ledgers, nodes.memory());
         int from = request.source().from();
         int size = request.source().size();
         Refusal.checkPage(Math.max(0, from), GroupedSearch.size(size));
@@ -189,7 +189,7 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     @Override
     public void answer(ResultList<SearchHit, Place> list) {
         list.account().putAll(notes());
-        list.account().putAll(way.account());
+        way.account().forEach(list.account()::putIfAbsent);
         list.account().put("grouper", BY);
         SearchHits hits = new Hits(list, request.source(), stored != null).list(total);
         listener = ActionListener.runAfter(listener, () -> Engine.release(hits));

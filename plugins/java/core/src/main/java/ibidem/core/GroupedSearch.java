@@ -22,9 +22,8 @@ public final class GroupedSearch<R, H, P> {
      *
      * @param ledgers records next to indexes
      * @param memory counts that of windows
-     * @param by who groups
      */
-    public record Node(Ledgers ledgers, Memory memory, String by) {}
+    public record Node(Ledgers ledgers, Memory memory) {}
 
     private final Node node;
     private final InnerSearches<R, H, P> searches;
@@ -167,7 +166,7 @@ public final class GroupedSearch<R, H, P> {
     private void answer(Ranking<P> ranking, Page page, Map<Name, H> documents) {
         long tookMillis = tookMillis();
         Map<String, Object> account = page.account(new Page.Outcome(
-                responses.total(first), !responses.isTimedOut(first), ranking.rows().missing, tookMillis, node.by()));
+                responses.total(first), !responses.isTimedOut(first), ranking.rows().missing, tookMillis));
         answer(ranking.items(page, documents), account, tookMillis);
     }
 

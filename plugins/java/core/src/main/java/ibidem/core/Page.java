@@ -123,9 +123,8 @@ final class Page {
      * @param whole whether it came to its end in time
      * @param missing whether a hit of the window was never signed
      * @param tookMillis since the request came
-     * @param by who did it
      */
-    public record Outcome(long total, boolean whole, boolean missing, long tookMillis, String by) {}
+    public record Outcome(long total, boolean whole, boolean missing, long tookMillis) {}
 
     /** Returns the account of the answer, which adds up. */
     public Map<String, Object> account(Outcome outcome) {
@@ -159,7 +158,6 @@ final class Page {
         account.put("cursor", "");
         account.put("took_ms", outcome.tookMillis());
         account.put("tables", new LinkedHashMap<>(counts.tables()));
-        account.put("by", outcome.by());
         if (request.facets()) {
             account.put("facets", Facets.of(window));
         }
@@ -170,9 +168,9 @@ final class Page {
     }
 
     /** Returns the account of a page of groups of all matches. */
-    Map<String, Object> account(FoundGroups<?> found, boolean missing, long tookMillis, String by) {
+    Map<String, Object> account(FoundGroups<?> found, boolean missing, long tookMillis) {
         long matched = found.matches();
-        Map<String, Object> account = account(new Outcome(window.size, true, missing, tookMillis, by));
+        Map<String, Object> account = account(new Outcome(window.size, true, missing, tookMillis));
         account.put(
                 "documents",
                 map("matched", matched, "in_window", matched, "beyond_window", 0, "on_page", rows().size()));
@@ -180,8 +178,6 @@ final class Page {
         counts.putAll(map("on_page", groups.size(), "exact", found.exact(), "counted", true));
         account.put("groups", counts);
         account.put("duplicates", matched - found.groups());
-        account.put("by", request.by());
-        account.put("grouper", by);
         return account;
     }
 

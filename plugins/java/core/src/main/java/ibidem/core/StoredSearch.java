@@ -81,7 +81,7 @@ public final class StoredSearch<R, H, P> {
         Rows.Builder builder = new Rows.Builder();
         for (FoundGroups.Found<H> group : found.page()) {
             int first = hits.size();
-            names.put(first, group.name());
+            names.put(first, request.policy().near() ? group.name() : null);
             sizes.put(first, Math.max(group.size(), group.hits().size()));
             for (H hit : group.hits()) {
                 leads.add(first);
@@ -99,7 +99,7 @@ public final class StoredSearch<R, H, P> {
             items.add(item(page, group, group.lead(), hits));
             group.followers().forEach(row -> items.add(item(page, group, row, hits)));
         }
-        Map<String, Object> account = page.account(found, rows.missing, tookMillis, node.by());
+        Map<String, Object> account = page.account(found, rows.missing, tookMillis);
         searches.answer(new ResultList<>(items, found.highest(), request.collapse(), account, tookMillis));
     }
 

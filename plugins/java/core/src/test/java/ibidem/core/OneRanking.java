@@ -40,7 +40,7 @@ final class OneRanking
 
     /** Searches, and returns the response; null if it is not yet known. */
     ResultList<Hit, Integer> search(Request request, int from, int size) {
-        GroupedSearch.Node node = new GroupedSearch.Node(Ledgers.of(), this, "plugin");
+        GroupedSearch.Node node = new GroupedSearch.Node(Ledgers.of(), this);
         GroupedSearch<Response, Hit, Integer> search = new GroupedSearch<>(node, this, this, request, from, size);
         requests.add("window");
         windows.add(search.depth());
