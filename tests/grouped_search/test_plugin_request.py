@@ -28,7 +28,7 @@ def test_the_figures_that_the_plugin_takes_from_the_names_are_those_of_the_reque
     request = parse_request({"dedupe": "indent", "dedupe_preset": "news", "dedupe_similarity": "80"})
     assert plugin_policy(request) == request.policy
     asked = plugin_request(request)
-    assert (asked["preset"], asked["similarity"], asked["window_days"]) == ("news", 80, 42)
+    assert (asked["preset"], asked["similarity"], asked["window_days"]) == ("news", "80", 42)
 
 
 @pytest.mark.parametrize(

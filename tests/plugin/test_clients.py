@@ -28,12 +28,6 @@ def test_a_made_up_search_has_the_same_answer_with_and_without_the_plugin(
     assert list(differences(through_layer(asking, index, body, options), with_plugin)) == []
 
 
-def test_the_account_says_who_grouped(asking: Any, monkeypatch: pytest.MonkeyPatch) -> None:
-    assert read_by(asking) == "plugin"
-    monkeypatch.setenv("IBIDEM_PLUGIN", "off")
-    assert read_by(asking) == "client"
-
-
 @pytest.mark.parametrize(
     "options",
     [

@@ -250,14 +250,15 @@ def plugin_policy(request: DedupeRequest) -> Policy:
 def plugin_request(request: DedupeRequest) -> Json:
     parameters: Json = {"dedupe": request.mode, "keep": str(request.keep), "explain": request.explain}
     parameters |= {} if request.max_per_group is None else {"max_per_group": request.max_per_group}
+    parameters |= {name.removeprefix("dedupe_"): value for name, value in request.figures}
     if request.takes_all:  # figures that are not named are those of the index
-        named = {name.removeprefix("dedupe_"): value for name, value in request.figures}
-        return parameters | named | ({"by": "stored"} if request.by == "stored" else {"level": request.level})
+        return parameters | ({"by": "stored"} if request.by == "stored" else {"level": request.level})
     days = request.policy.window_days
-    parameters |= {"level": request.level, "window": request.window, "window_days": "none" if days is None else days}
-    if (similarity := dict(request.figures).get(SIMILARITY)) is not None:
-        parameters["similarity"] = int(similarity)
-    return parameters | ({"preset": request.preset} if request.preset else {})
+    return parameters | {
+        "level": request.level,
+        "window": request.window,
+        "window_days": "none" if days is None else days,
+    }
 
 
 def is_read_as_here(account: Mapping[str, Any], request: DedupeRequest, size: int) -> bool:
