@@ -85,9 +85,9 @@ class _Settler(threading.Thread):
         engine = open_engine(self._settings.address, self._settings.index)
         try:
             while not self._has_ended.is_set():
-                self._has_work.wait(CHECK_S)
+                has_new = self._has_work.wait(CHECK_S)
                 self._has_work.clear()
-                self._settle(engine)
+                self._settle(engine, has_new=has_new)
         finally:
             engine.close()
 
@@ -103,10 +103,10 @@ class _Settler(threading.Thread):
         self._has_work.set()
         self.join()
 
-    def _settle(self, engine: Engine) -> None:
+    def _settle(self, engine: Engine, *, has_new: bool) -> None:
         began = time.monotonic()
         try:
-            settle(engine, SETTLE_S)
+            settle(engine, SETTLE_S, has_new=has_new)
             if time.monotonic() - began >= SETTLE_S:
                 self._has_work.set()  # there may be more
         except Unavailable:

@@ -83,8 +83,8 @@ class SettlingLease:
 PAUSE = 0.2  # seconds between two looks while another process settles
 
 
-def settle(engine: Engine, seconds: float, report: Report = lambda _: None) -> None:
-    """Settle the new documents of an index, unless another process does."""
+def settle(engine: Engine, seconds: float, report: Report = lambda _: None, *, has_new: bool = False) -> None:
+    """Settle the new documents of an index, unless another process does; they are looked for unless `has_new`."""
     engine = engine.group_set()
     lease, deadline = SettlingLease(engine), time.monotonic() + seconds
     is_lost = loss_of(lease)
@@ -92,7 +92,7 @@ def settle(engine: Engine, seconds: float, report: Report = lambda _: None) -> N
     def stop() -> bool:  # also before the first portion, since several may take it at the same moment
         return is_lost() or time.monotonic() > deadline
 
-    if lease.is_taken() or is_settled(engine):  # no refresh, which would slow down the settling process
+    if lease.is_taken() or (not has_new and is_settled(engine)):  # no refresh, which would slow down that process
         return
     if lease.take():
         try:
