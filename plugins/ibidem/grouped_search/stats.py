@@ -223,20 +223,11 @@ APART = frozenset(("tables", "facets"))  # parts of the plugin's account that th
 
 
 def decides(request: DedupeRequest) -> bool:
-    """Return whether the plugin can group this request: by figures that it supports, and in a window.
-
-    The current version, passages, threads and works it leaves to the library: it reads no titles, texts or memberships.
-    """
-    is_plain = request.passages is None and not request.membership
-    window = request.by == "window" and request.scope == "window" and is_plain
-    return window and request.mode != "off" and request.keep.by != "current" and knows_figures(request)
-
-
-def knows_figures(request: DedupeRequest) -> bool:
-    """Return whether the plugin supports the figures of a request: those of no stored preset, and no parts of texts."""
-    if request.level == "partial" or asks_for_stored_preset(request):
-        return False
-    return plugin_policy(request) == request.policy
+    """Return whether the plugin can group this request in a window: it reads no parts, titles, texts or memberships."""
+    is_plain = request.passages is None and not request.membership and request.level != "partial"
+    is_window = request.by == "window" and request.scope == "window" and request.mode != "off"
+    is_known = not asks_for_stored_preset(request) and plugin_policy(request) == request.policy
+    return is_plain and is_window and request.keep.by != "current" and is_known
 
 
 def plugin_policy(request: DedupeRequest) -> Policy:
