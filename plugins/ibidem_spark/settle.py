@@ -64,7 +64,7 @@ NO_TERMS = np.empty(0, np.int64), np.empty(0, np.int64)
 SHOWN = re.compile(r"spark\.(executorEnv|yarn\.appMasterEnv|kubernetes\.driverEnv)\.IBIDEM_")
 OURS: Mapping[str, type[IbidemError]] = {each.__name__: each for each in (NoIndex, Permanent, Unavailable, UsageError)}
 ERROR = re.compile(rf"\b({'|'.join(OURS)}): ([^\n]+)")
-ENDED = "masters are unresponsive", "SparkContext was shut down", "SparkContext has been shutdown"
+ENDED = "masters are unresponsive", "SparkContext was shut down", "stopped SparkContext", "None.org.apache.spark"
 
 
 @lru_cache(maxsize=4)
@@ -98,7 +98,6 @@ def as_documents(batch: pa.RecordBatch) -> Iterator[tuple[GroupedDocument, str, 
 
 
 def name_groups(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Name a new group for each row."""
     return steps.table({"row": batch["row"], "group": [new_group() for _ in range(len(batch))]})
 
 
@@ -166,7 +165,8 @@ def as_ours(text: str) -> IbidemError:
         return OURS[found[1]](what, remedy)
     if any(sign in text for sign in ENDED):
         return Unavailable("Spark's master does not answer, or has ended", "start it, or name another after --spark")
-    return Permanent(f"Spark: {text.strip().splitlines()[-1]}", "nothing is written by halves: run it again")
+    last = re.findall(r"^(?!\s+at )\s*(\S.*)$", text, re.MULTILINE)[-1]
+    return Permanent(f"Spark: {last}", "nothing is written by halves: run it again")
 
 
 @dataclass(slots=True)

@@ -170,4 +170,4 @@ def decide(batch: pa.RecordBatch, policy: Policy, constraints: PairConstraints) 
 def equal_slots(batch: pa.RecordBatch) -> pa.RecordBatch:
     """Count the equal slots of pairs."""
     a, b = decode(batch["packed"]), decode(batch["packed_earlier"])
-    return table({"equal": (a.slots == b.slots).sum(axis=1)})
+    return table({"equal": (a.slots == b.slots).sum(axis=1, dtype=np.int32)})

@@ -16,6 +16,7 @@ import pytest
 
 from ibidem_core.errors import NoIndex, Permanent, Unavailable
 from ibidem_dedupe import leader_clustering
+from ibidem_dedupe.collection import min_long_slots
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Override, Overrides
 from ibidem_dedupe.policy import MISREAD, Policy
@@ -27,7 +28,7 @@ from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.follower import count_joined
 from servers.indices import remove_indices
 from support.learned_rules import make_rule
-from support.windows import make_window, signatures, value
+from support.windows import make_window, signatures, value, with_slots
 from workers.groups.test_service import groups, signed, stored
 
 pyarrow = pytest.importorskip("pyarrow", reason="PySpark is missing: pip install '.[spark]'")
@@ -53,23 +54,22 @@ def crowd(rows: int) -> list[bytes]:
     ]
 
 
-def group_on_spark(
-    spark: Any, folder: Path, values: list[bytes | None], policy: Policy, sizes: tuple[int, int]
-) -> list[Any]:
-    """Return leads and evidence of documents, by number."""
+def settling_of(spark: Any, folder: Path, values: list[bytes | None], sizes: tuple[int, int]) -> tuple[Any, Any]:
+    """Return the settling of documents as they are read, and these."""
     n, packed = len(values), [each or b"" for each in values]
     plain = {"row": np.arange(n), "index": ["news"] * n, "id": [str(at) for at in range(n)], "routing": [""] * n}
     plain |= {"seq": np.arange(n), "term": np.ones(n, np.int64), "group": [""] * n, "lead": [True] * n}
     columns = plain | {"packed": packed} | steps.figures(PackedColumns.decode(packed))
     parquet.write_table(pyarrow.table(columns), folder / "in")
     documents = spark.read.schema(settle.DOCUMENT).parquet(str(folder / "in")).repartition(3)
-    settling = settle.SparkSettling(spark, str(folder / "work"), None, sizes)
-    settler = SimpleNamespace(rules=Rules(Policy(), Overrides(WORDS)))
-    checkpoint = GroupCheckpoint(policy=policy_as_record(policy), origin="named")
-    lead, code = list(range(n)), [0] * n
-    for row, earlier, evidence in settling.group(documents, settler, checkpoint).collect():
-        lead[row], code[row] = earlier, evidence
-    return [lead, code]
+    return settle.SparkSettling(spark, str(folder / "work"), None, sizes), documents
+
+
+def test_the_figure_of_long_texts_is_that_of_one_process(spark: Any, tmp_path: Path) -> None:
+    long_texts = [with_slots(replace(signatures(1), length=4_000), 30 + at) for at in range(70)]
+    values = [value(each, f"{at}") for at, each in enumerate(long_texts)]
+    settling, documents = settling_of(spark, tmp_path, values, (64, 0))
+    assert settling.long_slots(documents) == min_long_slots(PackedColumns.decode(values)) is not None
 
 
 POLICIES = {
@@ -92,12 +92,17 @@ POLICIES = {
 def test_groups_are_those_of_one_pass(spark: Any, tmp_path: Path, name: str, sizes: tuple[int, int], most: int) -> None:
     values = [*make_window(7, 200).values, *crowd(80), *make_window(8, 120).values]
     with patch.object(leader_clustering, "MAX_LEADS", most):
-        found = group_on_spark(spark, tmp_path, values, POLICIES[name], sizes)
+        settling, documents = settling_of(spark, tmp_path, values, sizes)
+        settler = SimpleNamespace(rules=Rules(Policy(), Overrides(WORDS)))
+        checkpoint = GroupCheckpoint(policy=policy_as_record(POLICIES[name]), origin="named")
+        lead, code = list(range(len(values))), [0] * len(values)
+        for row, earlier, evidence in settling.group(documents, settler, checkpoint).collect():
+            lead[row], code[row] = earlier, evidence
         columns = PackedColumns.decode(values)
         rules = Rules(POLICIES[name], Overrides(WORDS))
         names = [("news", str(at)) for at in range(len(values))]
         expected = group(columns, rules.policy, rules.constraints(names, columns))
-    assert found == [expected.lead.tolist(), expected.evidence.tolist()]
+    assert [lead, code] == [expected.lead.tolist(), expected.evidence.tolist()]
 
 
 # Ends the driver behind a part of the writes.
@@ -153,4 +158,8 @@ def test_errors_of_executors_and_masters_are_ours() -> None:
     found = settle.as_ours("Traceback\nibidem_core.errors.NoIndex: there is no index 'news'; create it first\n")
     assert isinstance(found, NoIndex)
     assert (found.what, found.remedy) == ("there is no index 'news'", "create it first")
+    text = (
+        "Py4JJavaError: An error occurred\n: java.lang.Fault: the disk is full\n\tat org.apache.Step.run(Step.java:1)\n"
+    )
+    assert settle.as_ours(text).what == "Spark: : java.lang.Fault: the disk is full"
     assert isinstance(settle.as_ours("All masters are unresponsive! Giving up."), Unavailable)
