@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import orjson
@@ -70,8 +70,7 @@ ENDED = "masters are unresponsive", "SparkContext was shut down", "stopped Spark
 @lru_cache(maxsize=4)
 def store_of(index: str, points: Points = ()) -> ClusterGroups:
     """Open the stored groups of an index in an executor, whose environment has the address and its credentials."""
-    engine = open_engine(load().engine, index)
-    assert isinstance(engine, ClusterEngine)  # noqa: S101 - the driver has checked it
+    engine = cast("ClusterEngine", open_engine(load().engine, index))  # the driver has checked it
     return engine.groups(dict(points))
 
 

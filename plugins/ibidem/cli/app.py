@@ -85,7 +85,7 @@ def interrupt_code(interrupt: KeyboardInterrupt) -> int:
 
 
 def say(message: str) -> None:
-    sys.stderr.write(f"ibidem: {name_options(message)}\n")
+    sys.stderr.write(f"ibidem: {_PARAMETER.sub(_option, message)}\n")
 
 
 # By the number of a system error.
@@ -228,15 +228,6 @@ def start(typed: list[str]) -> None:
     gc.freeze()  # imported objects are never garbage; scanning them takes a twentieth of an ingest
     gc.set_threshold(COLLECTED_AFTER)
     app(typed, prog_name="ibidem")
-
-
-def name_options(message: str) -> str:
-    """Replace the names of request parameters in a message by the names of options.
-
-    >>> name_options("dedupe_similarity='1.5' is not valid"), name_options("dedupe_by=stored, dedupe=off")
-    ("--similarity '1.5' is not valid", '--by stored, --dedupe off')
-    """
-    return _PARAMETER.sub(_option, message)
 
 
 _PARAMETER = re.compile(r"\bdedupe(?:_(?P<name>[a-z]+(?:_[a-z]+)*)\b(?P<with_value>=?)|=)")

@@ -249,15 +249,6 @@ def word_border(text: str, reached: int) -> int:
     return next((at for at in borders if text[first:at].rstrip()[-1:].isalnum()), first)
 
 
-def common_start(a: Sequence[Hashable], b: Sequence[Hashable]) -> int:
-    """Return how many words two texts have in common at their beginning.
-
-    >>> common_start("abcx", "abd")
-    2
-    """
-    return next((i for i, (left, right) in enumerate(zip(a, b, strict=False)) if left != right), min(len(a), len(b)))
-
-
 def common_end(a: Sequence[Hashable], b: Sequence[Hashable], start: int) -> int:
     """Return how many words two texts have in common at their end, not counting the first `start`."""
     limit = min(len(a), len(b)) - start
@@ -270,7 +261,7 @@ def places(a: Sequence[Hashable], b: Sequence[Hashable], depth: int = DEEPEST) -
     >>> list(places("the first annual report".split(), "the second annual report".split()))
     [(1, 2, 1, 2)]
     """
-    start = common_start(a, b)
+    start = next((i for i, (left, right) in enumerate(zip(a, b, strict=False)) if left != right), min(len(a), len(b)))
     end = common_end(a, b, start)
     left, right = a[start : len(a) - end], b[start : len(b) - end]
     cuts = anchors(left, right) if depth and max(len(left), len(right)) > EXAMINED else []
