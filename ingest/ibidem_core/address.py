@@ -403,7 +403,7 @@ def secrets(urls: Iterable[str]) -> set[str]:
     for url in urls:
         match = _parse(url)
         if match is not None:
-            user, password = _account(match["account"] or "")
+            user, _, password = (match["account"] or "").partition(":")
             parts = [
                 password or ("" if match["scheme"].startswith("amqp") else user),
                 *_secret_values(match["options"]),
@@ -422,11 +422,6 @@ def forms(parts: Iterable[str]) -> set[str]:
     """Return secrets as written, as sent and as programs print them."""
     texts = {form for each in parts if each for form in (each, unquote(each), unquote_plus(each))}
     return texts | {form for each in texts for form in (quote(each, safe=""), repr(each)[1:-1], json.dumps(each)[1:-1])}
-
-
-def _account(text: str) -> tuple[str, str]:
-    user, _, password = text.partition(":")
-    return user, password
 
 
 def _secret_values(options: str | None) -> list[str]:

@@ -473,12 +473,11 @@ def settings_rows(settings: Settings) -> list[SettingRow]:
 
 def page() -> str:
     """Return the page in Markdown."""
-    rows = (f"| `{row.variable}` | {_code(row.default)} | {row.meaning} |\n" for row in settings_rows(Settings()))
+    rows = (
+        f"| `{row.variable}` | {row.default and f'`{row.default}`'} | {row.meaning} |\n"
+        for row in settings_rows(Settings())
+    )
     return _HEAD + "".join(rows)
-
-
-def _code(value: str) -> str:
-    return f"`{value}`" if value else ""
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ these names, and the names of indexes inside them are those of the indexes thems
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from secrets import token_hex
 from typing import Any, Literal, Protocol, overload
 
@@ -111,6 +112,11 @@ class GroupedDocument:
 def new_group() -> str:
     """Return the name of a new group: random, so that it tells nothing of documents that a reader may not see."""
     return token_hex(12)
+
+
+def own_group(name: Name) -> str:
+    """Return the group of a document that others write: they drop its name, which has to be found again."""
+    return blake2b(f"{name.index}\0{name.id}".encode(), digest_size=12).hexdigest()
 
 
 @dataclass(frozen=True, slots=True)

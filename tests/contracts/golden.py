@@ -34,8 +34,6 @@ _PATTERNS = (
     (re.compile(r"(?<![\d.])(?!127\.)\d+\.\d+\.\d+(\.\w+)*"), "VERSION"),
 )
 
-_GROUP = re.compile(r"\b[0-9a-f]{24}\b")  # the random name of a group
-
 
 class Changed(AssertionError):
     """A contract is not what was written down."""
@@ -63,7 +61,8 @@ class Golden:
     def check_json(cls, name: str, value: object, replacements: Mapping[str, str] = {}) -> None:
         """Compare a JSON value with its file, volatile parts replaced; see `check`."""
         text, groups = json.dumps(settled(value, replacements), indent=1, ensure_ascii=False), dict[str, str]()
-        cls.check(f"{name}.json", _GROUP.sub(lambda each: groups.setdefault(each[0], f"GROUP {len(groups) + 1}"), text))
+        text = re.sub(r"\b[0-9a-f]{24}\b", lambda each: groups.setdefault(each[0], f"GROUP {len(groups) + 1}"), text)
+        cls.check(f"{name}.json", text)
 
     @classmethod
     def check_names(cls, name: str, names: Iterable[str]) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from ibidem.grouped_search.dsl.backend import has_more
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.stats import decides, plugin_policy, plugin_request
+from ibidem.grouped_search.stats import decides
 from ibidem_dedupe.request import DedupeRequest, parse_request
 
 
@@ -22,13 +22,6 @@ from ibidem_dedupe.request import DedupeRequest, parse_request
 )
 def test_a_window_is_left_to_the_plugin_and_wider_scopes_are_not(parameters: dict[str, str], expected: bool) -> None:
     assert decides(parse_request(parameters)) == expected
-
-
-def test_the_figures_that_the_plugin_takes_from_the_names_are_those_of_the_request() -> None:
-    request = parse_request({"dedupe": "indent", "dedupe_preset": "news", "dedupe_similarity": "80"})
-    assert plugin_policy(request) == request.policy
-    asked = plugin_request(request)
-    assert (asked["preset"], asked["similarity"], asked["window_days"]) == ("news", "80", 42)
 
 
 @pytest.mark.parametrize(

@@ -134,9 +134,7 @@ def test_the_answer_is_that_of_the_wrapped_client_without_the_plugin(
     parts = [take_parts(answer) for answer in answers]
     for each in parts:
         each["hits"].pop("max_score")  # which engines set in different cases
-        each["account"].pop(
-            "too_short" if "dedupe_max_per_group" in options else "late"
-        )  # of the documents that are read
+        each["account"].pop("too_short" if "dedupe_max_per_group" in options else "late")  # of documents that are read
     assert list(differences(*parts)) == []
 
 

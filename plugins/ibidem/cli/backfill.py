@@ -203,20 +203,12 @@ def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
 
 def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
     yield f"\nSignatures would add about {decimal(cost['bytes'])} before compression."
-    yield f"Reading and signing takes about {format_time(cost['signing_seconds'])}; writing and settling come on top."
+    took = timedelta(seconds=max(1, round(cost["signing_seconds"])))
+    yield f"Reading and signing takes about {took}; writing and settling come on top."
     yield (
         f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and "
         "rewritten documents take space twice until they are merged."
     )
-
-
-def format_time(seconds: float) -> str:
-    """Format a time as hours, minutes and seconds.
-
-    >>> format_time(75.2)
-    '0:01:15'
-    """
-    return str(timedelta(seconds=max(1, round(seconds))))
 
 
 def show_followed(settings: Settings, *, as_json: bool) -> None:

@@ -150,8 +150,7 @@ class MatchCounter:
     def _body(self, aggs: Clause) -> Clause:
         parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
         if "min_score" in parts and "knn" not in parts:  # which Elasticsearch leaves out of aggregations
-            scored = {"query": parts.get("query", ALL), "min_score": parts.pop("min_score")}
-            parts["query"] = {"function_score": scored}
+            parts["query"] = {"function_score": {"query": parts.get("query", ALL), "min_score": parts.pop("min_score")}}
         return {**parts, "size": 0, "track_total_hits": False, "aggs": {OWN: filter_aggregations(self.body, aggs)}}
 
     def _read(self, counts: Mapping[str, Any]) -> RequestFlow[MatchCounts]:

@@ -63,7 +63,7 @@ from ibidem_engines.engine import (
 )
 from ibidem_engines.ledger import UnstorableRecord, values_of_records
 from ibidem_engines.requests import WHOLE, ApiRequest, answer_to, quote_index
-from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef
+from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef, own_group
 from ibidem_ingest.errors import UsageError
 
 SLICE = 1_000
@@ -439,9 +439,9 @@ class ClusterReindexSource(ReindexSource):
         """Build the action that adds signatures to a document: a whole write if its JSON was read."""
         name, kind = document.name, "full" if "full" in self._layout.kinds else "lean"
         if not document.raw or self.updates_in_part:
-            body = signed_part(record, kind, document.own_fields, values, group=document.group)
+            body = signed_part(record, kind, document.own_fields, values, group=document.group or own_group(name))
             return Action("update", name.index, name.id, body, document.state, name.routing)
-        body = with_signatures(document.raw, record, kind, values, group=document.group)
+        body = with_signatures(document.raw, record, kind, values, group=document.group or own_group(name))
         return Action("index", name.index, name.id, body, document.state, name.routing, skips_pipeline=True)
 
     def strip_document(self, document: SourceDocument) -> SourceDocument:

@@ -122,6 +122,18 @@ class TestTheirIndex:
         assert {name for name, content in foreign_index.signed().items() if content != old[name]} == {"t4"}
         assert foreign_index.all()["t4"]["_source"]["ibidem"].get("date") is None
 
+    def test_a_lead_that_others_write_again_leads(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
+        text = " ".join(f"word{at}" for at in range(90))
+        foreign_index.make(shards=1)
+        foreign_index.write({name: {"body": {"content": f"{text} {name}"}} for name in ("t1", "t2", "t3")})
+        backfill_in_place(foreign_settings)
+        before = [each["_source"]["ibidem"] for each in foreign_index.all().values()]
+        foreign_index.write({"t1": {"body": {"content": f"{text} again"}}})
+        backfill_in_place(foreign_settings)
+        after = [each["_source"]["ibidem"] for each in foreign_index.all().values()]
+        assert {each["group"] for each in after} == {each["group"] for each in before}
+        assert sum(each["lead"] for each in after) == 1
+
     def test_texts_that_are_none_are_refused_by_name_and_the_others_are_signed(
         self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
     ) -> None:
