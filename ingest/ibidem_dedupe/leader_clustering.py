@@ -6,8 +6,8 @@ comparisons and not fifty million. The result is that of the plain loop over all
 prefix-stable: hits that follow change nothing above them.
 
 Leads that are no duplicates of each other though they share a value, as documents that were built for that do, are all
-compared: that grows with the square of their number. So a value brings rows together with its first thousand leads
-only, however rows are cut into blocks, and what is cut is counted.
+compared: that grows with the square of their number. So only the first thousand leads with a value are compared
+under it, whatever the blocks; rows that this affects are counted.
 
 Rows that the rules cannot tell from an earlier row need no keys of their own: they join what that row joins.
 """

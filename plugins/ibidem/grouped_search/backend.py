@@ -121,7 +121,7 @@ class IndexState:
     decisions: int = 0  # manual decisions
 
 
-UNKNOWN = IndexState()  # what is known of an index that was never settled
+UNKNOWN = IndexState()  # of an index that was never settled
 
 
 @dataclass(frozen=True, slots=True)
