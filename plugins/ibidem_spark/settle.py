@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache, partial
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import orjson
@@ -70,7 +70,8 @@ ENDED = "masters are unresponsive", "SparkContext was shut down", "stopped Spark
 @lru_cache(maxsize=4)
 def store_of(index: str, points: Points = ()) -> ClusterGroups:
     """Open the stored groups of an index in an executor, whose environment has the address and its credentials."""
-    engine = cast("ClusterEngine", open_engine(load().engine, index))  # the driver has checked it
+    if not isinstance(engine := open_engine(load().engine, index), ClusterEngine):  # the default, in a file
+        raise UsageError("an executor has no address of the cluster", "set IBIDEM_ENGINE in the executors' environment")
     return engine.groups(dict(points))
 
 
@@ -186,10 +187,9 @@ class SparkSettling(Job):
         settled: Plan,
     ) -> None:
         """Settle all documents again, and record this in the checkpoint."""
-        index = settler.store.index
         with beating(self.spark, report):
             if (found := self.find_plan(checkpoint)) is None:
-                documents = self.read(index, end)
+                documents = self.read(end)
                 leads = self.group(documents, settler, checkpoint)
                 self.make_plan(documents, leads)
                 plan([])  # another process that settles has written the checkpoint since: a conflict
@@ -199,7 +199,7 @@ class SparkSettling(Job):
                 found |= {"uuids": checkpoint.uuids, "joined": dict(sum(levels, Counter()))}
                 line = self.frame([(orjson.dumps(found).decode(),)], "value string")
                 line.coalesce(1).write.mode("overwrite").text(f"{self.folder}/plan.json")
-            lost = self.write(index)
+            lost = self.write()
             if self.engine.memberships().has_threads():
                 for row in self.spark.read.parquet(f"{self.folder}/documents").toLocalIterator():
                     settled([(row["index"], row["id"])])
@@ -211,7 +211,7 @@ class SparkSettling(Job):
         path = context._jvm.org.apache.hadoop.fs.Path(self.folder)  # noqa: SLF001
         path.getFileSystem(context._jsc.hadoopConfiguration()).delete(path, True)  # noqa: FBT003, SLF001
 
-    def read(self, index: str, end: Marks) -> DataFrame:
+    def read(self, end: Marks) -> DataFrame:
         """Read all documents once, at a point in time of each part."""
         ranges = [
             (place, SeqNoRange(part, after, min(after + RANGE, number)))
@@ -220,7 +220,7 @@ class SparkSettling(Job):
         ]
         ranges.sort(key=lambda each: each[1].after)  # of all parts in turn, so that no point in time lapses
         with self.engine.points() as points:
-            run = partial(read_documents, index=index, points=tuple(points.items()), ranges=ranges)
+            run = partial(read_documents, index=self.engine.index, points=tuple(points.items()), ranges=ranges)
             numbers = self.spark.range(len(ranges), numPartitions=max(1, len(ranges)))
             documents = self.keep(run_step(numbers, run, DOCUMENT), "documents")
         partitions = max(self.spark.sparkContext.defaultParallelism, documents.count() // ROWS)
@@ -316,9 +316,9 @@ class SparkSettling(Job):
         own = *STATE_FIELDS, "name as group", "false as lead", "packed", "earlier"
         self.keep(followers.selectExpr(*own), "plan-followers")
 
-    def write(self, index: str) -> bool:
+    def write(self) -> bool:
         """Write what the plan has and is not yet written; returns whether a document has changed since it was read."""
-        run = partial(write_groups, index=index)
+        run = partial(write_groups, index=self.engine.index)
         leads, followers = (self.spark.read.parquet(f"{self.folder}/plan-{name}") for name in ("leads", "followers"))
         lost = self.keep(run_step(leads, run, "row long"), "lost-leads").toDF("earlier")
         without = followers.join(lost, "earlier", "left_semi").select("index", "id").collect()

@@ -109,10 +109,11 @@ def test_groups_are_those_of_one_pass(spark: Any, tmp_path: Path, name: str, siz
 KILLED = """
 import os
 from ibidem_spark import settle
-def write(self, index):
+def write(self):
     for name in ("leads", "followers"):
         some = self.spark.read.parquet(f"{self.folder}/plan-{name}").drop("earlier").limit(20)
-        self.keep(settle.run_step(some, settle.partial(settle.write_groups, index=index), "row long"), "some")
+        run = settle.partial(settle.write_groups, index=self.engine.index)
+        self.keep(settle.run_step(some, run, "row long"), "some")
         assert some.count() == 20
     os._exit(9)
 settle.SparkSettling.write = write
