@@ -111,10 +111,9 @@ import os
 from ibidem_spark import settle
 def write(self):
     for name in ("leads", "followers"):
-        some = self.spark.read.parquet(f"{self.folder}/plan-{name}").drop("earlier").limit(20)
-        run = settle.partial(settle.write_groups, index=self.engine.index)
-        self.keep(settle.run_step(some, run, "row long"), "some")
-        assert some.count() == 20
+        few = self.spark.read.parquet(f"{self.folder}/plan-{name}").drop("earlier").limit(20)
+        self.keep(settle.run_step(few, settle.partial(settle.write_groups, index=self.engine.index), "row long"), "few")
+        assert few.count() == 20
     os._exit(9)
 settle.SparkSettling.write = write
 """

@@ -126,6 +126,7 @@ def test_a_run_that_no_worker_takes_says_how_to_start_one_for_its_index(
         if caplog.messages:
             raise KeyboardInterrupt
 
+    caplog.set_level("WARNING", logger="ibidem_workers")  # whatever an earlier test has set
     monkeypatch.setattr(ingest_module, "WARNS_AFTER", 0.0)
     lonely = settings.changed(broker=redis, index=f"lonely-{uuid4().hex}")
     with pytest.raises(Interruption):
