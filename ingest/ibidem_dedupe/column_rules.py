@@ -59,8 +59,8 @@ class Pairs:
     def forms_differ(self) -> Bools:
         """Return whether both texts are forms whose numbers differ: `numbers.forms_differ`."""
         counts, length = self.columns.numbers, self.columns.length
-        is_form = FORM * counts.astype(np.int64) >= length
-        mask: Bools = is_form[self.a] & is_form[self.b]
+        of_a, of_b = (FORM * counts[rows].astype(np.int64) >= length[rows] for rows in (self.a, self.b))
+        mask: Bools = of_a & of_b
         forms = np.flatnonzero(mask)
         shared_terms, union = common_numbers(self.columns.number_sketch, self.a[forms], self.b[forms])
         mask[forms] = shared_terms < FORM_SHARE * union
@@ -208,11 +208,10 @@ def similar_characters(pairs: Pairs, policy: Policy) -> Bools:
     same_list = ((idf[pairs.a] != 0) & pairs.has_equal(idf)) | (run[pairs.a] == noise.DENSE_RUN)
     may = (run[pairs.a] > 0) & pairs.has_equal(run) & same_list
     may &= (run[pairs.a] < noise.POOR) | rule.few
-    selection = np.flatnonzero(may)
-    selection = selection[pairs.take(selection).lengths >= rule.lengths]
     blocks = pairs.columns.noise
-    limits = rule.misread, rule.misread_dense
-    selection = selection[is_noisy(blocks[pairs.a[selection]], *limits) | is_noisy(blocks[pairs.b[selection]], *limits)]
+    of_a, of_b = (is_noisy(blocks[rows], rule.misread, rule.misread_dense) for rows in (pairs.a, pairs.b))
+    selection = np.flatnonzero(may & (of_a | of_b))
+    selection = selection[pairs.take(selection).lengths >= rule.lengths]
     equal, slot_pairs, band = equal_runs(blocks, pairs.a[selection], pairs.b[selection])
     share = ESTIMATES[equal]
     positions = np.flatnonzero((share >= rule.least_share) & band & (slot_pairs >= rule.pairs))

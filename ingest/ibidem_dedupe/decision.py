@@ -28,12 +28,12 @@ from numpy.typing import NDArray
 from ibidem_dedupe import evidence, pair_evidence
 from ibidem_dedupe.column_rules import (
     ESTIMATES,
+    RUNS,
     Bools,
     Codes,
     Pairs,
     Rows,
     is_in_window,
-    is_noisy,
     may_match,
     may_relate,
     needed_by_size,
@@ -124,9 +124,6 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
     if policy.level == "partial" or not all(kind.screened for kind in evidence.TABLE.counted(policy)):
         return np.ones(len(a), bool)
     terms, characters = policy.terms, policy.characters
-    noisy = np.zeros(len(columns), bool)
-    if characters:
-        noisy = is_noisy(columns.noise, characters.misread, characters.misread_dense)
     arrays = (
         columns.content,
         columns.fingerprint,
@@ -136,7 +133,7 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
         columns.slot_count,
         columns.term_count,
         columns.noise,
-        noisy,
+        RUNS,
         columns.slots,
         columns.terms,
         needed_by_size(terms.share if terms else 1.0),
@@ -150,8 +147,9 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
         characters.pairs if characters else 0,
         *noise.APART,
     )
-    lengths = (terms.lengths if terms else 0.0, characters.lengths if characters else 0.0)
-    return loops.compiled().screen(arrays, figures, lengths, (a, b))
+    of_characters = (characters.lengths, characters.misread, characters.misread_dense) if characters else (0.0,) * 3
+    shares = (terms.lengths if terms else 0.0, *of_characters)
+    return loops.compiled().screen(arrays, figures, shares, (a, b))
 
 
 def strongest_codes(pairs: Pairs, policy: Policy) -> Codes:

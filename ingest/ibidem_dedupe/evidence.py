@@ -13,7 +13,7 @@ from ibidem_dedupe.candidates import KeyIndex
 from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.policy import LEVELS, Characters, Level, Policy, Terms, min_shared_terms
 from ibidem_dedupe.reasons import Reason
-from ibidem_ingest.signatures.lookup_keys import LookupField
+from ibidem_ingest.signatures.lookup_keys import LookupField, shared_runs
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, RAREST
 
@@ -73,6 +73,18 @@ def _rare(policy: Policy) -> SharedCount:
 def _runs(policy: Policy) -> SharedCount:
     rule = policy.characters or Characters()
     return SharedCount(rule.pairs, rule.lengths)
+
+
+def searched(keys: Mapping[LookupField, list[str]], policy: Policy) -> dict[LookupField, list[str]]:
+    """Return the values by which duplicates are looked up, of those under which a document is stored.
+
+    A text that does not look misread looks for misread ones alone, where a policy asks for one: they are few.
+    """
+    runs, rule = keys.get("characters"), policy.characters
+    if not runs or not rule:
+        return dict(keys)
+    marks = "m" if rule.asks_for_misread and not runs[0].startswith("m") else "cm"
+    return {**keys, "characters": shared_runs(runs, marks)}
 
 
 def _is_set(name: str, policy: Policy) -> bool:

@@ -83,6 +83,11 @@ class Characters:
         """The minimum share of runs for any pair."""
         return min(self.share, self.distant)
 
+    @property
+    def asks_for_misread(self) -> bool:
+        """Whether one of two texts has to look misread on its own."""
+        return self.misread >= noise.MISREAD and self.misread_dense >= noise.MISREAD_DENSE
+
 
 @dataclass(frozen=True, slots=True)
 class ContainmentRule:
@@ -172,7 +177,7 @@ class Policy:
 
 
 # The rules of collections of clean and of misread texts, which `collection` tells apart.
-CLEAN = Policy(terms=None, characters=Characters(misread=0.15, misread_dense=0.35))
+CLEAN = Policy(terms=None, characters=Characters(misread=noise.MISREAD, misread_dense=noise.MISREAD_DENSE))
 MISREAD = Policy(characters=Characters(misread_dense=0.3))
 
 

@@ -5,7 +5,7 @@ A damaged record is skipped, counted and reported; of a damaged progress only th
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
@@ -197,11 +197,7 @@ class GroupCheckpoint:
         return self.origin == "default" and written >= max(MIN_DOCUMENTS, 2 * self.counted)
 
     def choose_policy(self, columns: PackedColumns) -> Policy:
-        """Return the policy for all documents: of the collection, unless it was named or too few can be counted.
-
-        In clean text groups do without characters, as long as few documents are misread: to look these up takes SQLite
-        several times as long as all others.
-        """
+        """Return the policy for all documents: of the collection, unless it was named or too few can be counted."""
         return self.choose(lambda: CollectionFigures.count(columns), guarded=bool(columns.guard.any()))
 
     def choose(self, count: Callable[[], CollectionFigures], *, guarded: bool) -> Policy:
@@ -210,7 +206,6 @@ class GroupCheckpoint:
         if self.origin == "named" or (figures := count()).blocks < MIN_DOCUMENTS:
             return policy
         policy = figures.policy(policy if self.origin == "collection" else None)
-        policy = policy if policy.terms else replace(policy, characters=None)
         self.policy, self.origin = policy_as_record(policy), "collection"
         return policy
 

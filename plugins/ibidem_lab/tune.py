@@ -4,8 +4,9 @@ Tried are the default figures and those of each built-in preset, each at several
 "Similarity"), with all of their evidence and without some of it; and, where it is asked for, a rule that is learned
 from the labels. The duplicate sets of the labels are dealt into folds; for each fold the figures are chosen that have
 the highest F1 on all others, and what they reach on the fold is counted. So each pair is judged by figures that it had
-no part in choosing, and the sum is what to expect of the choice on documents of the same kind. Thresholds have to be
-better than the default figures on the same folds, and a learned rule better than both.
+no part in choosing, and the sum is what to expect of the choice on documents of the same kind. The default is the rule
+that an index of these documents is settled by (`collection`). Thresholds have to be better than it over all folds, and
+worse in none, and a learned rule better than both.
 
 Learning: fit a rule to labelled pairs, and measure it on held-out sets.
 
@@ -31,6 +32,7 @@ from ibidem_dedupe.learned_evidence import add_up, measure_columns
 from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_lab.evaluate import EVERY, FOLDS, Collection, Counts, Labels, PairFigures, Truth, components, f1, score
@@ -159,7 +161,7 @@ Evidence = Literal["terms", "characters"]
 # Evidence that figures may do without.
 SWITCHED_OFF: tuple[tuple[Evidence, ...], ...] = ((), ("characters",), ("terms",), ("terms", "characters"))
 
-# How much higher F1 has to be for thresholds than for the default figures, and for a learned rule than for both.
+# How much higher F1 has to be for thresholds than for the default, and for a learned rule than for both.
 GAIN = 0.005
 
 
@@ -215,8 +217,10 @@ class Tuning:
     # For each similarity, with the other figures that were chosen, precision, recall and F1 over all labels.
     curve: Mapping[int, PairFigures]
     chosen: Figures  # the figures with the highest F1 over all labels
-    default: PairFigures  # what the default figures reach
+    rule: Policy  # the default: the rule that an index of these documents is settled by
+    default: PairFigures  # what the default reaches
     expected: PairFigures  # what the choice reaches on labels that had no part in it
+    is_steady: bool  # whether the choice is worse than the default in no fold
     labelled: int = 0  # how many documents have labels; found pairs of the others count as wrong
     learned: LearnedChoice | None = None  # a learned rule, if requested
 
@@ -229,12 +233,12 @@ class Tuning:
 
     @property
     def thresholds_improve(self) -> bool:
-        """Whether the thresholds are better than the default figures."""
-        return self.chosen != Figures() and self.expected.f1 >= self.default.f1 + GAIN
+        """Whether the thresholds are better than the default."""
+        return self.is_steady and self.expected.f1 >= self.default.f1 + GAIN
 
     @property
     def improves(self) -> bool:
-        """Whether other figures are better than the defaults."""
+        """Whether other figures are better than the default."""
         return self.choice != "default"
 
     @property
@@ -242,7 +246,7 @@ class Tuning:
         """The recommended decision."""
         if self.choice == "learned" and self.learned is not None:
             return Policy.from_rule(self.learned.rule)
-        return self.chosen.policy if self.choice == "thresholds" else Policy()
+        return self.chosen.policy if self.choice == "thresholds" else self.rule
 
     def as_json(self) -> dict[str, object]:
         """Return the output of `ibidem tune --json`."""
@@ -289,20 +293,25 @@ def choose_figures(
     truth = Truth.build(collection, part, true, unjudged, collection_size)
     counts = count(truth, ["", *OTHERS] if sets >= MANY_SETS else [""])
     totals = {figures: folds.sum(axis=0) for figures, folds in counts.items()}
-    best_figures = best(totals)
+    best_figures, chosen = best(totals), cross_validate(counts)
+    rule = GroupCheckpoint().choose_policy(collection.columns)
+    pairs = duplicates(collection.columns, rule)
+    default = truth.counts(pairs.row.astype(np.int64), pairs.earlier.astype(np.int64))
     learned = None
     if learn:
         examples = Examples.build(truth)
-        rule = examples.learn(np.ones(len(examples.a), bool))
-        learned = LearnedChoice(rule, score(cross_learn(examples, truth)))
+        all_examples = np.ones(len(examples.a), bool)
+        learned = LearnedChoice(examples.learn(all_examples), score(cross_learn(examples, truth)))
     return Tuning(
         documents=len(collection.ids),
         pairs=len(true),
         sets=sets,
         curve={at: score(totals[replace(best_figures, similarity=at)]) for at in SIMILARITIES},
         chosen=best_figures,
-        default=score(totals[Figures()]),
-        expected=score(cross_validate(counts)),
+        rule=rule,
+        default=score(default.sum(axis=0)),
+        expected=score(chosen.sum(axis=0)),
+        is_steady=all(f1(fold) >= f1(other) for fold, other in zip(chosen, default, strict=True)),
         learned=learned,
     )
 
@@ -331,11 +340,14 @@ def found(truth: Truth, preset: str) -> Iterator[tuple[Figures, Rows, Rows]]:
 
 def cross_validate(counts: Mapping[Figures, Counts]) -> Counts:
     """Count, for each fold, the results of the figures that are best on all other folds."""
-    total = np.zeros(3)
-    for fold in range(FOLDS):
-        totals = {figures: np.delete(folds, fold, axis=0).sum(axis=0) for figures, folds in counts.items()}
-        total += counts[best(totals)][fold]
-    return total
+    return np.array(
+        [
+            counts[best({figures: np.delete(folds, fold, axis=0).sum(axis=0) for figures, folds in counts.items()})][
+                fold
+            ]
+            for fold in range(FOLDS)
+        ]
+    )
 
 
 def best(counts: Mapping[Figures, Counts]) -> Figures:

@@ -18,7 +18,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 from ibidem_lab.evaluate import Labels, PairFigures, sign_collection
 from ibidem_lab.evaluate_command import Docs, Filters, LabelTable, Positive, Unjudged, warn_of_labels
-from ibidem_lab.tune import DEFAULT, MANY_SETS, Tuning, tune
+from ibidem_lab.tune import MANY_SETS, Tuning, tune
 
 Learn = Annotated[
     bool,
@@ -91,7 +91,6 @@ def report(tuning: Tuning) -> Iterator[Text]:
     yield Text(f"\nsimilarity   precision   recall      F1{suffix}", "title")
     for similarity, each in tuning.curve.items():
         mark = "  chosen" if similarity == tuning.chosen.similarity else ""
-        mark += "  default" if similarity == DEFAULT and not suffix else ""
         yield Text(f"{similarity:>10}{each.precision:>12.3f}{each.recall:>9.3f}{each.f1:>8.3f}{mark}")
     yield Text("")
 
@@ -99,12 +98,12 @@ def report(tuning: Tuning) -> Iterator[Text]:
 def outcome(tuning: Tuning, save: str) -> Iterator[Text]:
     """Yield the expected quality on held-out labels, and how to apply the choice."""
     yield Text("On held-out labels:")
-    yield Text(f"  default figures  {describe(tuning.default)}")
+    yield Text(f"  default          {describe(tuning.default)}")
     yield Text(f"  thresholds       {describe(tuning.expected)}  ({tuning.chosen})")
     if tuning.learned is not None:
         yield Text(f"  learned rule     {describe(tuning.learned.expected)}")
     if not tuning.improves:
-        yield Text("The default figures are best here." + (" Nothing is saved." if save else ""), "level")
+        yield Text("The default is best here." + (" Nothing is saved." if save else ""), "level")
     else:
         yield Text(f"{recommend(tuning)}{saved_as(tuning, save)}", "level")
     if tuning.sets < MANY_SETS:

@@ -1260,12 +1260,13 @@ i64 ibidem_equal_runs(const u8 *blocks, i64 width, const i64 *a, const i64 *b, i
 typedef struct {
     const u64 *content, *fingerprint, *profile, *idf;
     const i64 *length;
-    const u8 *slot_count, *term_count, *noise, *noisy;
+    const u8 *slot_count, *term_count, *noise;
+    const double *runs_by_code;
     const u16 *slots;
     const i32 *terms;
     const i64 *needed;
     i64 equal, fingerprints, profiles, sets, runs, two, second, third;
-    double set_lengths, run_lengths;
+    double set_lengths, run_lengths, misread, misread_dense;
 } Screen;
 
 static double lengths_of(const Screen *by, i64 a, i64 b) {
@@ -1293,10 +1294,17 @@ static int share_terms(const Screen *by, i64 a, i64 b) {
            by->needed[size];
 }
 
+/* Whether a text has many unknown words for its length, or pairs of letters in a dense text. */
+static int is_misread(const Screen *by, const u8 *noise) {
+    int dense = noise[RUNS] == DENSE_RUN, unknown = noise[RUNS + 2] | noise[RUNS + 3] << 8;
+    return unknown * (dense ? 1.5 : 7.0) >= (dense ? by->misread_dense : by->misread) * by->runs_by_code[noise[RUNS + 1]];
+}
+
 static int have_equal_runs(const Screen *by, i64 a, i64 b) {
     enum { WIDTH = 76 };
     const u8 *one = by->noise + a * WIDTH, *other = by->noise + b * WIDTH;
-    if (!by->runs || one[RUNS] != other[RUNS] || !(by->noisy[a] | by->noisy[b])) return 0;
+    if (!by->runs || one[RUNS] != other[RUNS] || !one[RUNS]) return 0;
+    if (!is_misread(by, one) && !is_misread(by, other)) return 0;
     if ((by->idf[a] != by->idf[b] && one[RUNS] != DENSE_RUN) || lengths_of(by, a, b) < by->run_lengths) return 0;
     u64 same = equal_bytes(one, other), twice = same & turn(same, (int)by->second);
     return (twice & turn(same, (int)by->third)) && __builtin_popcountll(same) >= by->runs - 1 &&

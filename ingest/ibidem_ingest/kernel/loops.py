@@ -335,12 +335,12 @@ class PairLoops(Library):
         return equal, slot_pairs, band.view(bool)
 
     def screen(
-        self, columns: Sequence[Array], figures: Sequence[int], lengths: Sequence[float], pairs: tuple[Places, Places]
+        self, columns: Sequence[Array], figures: Sequence[int], shares: Sequence[float], pairs: tuple[Places, Places]
     ) -> NDArray[np.bool_]:
         """Return which pairs of rows may be duplicates, for `decision.verify`."""
         _check(pairs, len(columns[0]))
         side_by_side = [np.ascontiguousarray(column) for column in columns]
-        fields = (*[address(column) for column in side_by_side], *figures, *map(_bits, lengths))
+        fields = (*[address(column) for column in side_by_side], *figures, *map(_bits, shares))
         passing = np.empty(pairs[0].size, np.uint8)
         self._call("ibidem_screen", np.array(fields, np.uint64), *pairs, passing.size, passing)
         return passing.view(bool)

@@ -5,8 +5,8 @@ same). All others are keys of eight characters (`word_hash`), made of a number o
 s0 + s1 · 2^16 + s2 · 2^32 + band · 2^48; of the 25 rarest terms of a full feature set the term's code + the first four
 bytes of the idf table's name · 2^24. Of the runs of characters (`noise`) 32 pairs of slots, 2 i and 2 i + 5 modulo 64:
 s0 + s1 · 2^8 + i · 2^16 + length of the runs · 2^24 + the first four bytes of the idf table's name · 2^32, of dense
-texts without the table. Two readings
-of a text share several of these, other texts hardly three: a look-up requires as many as the decision needs. The clean
+texts without the table; they begin with `m` where the text looks misread on its own, else with `c`. Two readings of a
+text share several of these, other texts hardly three: a look-up requires as many as the decision needs. The clean
 copy of a misread text has them too, so that it is found. They take little room: many documents have one in common.
 """
 
@@ -92,7 +92,7 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
         if is_full[position]:
             entry["rare"] = next(rare_)
         if has_noise[position]:
-            entry["characters"] = next(characters_)
+            entry["characters"] = mark_runs(next(characters_), columns.noise[position].tobytes())
     return entries
 
 
@@ -151,7 +151,21 @@ def rare_term_keys(idf: bytes, terms: Sequence[int]) -> list[str]:
 def characters(idf: bytes, block: bytes) -> list[str]:
     """Return the keys of the runs of characters."""
     (values,) = character_values(np.frombuffer(idf, "<u4").astype(np.uint64), np.frombuffer(block, np.uint8)[None])
-    return texts("c", values)
+    return mark_runs(texts("c", values), block)
+
+
+def mark_runs(keys: list[str], block: bytes) -> list[str]:
+    """Mark the keys of a text that looks misread on its own."""
+    return shared_runs(keys, "m") if noise.read(block).is_noisy(noise.MISREAD, noise.MISREAD_DENSE) else keys
+
+
+def shared_runs(keys: Sequence[str], marks: str) -> list[str]:
+    """Return the keys under which texts are found that share runs with a text, by whether they look misread.
+
+    >>> shared_runs(["cvnjfssn"], "cm")
+    ['cvnjfssn', 'mvnjfssn']
+    """
+    return [mark + key[1:] for key in keys for mark in marks]
 
 
 def long_clues(signatures: LongSignatures | None) -> dict[LookupField, list[str]]:

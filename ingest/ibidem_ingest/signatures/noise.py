@@ -61,6 +61,8 @@ UNKNOWN_BIGRAMS = 0.5
 
 # The least share of unknown words, one of them in so many runs as a word has, of a text that may have been misread.
 NOISY = 0.02
+# The same of one that looks misread on its own, so that it can be told in clean text, and of pairs of letters.
+MISREAD, MISREAD_DENSE = 0.15, 0.35
 
 # Runs that are lost, about, with a word that differs, and with a pair of letters in a dense text.
 RUNS_OF_A_WORD, RUNS_OF_A_BIGRAM = 7.0, 1.5

@@ -125,7 +125,9 @@ def describe_rule(checkpoint: GroupCheckpoint) -> str:
         return ""
     if parse_policy(checkpoint.policy).terms:
         return "Many documents look misread: similar letters and shared rare terms count"
-    return "Few documents look misread: similar letters and shared rare terms do not count"
+    return (
+        "Few documents look misread: shared rare terms do not count, and similar letters only with a document that does"
+    )
 
 
 def lookup_advice(policy: Policy) -> str:

@@ -105,7 +105,7 @@ def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | No
     """Return the look-up of a document's duplicates."""
     policy = policy.candidates
     kinds = {kind.lookup: kind for kind in evidence.TABLE.counted(policy) if kind.lookup}
-    values = {clue: keys for clue, keys in lookup_keys(packed).items() if clue in kinds}
+    values = {clue: keys for clue, keys in evidence.searched(lookup_keys(packed), policy).items() if clue in kinds}
     values |= long_clues(signatures)
     min_shared = MIN_SHARED | {clue: kind.several(policy).min_shared for clue, kind in kinds.items() if kind.several}
     return SignatureLookup(

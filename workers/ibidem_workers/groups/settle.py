@@ -87,13 +87,13 @@ def content_keys(packed: Packed) -> LeadKeys:
     return LeadKeys({"content": [content_key(packed)]})
 
 
-def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, Sequence[str]] | None = None) -> LeadKeys:
+def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, list[str]] | None = None) -> LeadKeys:
     """Return the look-up keys of near duplicates."""
     policy = policy.candidates
     kinds = [(kind.lookup, kind) for kind in evidence.TABLE.counted(policy) if kind.lookup and kind.level == "near"]
     if not kinds:
         return LeadKeys({})
-    keys = lookup_keys(packed) if keys is None else keys
+    keys = evidence.searched(lookup_keys(packed) if keys is None else keys, policy)
     present = [(lookup_field, kind) for lookup_field, kind in kinds if lookup_field in keys]
     several = {
         lookup_field: _require(keys[lookup_field], kind.several(policy), packed.length)
