@@ -374,9 +374,8 @@ def sign_collection(
     left_out: set[str] = set()
     packed: dict[str, bytes] = {}
     long_signatures: dict[str, bytes] = {}
-    for document, signatures in sign_stream(
-        filter_documents(split_refusals(refusals, items), filters, left_out), tables
-    ):
+    documents = filter_documents(split_refusals(refusals, items), filters, left_out)
+    for document, signatures in sign_stream(tables.look_through_first(documents), tables):
         if document.id in packed:
             raise UsageError(f"the id {document.id!r} occurs twice", "labels need ids that name one document")
         packed[document.id] = pack(document, signatures)

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import random
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -81,6 +82,27 @@ def test_all_groups_are_settled_by_the_rule_of_the_collection_unless_figures_are
     assert parse_policy(regroup(engine, everything=True).policy) == parse_policy(named.policy)
     assert regroup(engine, everything=True, policy=stored_policy({"dedupe_preset": "none"})).origin == "collection"
     engine.close()
+
+
+@pytest.mark.slow
+def test_scans_are_found_in_a_language_without_a_list_of_words(
+    run: Run, answer: Answer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IBIDEM_INDEX", "basque")
+    texts = {f"text {at}": prose(at, 350) for at in range(300)}
+    rng = random.Random(1)  # noqa: S311 - made-up data keeps no secret
+    for at in range(40):
+        words = [each[0] + "".join(rng.choices("qxzjwyvk", k=4)) + each[5:] for each in texts[f"text {at}"].split()]
+        pairs = zip(words, texts[f"text {at}"].split(), strict=True)
+        texts[f"scan {at}"] = " ".join(misread if rng.random() < 0.25 else word for misread, word in pairs)
+    lines = [json.dumps({"id": name, "text": text, "language": "eu"}) for name, text in texts.items()]
+    Path("basque.jsonl").write_text("\n".join(lines), encoding="utf-8")
+    assert run("ingest", "basque.jsonl")[0] == 0
+    assert answer("groups", "--stored")["sizes"] == {"2": 40}
+    Path("labels.csv").write_text(
+        "\n".join(["id,cluster", *(f"{name},{name.split()[1]}" for name in texts)]), encoding="utf-8"
+    )
+    assert answer("evaluate", "basque.jsonl", "labels.csv")["pairs"]["f1"] == 1.0
 
 
 def test_the_owner_of_an_index_sets_the_window_for_searches_that_name_no_way(run: Run, answer: Answer) -> None:

@@ -12,7 +12,6 @@ from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from itertools import chain
 from pathlib import Path
 from typing import Protocol
 
@@ -25,7 +24,7 @@ from ibidem_engines.engine import Engine, Info
 from ibidem_engines.ledger import SIGN_AGAIN, OwnRecord, check_distinct, count_joined
 from ibidem_ingest.document import Document, has_unread_date
 from ibidem_ingest.errors import Refusal, UsageError, short_repr
-from ibidem_ingest.idf.store import Tables, first_documents
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import Choice, Tally
 from ibidem_workers import dead_letters
@@ -238,7 +237,6 @@ def check_tables(signed: Info, index: str, tables: Tables) -> None:
             )
 
 
-FIRST, FIRST_CHARACTERS = 1_000, 5_000_000  # documents of a new index that are looked through for shared passages
 IN_HAND = 3  # batches for each process of this one
 IN_FLIGHT = 40  # batches in the broker's queue beyond which the submission pauses
 LOOKS_EVERY = 0.2
@@ -301,7 +299,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
             return Submission(engine, settings, sender.send, paths, tally).send(source).run
         engine.group_set()  # groups that cannot be settled are refused before anything is written
         if is_new and sender.is_own:
-            source = _look_through(source, settings)
+            source = Tables(settings.tables, settings.index).look_through_first(source, settings.index)
         run = _LocalRun(engine, settings, sender, report).run(source, paths, tally)
         retry_unavailable(lambda: settle_all(engine, report_groups), settings.patience)
         return run
@@ -395,15 +393,6 @@ def _prepare(engine: Engine, settings: Settings) -> bool:
     if settings.broker:
         connect_broker(settings)
     return not signed.documents
-
-
-def _look_through(source: Source, settings: Settings) -> Iterator[Document | Refusal]:
-    """Yield all documents; passages that the first ones share are looked for before one of them is signed."""
-    rest = iter(source)
-    first = list(first_documents(rest, FIRST, FIRST_CHARACTERS))
-    tables = Tables(settings.tables, settings.index)
-    tables.look_through((item for item in first if isinstance(item, Document)), settings.index)
-    yield from chain(first, rest)
 
 
 def _check_shards(engine: Engine) -> None:

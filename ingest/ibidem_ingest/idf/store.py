@@ -23,7 +23,8 @@ import orjson
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf.table import Table, write_whole
+from ibidem_ingest.idf.table import COUNTED, Table, write_whole
+from ibidem_ingest.idf.table import MIN_DOCUMENTS as LEAST_DOCUMENTS
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.private import make_folder
 from ibidem_ingest.text.folding import fold
@@ -118,6 +119,37 @@ def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
     return Table.build(language, documents, dict(counts), origin)
 
 
+LEAST_TEXTS, LEAST_WORDS = 300, 100_000  # texts in a language from which its words are counted, and their words
+COMMON = 1_500  # words of a list, for each of which a run of letters is in one more word before it is common
+RUN = 3
+
+
+def count_words(texts: Sequence[str], language: str) -> Table | None:
+    """Count the words of a language without a list: those of two texts, and rare ones whose runs of letters are common.
+
+    Words of one text alone are names and forms of words, which are written like others, or misread, which are not.
+
+    Returns:
+        The table, in which all rare words count alike; None if there are too few texts.
+    """
+    words = [tokens(text) for text in texts]
+    if len(texts) < LEAST_TEXTS or sum(map(len, words)) < LEAST_WORDS:
+        return None
+    counts = Counter(chain.from_iterable({token for token in each if is_term(token)} for each in words))
+    listed = [word for word, count in counts.items() if count > 1]
+    runs = Counter(chain.from_iterable(_runs_of_letters(word) for word in listed))
+    least = max(2, len(listed) // COMMON)
+    once = [word for word, count in counts.items() if count == 1]
+    listed += [word for word in once if all(runs[run] >= least for run in _runs_of_letters(word))]
+    rare = float(LEAST_DOCUMENTS)
+    return Table.build(language, len(texts), {word: max(rare, counts[word]) for word in listed}, COUNTED)
+
+
+def _runs_of_letters(word: str) -> set[str]:
+    word = f"^{word}$"
+    return {word[start : start + RUN] for start in range(len(word) - RUN + 1)}
+
+
 T = TypeVar("T")
 
 _NONE = "none"
@@ -127,6 +159,8 @@ _REMEDY = "restore it from a copy, or delete it and sign the index again"
 KNOWN = 0.9  # share of the runs found that are already left out, from which the list stays as it is
 
 
+FIRST, FIRST_CHARACTERS = 1_000, 5_000_000  # documents of a new index that are looked through, and their characters
+SOME = 100  # documents whose language is detected to see which languages there are
 LOOKED_AT, LOOKED_AT_CHARACTERS = 10_000, 20_000_000  # documents of an index that are looked through, and characters
 
 
@@ -215,10 +249,13 @@ class Tables:
     def look_through(self, documents: Iterable[Document], *keep: str) -> Sequence[SharedPassage]:
         """Look for passages that the first documents of an index share, leave them out, and keep that for some.
 
+        Languages without a list of words get one of the words of these documents.
+
         Returns:
             All passages that are left out now; empty if the list did not change.
         """
         documents = list(first_documents(documents, LOOKED_AT, LOOKED_AT_CHARACTERS))
+        self._count_words(documents, keep)
         found = find_passages(documents)
         tables = {each.language: self.of(each.language) for each in add_languages(documents)} if found.passages else {}
         chosen = {language: table for language, table in tables.items() if table}
@@ -236,6 +273,29 @@ class Tables:
                 write_whole(self._passages_path(new.name), [orjson.dumps(facts)])
                 write_whole(self._own_pointer(language, index), [f"{new.name}\n".encode()])
         return left_out
+
+    def look_through_first(self, items: Iterable[T], *keep: str) -> Iterator[T]:
+        """Yield all items, after the first documents among them were looked through."""
+        rest = iter(items)
+        first = list(first_documents(rest, FIRST, FIRST_CHARACTERS))
+        self.look_through((item for item in first if isinstance(item, Document)), *keep)
+        yield from chain(first, rest)
+
+    def _count_words(self, documents: Sequence[Document], keep: Sequence[str]) -> None:
+        """Count the words of languages that have no list, if some documents are in one."""
+        some = add_languages(documents[:: max(1, len(documents) // SOME)])
+        languages = {each.language for each in some if each.language not in _UNSPACED and not self.of(each.language)}
+        if not any(map(_CODE.fullmatch, languages)):
+            return
+        texts = [(each.language, each.text) for each in add_languages(documents)]
+        for language in sorted(filter(_CODE.fullmatch, languages)):
+            table = count_words([text for of, text in texts if of == language], language)
+            if table is None:
+                continue
+            self._current[language] = self._by_name[table.name] = table
+            for index in keep:
+                self.keep(table)
+                write_whole(self._own_pointer(language, index), [f"{table.name}\n".encode()])
 
     def passages(self, table: Table) -> list[SharedPassage]:
         """Return the passages that a table leaves out."""

@@ -101,6 +101,9 @@ SCHEME = "idf2"
 
 HIGHEST = 0.8
 MIN_DOCUMENTS = 5
+# Origin of a table whose words are those of a collection in a language without a list of words.
+COUNTED = "words of the collection"
+FEW_TERMS = 20_000  # terms below which a table that is not counted so lacks many good words
 _TRIED = 1_000  # terms that are looked up at opening, to see that the file was written with the same hash
 
 _MAGIC = b"ibidem-%b\n"
@@ -154,6 +157,11 @@ class Table:
     def size(self) -> int:
         """Number of terms."""
         return self.counts.size
+
+    @property
+    def is_poor(self) -> bool:
+        """Whether many good words are not in the table."""
+        return self.size < FEW_TERMS and self.origin != COUNTED
 
     @cached_property
     def first_allowed(self) -> int:

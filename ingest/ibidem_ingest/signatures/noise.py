@@ -67,8 +67,7 @@ MISREAD, MISREAD_DENSE = 0.15, 0.35
 # Runs that are lost, about, with a word that differs, and with a pair of letters in a dense text.
 RUNS_OF_A_WORD, RUNS_OF_A_BIGRAM = 7.0, 1.5
 
-# The mark of a block that was made with an idf table of fewer terms than this: it does not know many good words.
-POOR, FEW_TERMS = 0x80, 20_000
+POOR = 0x80  # the mark of a block that was made with a table that lacks many good words
 
 CHANCE = 1 / 256
 NONE = b""
@@ -133,7 +132,7 @@ def sign(tokens: Sequence[str], table: Table | None) -> bytes:
     if run == DENSE_RUN or table is None:
         unknown, poor = bigrams.unknown(tokens), 0
     else:
-        unknown, poor = candidates(tokens, table)[1], POOR if table.size < FEW_TERMS else 0
+        unknown, poor = candidates(tokens, table)[1], POOR * table.is_poor
     hashes = _run_hashes(letters, run)
     runs = min(0xFF, round(8 * log2(len(hashes))))
     return (
@@ -198,7 +197,7 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Tab
     slots, run, letters = loops.compiled().noise(batch.buffer, batch.starts, batch.ends, batch.offsets, SLOTS)
     dense = run == DENSE_RUN
     if rarest and table:
-        poor = np.where(dense, 0, POOR if table.size < FEW_TERMS else 0)
+        poor = np.where(dense, 0, POOR * table.is_poor)
         _fill(blocks, rarest.unknown_terms, rarest.strange_offsets)
     else:
         run, poor = np.where(dense, run, 0), np.zeros_like(run)
