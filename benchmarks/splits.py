@@ -5,21 +5,23 @@
 Each collection's duplicate sets are divided by a hash, in eight ways. On the first half `ibidem tune --learn` chooses
 thresholds and learns a rule, told how large the whole is; datasketch and SimHash get the threshold that is best there
 (0.3 to 0.9; 3 to 12 bits). All are judged on the second half: a pair counts in the half of its first document. Given
-are the mean F1 of the splits, and the lowest and the highest. Without a choice: ibidem's default figures and presets,
+are the mean F1 of the splits, and the lowest and the highest. Without a choice: ibidem's default and presets,
 datasketch at 0.7 with runs of five words, as text-dedup sets it, and SimHash at 3 bits. `recommended` is what `tune
 --learn` says to use. Signatures, and candidates of datasketch at 0.3, are the same for all splits.
 """
 
+import hashlib
 import statistics
 import tempfile
-import zlib
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmark import introduction, options, publish
+from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
@@ -58,11 +60,11 @@ class Splits:
     scores: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def halve(self, split: int) -> set[str]:
-        """Return the documents of the second half of a split; the first split is that of quality.md."""
+        """Return the documents of the second half of a split."""
         ids = self.truth.ids
-        salt = f"{split} " if split else ""
         parts = components(ids, self.truth.pairs)
-        return {name for name, part in zip(ids, parts, strict=True) if zlib.crc32((salt + ids[part]).encode()) & 1}
+        digests = (hashlib.blake2b(f"{split} {ids[part]}".encode(), digest_size=1).digest() for part in parts)
+        return {name for name, digest in zip(ids, digests, strict=True) if digest[0] & 1}
 
     def judge(self, half: set[str], pairs: set[Pair]) -> float:
         """Return the F1 of pairs on a half."""
@@ -78,12 +80,13 @@ class Splits:
     def add_own(self, second: set[str], known: dict[Policy, set[Pair]]) -> None:
         """Note what ibidem reaches, by default and by what it chooses on the first half."""
         choice = choose_figures(*self.first_half(second), learn=True, collection_size=len(self.truth.ids))
-        policies = {"ibidem, default": Policy(), "ibidem tune": choice.chosen.policy}
+        rule = GroupCheckpoint().choose_policy(self.collection.columns)
+        policies = {"ibidem, default": rule, "ibidem tune": choice.chosen.policy if choice.thresholds_improve else rule}
         if self.target.preset:
-            policies[f"ibidem, preset {self.target.preset}"] = self.target.policy
+            policies[f"ibidem, preset {self.target.preset}"] = PRESETS[self.target.preset].policy
         if choice.learned:
             policies["ibidem tune --learn"] = Policy.from_rule(choice.learned.rule)
-        policies["ibidem, as recommended"] = choice.policy
+        policies["ibidem, as recommended"] = choice.policy if choice.improves else rule
         for method, policy in policies.items():
             if policy not in known:
                 known[policy] = set(found_evidence(self.collection, policy))
