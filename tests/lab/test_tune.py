@@ -2,12 +2,15 @@
 
 import random
 from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from dedupe.test_collection import prose
 from ibidem_dedupe.learned import FIGURES
 from ibidem_dedupe.learned_evidence import add_up
+from ibidem_dedupe.policy import CLEAN
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
@@ -15,6 +18,7 @@ from ibidem_lab.evaluate import Collection, sign_collection
 from ibidem_lab.labels import Pair
 from ibidem_lab.tune import GAIN, MIN_SETS, SIMILARITIES, Tuning, choose_figures, fit, likelihood, maximise
 from ibidem_lab.tune_command import outcome
+from support.general_tables import general_tables
 
 SETS = 40
 
@@ -63,6 +67,15 @@ def test_pairs_that_are_no_duplicates_though_much_alike_raise_the_similarity(tab
     assert choice.improves
     assert choice.chosen.similarity > 66
     assert choice.curve[66].precision < 0.8 < choice.curve[choice.chosen.similarity].precision
+
+
+def test_the_default_is_the_rule_of_the_collection_and_stays_where_others_are_worse_in_a_fold() -> None:
+    texts = [prose(seed) for seed in range(200)]
+    documents = [Document(f"{at}{side}", text, language="en") for at, text in enumerate(texts) for side in "ab"]
+    choice = choose_figures(sign_documents(documents, general_tables()), labelled(documents), set())
+    assert (choice.rule, choice.choice, choice.policy) == (CLEAN, "default", CLEAN)
+    better = replace(choice, expected=replace(choice.expected, f1=2.0))
+    assert (better.choice, replace(better, is_steady=False).choice) == ("thresholds", "default")
 
 
 @pytest.mark.slow
