@@ -262,19 +262,7 @@ class Evaluation:
 
     def as_json(self) -> dict[str, object]:
         """Return the output of `ibidem evaluate --json`."""
-        return {
-            "documents": self.documents,
-            "labelled": self.labelled,
-            "pairs": asdict(self.pairs),
-            "evidence": {name: asdict(each) for name, each in self.evidence.items()},
-            "ari": self.ari,
-            "sets": asdict(self.sets),
-            "refused": self.refused,
-            "unknown": list(self.unknown),
-            "mistakes": [each.as_json() for each in self.mistakes],
-            "took_s": self.took_s,
-            "foreign": [each.as_json() for each in self.foreign],
-        }
+        return asdict(self) | {"mistakes": [each.as_json() for each in self.mistakes]}
 
 
 @dataclass(frozen=True, eq=False, slots=True)

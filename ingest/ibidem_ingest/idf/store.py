@@ -11,6 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
+from dataclasses import asdict
 from importlib.util import find_spec
 from itertools import chain, islice
 from pathlib import Path
@@ -264,7 +265,7 @@ class Tables:
             return ()
         known = {each.text: each for table in chosen.values() for each in self.passages(table)}
         left_out = [*(known | {each.text: each for each in found.passages}).values()]
-        runs, passages = np.union1d(before, found.runs), [each.as_json() for each in left_out]
+        runs, passages = np.union1d(before, found.runs), [*map(asdict, left_out)]
         for language, table in chosen.items():
             base = Tables(self.folder).of(language) or table
             self._current[language] = new = base.without(runs)
@@ -308,7 +309,7 @@ class Tables:
             return {}
         words = [len(each) - len(leave_out([each], table.passages)[0]) for each in (a, b)]
         texts = " ".join(a), " ".join(b)
-        shared = [each.as_json() for each in self.passages(table) if all(each.text in text for text in texts)]
+        shared = [asdict(each) for each in self.passages(table) if all(each.text in text for text in texts)]
         return {"left_out": {"a": words[0], "b": words[1], "passages": shared}} if any(words) else {}
 
     def _open_without(self, name: str) -> Table | None:

@@ -10,7 +10,7 @@ with each other.
 """
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
@@ -40,9 +40,6 @@ class SharedPassage:
     documents: int  # how many hold it, of those that were looked through
     source: str
     text: str  # its first words
-
-    def as_json(self) -> dict[str, object]:
-        return asdict(self)
 
     def __str__(self) -> str:
         source = f" of {self.source}" if self.source else ""

@@ -194,13 +194,8 @@ class Inspection:
 
     def as_json(self) -> dict[str, object]:
         """Return the output of `ibidem inspect --json`."""
-        return {
-            "id": self.id,
-            "title": self.title,
-            "signatures": dict(self.signatures),
-            "duplicates": [each.as_json() for each in self.duplicates],
-            "capped": list(self.capped),
-        }
+        fields = {name: getattr(self, name) for name in ("id", "title", "signatures")}
+        return fields | {"duplicates": [each.as_json() for each in self.duplicates], "capped": self.capped}
 
 
 def inspect(

@@ -367,7 +367,7 @@ class DryRun:
             "refused": self.refused,
             "refusals": [entry.as_json() for entry in self.refusals],
             "cost": self.cost.as_json(),
-            "passages": [passage.as_json() for passage in self.passages],
+            "passages": [*map(asdict, self.passages)],
         }
 
 

@@ -6,7 +6,7 @@ The language check warns of documents whose words the idf table of their languag
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from ibidem.grouped_search.explanations import format_count
 from ibidem_engines.engine import Engine
@@ -51,9 +51,6 @@ class ForeignShare:
     language: str  # the language that they say, or that is meant when they say nothing
     documents: int  # how many of the sample
     sampled: int  # documents of the sample that are long enough to judge
-
-    def as_json(self) -> dict[str, object]:
-        return {"language": self.language, "documents": self.documents, "sampled": self.sampled}
 
     def __str__(self) -> str:
         sample = format_count(self.sampled, "sampled document")
@@ -102,7 +99,7 @@ class BuiltTable:
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem idf build --json` prints."""
         return {**table_facts(self.table), "left_out": dict(self.others), "refused": self.refused} | {
-            "foreign": [each.as_json() for each in self.foreign]
+            "foreign": [*map(asdict, self.foreign)]
         }
 
 
