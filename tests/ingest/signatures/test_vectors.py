@@ -17,8 +17,8 @@ from ibidem_ingest.text.layout import remove_layout
 from ibidem_ingest.text.tokens import tokens, tokens_and_signs
 from ibidem_ingest.text.word_hash import shingles, wh1
 
-PAGE = (Path(__file__).parents[3] / "docs" / "test-vectors.md").read_text()
-SECTIONS = dict(re.findall(r"^## [^\n]*\(`(\w+)`\)\n(.*?)(?=^## |\Z)", PAGE, re.MULTILINE | re.DOTALL))
+PAGE = (Path(__file__).parents[3] / "docs" / "signatures.md").read_text().partition("\n## Test vectors\n")[2]
+SECTIONS = dict(re.findall(r"^### [^\n]*\(`(\w+)`\)\n(.*?)(?=^### |\Z)", PAGE, re.MULTILINE | re.DOTALL))
 VECTORS = [
     (scheme, json.loads(line))
     for scheme, section in SECTIONS.items()
