@@ -22,7 +22,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_workers.celery_app import make_app
 from servers import redis as redis_server
 from servers.fake_server import Answer as Said
-from servers.fake_server import between
+from servers.fake_server import Request, between
 from servers.indices import ask, remove_indices
 from servers.process import Process
 from support.command_line import Answer, Run
@@ -167,6 +167,7 @@ DENIED = Said(401, {"error": {"type": "security_exception", "reason": "who are y
 FORBIDDEN = Said(403, {"error": {"type": "security_exception", "reason": "not for you"}, "status": 403})
 FLOOD = '{"index.blocks.read_only_allow_delete": true}'
 SHUT = "opensearch+http://127.0.0.1:1"
+TEXT = {"type": "text"}
 
 
 @pytest.mark.parametrize(
@@ -257,3 +258,46 @@ def test_doctor_names_an_index_of_another_schema_and_what_mends_it(run: Run, ans
     assert "ibidem backfill" in check["remedy"]
     assert run("search", "drains")[0] == 1
     assert "schema 0" in run("search", "drains")[2]
+
+
+def without_mapping(request: Request) -> Said | None:
+    return FORBIDDEN if request.method == "PUT" and request.path.endswith("/_mapping") else None
+
+
+@pytest.mark.parametrize(
+    ("kind", "layout"),
+    [
+        pytest.param("opensearch", "full", marks=pytest.mark.server("opensearch")),
+        pytest.param("elasticsearch", "lean", marks=pytest.mark.server("elasticsearch")),
+    ],
+)
+def test_an_index_of_its_template_needs_no_right_on_mappings(
+    kind: str, layout: str, answer: Answer, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    address, name = request.getfixturevalue(kind), f"doctor-{secrets.token_hex(4)}"
+    monkeypatch.setenv("IBIDEM_ENGINE", f"{address}?layout={layout}")
+    printed = json.dumps(answer("doctor", "--template"))
+    theirs = {"dynamic": False, "_meta": {"owner": "desk"}, "properties": {"title": TEXT, "body": TEXT}}
+    used = {"index_patterns": [f"{name}*"], "composed_of": [name], "template": {"mappings": theirs}}
+    try:
+        ask(address, "PUT", f"/_component_template/{name}", printed)
+        ask(address, "PUT", f"/_index_template/{name}", json.dumps(used))
+        ask(address, "PUT", f"/{name}/_doc/a?refresh=true", json.dumps({"body": "The roof of the house drains badly."}))
+        with between(address, without_mapping) as server:
+            monkeypatch.setenv("IBIDEM_ENGINE", f"{server.address(kind)}?layout={layout}&fields=text=body,meta=")
+            monkeypatch.setenv("IBIDEM_INDEX", name)
+            assert answer("backfill")["indexed"] == 1
+            assert [check["what"] for check in answer("doctor")["checks"] if not check["ok"]] == []
+            Path("more.jsonl").write_text(json.dumps({"id": "b", "text": "The roof drains badly."}), encoding="utf-8")
+            assert answer("ingest", "more.jsonl")["indexed"] == 1
+        assert ask(address, "GET", f"/{name}/_mapping")[name]["mappings"]["_meta"]["owner"] == "desk"
+    finally:
+        remove_indices(address, name)
+        ask(address, "DELETE", f"/_index_template/{name}")
+        ask(address, "DELETE", f"/_component_template/{name}")
+
+
+def test_sqlite_has_no_template(run: Run) -> None:
+    code, _, error = run("doctor", "--template")
+    assert code == 2
+    assert "IBIDEM_ENGINE" in error

@@ -10,7 +10,9 @@ from rich.text import Text
 from ibidem.cli.app import FAILED
 from ibidem.cli.console import Json, engine_context, print_json, results, sanitize
 from ibidem.index.doctor import Check, report
+from ibidem_core.address import parse_address
 from ibidem_core.settings import load
+from ibidem_engines.cluster.index import own_fields
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
 
@@ -19,9 +21,19 @@ Repair = Annotated[
     typer.Option("--repair", help="First remove aliases, pipelines and policies that record indexes were given."),
 ]
 
+Template = Annotated[
+    bool,
+    typer.Option("--template", help="Print ibidem's fields as a component template for indexes of yours, and end."),
+]
 
-def run(repair: Repair = False, as_json: Json = False) -> None:
+
+def run(repair: Repair = False, template: Template = False, as_json: Json = False) -> None:
     """Show every setting with its origin, and what answers; leaves with 1 when something does not."""
+    if template:
+        if (address := load().address).startswith("sqlite"):
+            raise UsageError("SQLite has no index templates", "name a cluster in IBIDEM_ENGINE")
+        print_json({"template": {"mappings": own_fields(parse_address(address).layout)}})
+        return
     repaired = repair_ledgers() if repair else None
     findings = read_report() | ({} if repaired is None else {"repaired": repaired})
     if as_json:

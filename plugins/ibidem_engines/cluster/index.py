@@ -283,12 +283,17 @@ def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> N
 
 def _add_fields(cluster: ClusterClient, indices: Sequence[str], kind: str) -> None:
     """Add the object `ibidem` to a mapping, and its metadata to `_meta`."""
-    own_mappings = template(kind)["mappings"]
+    added = own_fields(kind)
     for index in indices:
         (current,) = cluster.ask("GET", f"/{index}/_mapping").values()
-        meta = current["mappings"].get("_meta", {}) | own_mappings["_meta"]
-        fields = {"ibidem": own_mappings["properties"]["ibidem"]}
-        cluster.ask("PUT", f"/{index}/_mapping", {"properties": fields, "_meta": meta})
+        meta = current["mappings"].get("_meta", {}) | added["_meta"]
+        cluster.ask("PUT", f"/{index}/_mapping", {**added, "_meta": meta})
+
+
+def own_fields(kind: str) -> dict[str, Any]:
+    """Return the part of a mapping that an index of others is given."""
+    mappings = template(kind)["mappings"]
+    return {"_meta": mappings["_meta"], "properties": {OURS: mappings["properties"][OURS]}}
 
 
 def remove_note(cluster: ClusterClient, indices: Sequence[str]) -> None:
