@@ -18,6 +18,8 @@ THOROUGH: Mapping[str, str] = {
     "gateway/test_hidden_documents.py": "whole archives by every way; gateway/test_rights.py has a guest",
     "answers/test_answers.py::"
     "test_every_search_in_sqlite_has_the_answer_that_is_written_down": "each tenth is asked each time",
+    "engines/cluster/test_least_rights.py::"
+    "test_no_right_of_a_row_is_too_much": "each right is taken away once; that they suffice is tried each time",
     "faults/test_busy.py": "floods and network faults wait for servers that do not answer",
     "faults/test_dead_letters.py": "by a queue into a cluster; workers/test_dead_letters.py has each step",
     "faults/test_flood.py": "floods and network faults wait for servers that do not answer",
