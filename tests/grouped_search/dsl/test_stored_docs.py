@@ -2,6 +2,7 @@
 
 import json
 import re
+import secrets
 from collections import Counter, defaultdict
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 
 from ibidem_engines.engine import Engine
 from ibidem_workers.groups.follower import Follower
+from servers.indices import ask
 from support.wrapped_clients import INDEX, STORIES
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -101,3 +103,28 @@ def test_all_groups_are_gone_through_page_by_page(plain_client: Any, groups: dic
 def test_a_facet_of_the_leads_counts_each_group_once(plain_client: Any, groups: dict[str, str]) -> None:
     facet = response_to(plain_client, FACET)["aggregations"]["leads"]
     assert facet["doc_count"] == len(set(groups.values()))
+
+
+@pytest.mark.server("elasticsearch")
+def test_a_look_up_join_counts_the_groups_of_an_index_that_has_none(elasticsearch: str) -> None:
+    index = f"joined-{secrets.token_hex(4)}"
+    beside = f".ibidem-{index}-signatures"
+    properties = {"key": {"type": "keyword"}, "ibidem": {"properties": {"group": {"type": "keyword"}}}}
+    body = {"settings": {"mode": "lookup", "hidden": True}, "mappings": {"properties": properties}}
+    try:
+        ask(elasticsearch, "PUT", f"/{beside}", json.dumps(body))
+        for name, group in {"a": "a", "b": "a", "c": "c"}.items():
+            ask(elasticsearch, "PUT", f"/{index}/_doc/{name}?refresh=true", json.dumps({"content": "The rent is due."}))
+            entry = {"key": f"{index}/{name}", "ibidem": {"group": group}}
+            ask(elasticsearch, "PUT", f"/{beside}/_doc/{name}?refresh=true", json.dumps(entry))
+        assert ask(elasticsearch, "GET", f"/{beside}/_count")["count"] == 3
+        (query,) = re.findall(r"```text\n([^`]*LOOKUP JOIN[^`]*)```", (DOCS / "stored.md").read_text(encoding="utf-8"))
+        try:
+            ask(elasticsearch, "POST", "/_query", json.dumps({"query": "ROW one = 1"}))
+        except RuntimeError as error:
+            pytest.skip(f"this Elasticsearch has no ES|QL: {error}")
+        found = ask(elasticsearch, "POST", "/_query", json.dumps({"query": query.replace("articles", index)}))
+        columns = [each["name"] for each in found["columns"]]
+        assert dict(zip(columns, found["values"][0], strict=True)) == {"groups": 2, "documents": 3}
+    finally:
+        ask(elasticsearch, "DELETE", f"/{index},{beside}?ignore_unavailable=true")
