@@ -18,6 +18,7 @@ THOROUGH: Mapping[str, str] = {
     "gateway/test_hidden_documents.py": "whole archives by every way; gateway/test_rights.py has a guest",
     "answers/test_answers.py::"
     "test_every_search_in_sqlite_has_the_answer_that_is_written_down": "each tenth is asked each time",
+    "clients/test_openaleph.py": "installs OpenAleph's package; clients/test_wrap.py has searches of clients",
     "engines/cluster/test_least_rights.py::"
     "test_no_right_of_a_row_is_too_much": "each right is taken away once; that they suffice is tried each time",
     "faults/test_busy.py": "floods and network faults wait for servers that do not answer",
@@ -104,7 +105,7 @@ NIGHTLY: Mapping[str, str] = {
 }
 
 # What installs or builds programs of others for minutes, and is left to the night whole.
-OTHERS = {"gateway/test_recipes.py", "retrieval/test_frameworks.py"}
+OTHERS = {"clients/test_openaleph.py", "gateway/test_recipes.py", "retrieval/test_frameworks.py"}
 
 # Where the tests of one of two brokers are of the second tier, and what holds it for that one in the first.
 ONE_BROKER: Mapping[str, str] = {

@@ -36,6 +36,7 @@ PROGRAMS = {
     "README.md": "snippets/test_pages.py",
     "clients.md": "clients/test_clients_page.py",
     "gateway.md": "gateway/test_recipes.py",
+    "openaleph.md": "clients/test_openaleph.py",
     "plugin.md": "plugin/test_recipes.py",
     "python.md": "cli/test_python_page.py",
     "stored.md": "grouped_search/dsl/test_stored_docs.py",
