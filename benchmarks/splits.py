@@ -42,7 +42,8 @@ from quality import COLLECTIONS, LabelledCollection, Truth
 
 SPLITS = 8
 # Collections with enough sets to choose on; newswire by its labels as they are.
-CHOSEN = tuple(each for each in COLLECTIONS if each.level == "near" and not each.titles)
+FEW_SETS = ("manual_pages", "copyright_files")
+CHOSEN = tuple(each for each in COLLECTIONS if each.level == "near" and not each.titles and each.name not in FEW_SETS)
 
 TEXT_DEDUP = 0.7
 MANKU = 3

@@ -161,7 +161,7 @@ Evidence = Literal["terms", "characters"]
 # Evidence that figures may do without.
 SWITCHED_OFF: tuple[tuple[Evidence, ...], ...] = ((), ("characters",), ("terms",), ("terms", "characters"))
 
-# How much higher F1 has to be for thresholds than for the default, and for a learned rule than for both.
+# How much higher F1 has to be for thresholds than for the default.
 GAIN = 0.005
 
 
@@ -226,10 +226,10 @@ class Tuning:
 
     @property
     def choice(self) -> Choice:
-        """The recommendation: the simplest figures that no others beat by `GAIN`."""
+        """The recommendation: the learned rule if it is the best, else the thresholds if they are much better."""
         simple: Choice = "thresholds" if self.thresholds_improve else "default"
         known = self.expected if simple == "thresholds" else self.default
-        return "learned" if self.learned is not None and self.learned.expected.f1 >= known.f1 + GAIN else simple
+        return "learned" if self.learned is not None and self.learned.expected.f1 > known.f1 else simple
 
     @property
     def thresholds_improve(self) -> bool:
