@@ -38,6 +38,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import detect
 from ibidem_ingest.signatures.bigrams import is_dense_letter
+from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.text.tokens import tokens
 from ibidem_lab.evaluate import PairFigures, found_evidence, sign_collection
 from ibidem_lab.labels import Pair, order_pair
@@ -177,11 +178,9 @@ def confuse_letters(text: str, rate: float, letters: Sequence[str], rng: random.
     return "".join(confuse(each) if each.isalpha() and rng.random() < rate else each for each in text)
 
 
-def row(kind: str, language: str, documents: Sequence[Document], tables: Tables) -> str:
-    """Measure one language."""
-    collection = sign_collection(documents, tables)
+def row(kind: str, language: str, documents: Sequence[Document], folder: str) -> str:
+    """Measure one language; words and passages of a collection are looked for in each anew."""
     policies = (Policy(), PRESETS["scans"].policy, Policy(slots=Slots(25), characters=None))
-    alike = set().union(*(set(found_evidence(collection, each)) for each in policies))
     counts = Counter("".join(each.text.lower() for each in documents))
     letters = [letter for letter, _ in counts.most_common(60) if letter.isalpha()]
     true = {order_pair(each.id, f"{each.id}~") for each in documents}
@@ -191,7 +190,11 @@ def row(kind: str, language: str, documents: Sequence[Document], tables: Tables)
         copies = [
             replace(each, id=f"{each.id}~", text=confuse_letters(each.text, rate, letters, rng)) for each in documents
         ]
+        tables = Tables(folder)
         noisy_collection = sign_collection([*documents, *copies], tables)
+        columns = PackedColumns.decode(noisy_collection.columns.values[: len(documents)])
+        clean = replace(noisy_collection, ids=noisy_collection.ids[: len(documents)], columns=columns)
+        alike = set().union(*(set(found_evidence(clean, each)) for each in policies))
         rule = GroupCheckpoint().choose_policy(noisy_collection.columns)
         own = (set(found_evidence(noisy_collection, each)) for each in (rule, PRESETS["scans"].policy))
         cells += [figures(true, pairs, alike) for pairs in own]
@@ -218,12 +221,11 @@ def rows(folder: Path, limit: int) -> Iterator[str]:
     yield f"| texts | language | pieces | terms | {' | '.join(heads)} |"
     yield f"|{'---|' * (4 + len(heads))}"
     with tempfile.TemporaryDirectory() as place:
-        tables = Tables(place)
         for kind, texts in KINDS.items():
             for language in LANGUAGES:
                 documents = pieces(texts(folder, language), language, limit)
                 if len(documents) >= MIN_PIECES:
-                    yield row(kind, language, documents, tables)
+                    yield row(kind, language, documents, place)
 
 
 def main() -> None:

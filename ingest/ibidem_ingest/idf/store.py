@@ -9,7 +9,7 @@ import gzip
 import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from importlib.util import find_spec
@@ -24,7 +24,7 @@ import orjson
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf.table import COUNTED, Table, write_whole
+from ibidem_ingest.idf.table import ABSENT, COUNTED, Table, write_whole
 from ibidem_ingest.idf.table import MIN_DOCUMENTS as LEAST_DOCUMENTS
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.private import make_folder
@@ -32,7 +32,7 @@ from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.passages import NO_PASSAGES, SharedPassage, find_passages, leave_out
 from ibidem_ingest.text.terms import MIN_LETTERS, is_term
 from ibidem_ingest.text.tokens import normal_form, tokens
-from ibidem_ingest.text.word_hash import Hashes
+from ibidem_ingest.text.word_hash import Hashes, wh1
 
 FOLDING = "tok3"
 DOCUMENTS = 3_100_000
@@ -118,6 +118,22 @@ def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
     if documents < MIN_DOCUMENTS:
         raise TableError(f"{documents} documents are too few for an idf table", f"count at least {MIN_DOCUMENTS:,}")
     return Table.build(language, documents, dict(counts), origin)
+
+
+# Documents from which on a collection may look misread, the share of those that do, and that of their unknown words.
+LEAST_MISREAD, MISREAD_SHARE, MISREAD_WORDS = 200, 0.08, 0.1
+LETTERS = 7  # of a word, and of what is between two
+
+
+def are_misread(documents: Sequence[Document], tables: Mapping[str, Table]) -> bool:
+    """Return whether many of some documents have many words that are not in the table of their language."""
+    some = [each for each in add_languages(documents[:: max(1, len(documents) // SOME)]) if each.language in tables]
+    misread = 0
+    for each in some:
+        words = np.array([wh1(token) for token in {*tokens(each.text)} if is_term(token)], np.uint64)
+        unknown = int((tables[each.language].ranks(words) == ABSENT).sum())
+        misread += LETTERS * unknown >= MISREAD_WORDS * len(each.text)
+    return len(documents) >= LEAST_MISREAD and misread >= MISREAD_SHARE * len(some)
 
 
 LEAST_TEXTS, LEAST_WORDS = 300, 100_000  # texts in a language from which its words are counted, and their words
@@ -250,7 +266,8 @@ class Tables:
     def look_through(self, documents: Iterable[Document], *keep: str) -> Sequence[SharedPassage]:
         """Look for passages that the first documents of an index share, leave them out, and keep that for some.
 
-        Languages without a list of words get one of the words of these documents.
+        Languages without a list of words get one of the words of these documents. Where many look misread, nothing is
+        left out: a passage with misread words is not found, so that a scan and its clean copy would differ by it.
 
         Returns:
             All passages that are left out now; empty if the list did not change.
@@ -261,7 +278,7 @@ class Tables:
         tables = {each.language: self.of(each.language) for each in add_languages(documents)} if found.passages else {}
         chosen = {language: table for language, table in tables.items() if table}
         before = np.unique(np.concatenate([NO_PASSAGES, *(table.passages for table in chosen.values())]))
-        if not chosen or np.isin(found.runs, before).mean() >= KNOWN:
+        if not chosen or np.isin(found.runs, before).mean() >= KNOWN or are_misread(documents, chosen):
             return ()
         known = {each.text: each for table in chosen.values() for each in self.passages(table)}
         left_out = [*(known | {each.text: each for each in found.passages}).values()]
