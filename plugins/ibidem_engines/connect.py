@@ -7,7 +7,7 @@ from urllib.parse import unquote
 
 from ibidem_core.address import RIGHT, Address, parse_address, redact
 from ibidem_core.settings import ENGINES, name_schemes
-from ibidem_engines.engine import Engine, ReindexSource
+from ibidem_engines.engine import Beside, Engine, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import MAX_SECONDS
 from ibidem_ingest.errors import UsageError, kind
@@ -33,10 +33,10 @@ def open_engine(url: str, index: str) -> Engine:
     return _ENGINES[_scheme(url)](url, index)
 
 
-def open_reindex_source(url: str, index: str) -> ReindexSource:
+def open_reindex_source(url: str, index: str, beside: Beside = "") -> ReindexSource:
     """Open an existing index for a backfill; nothing is read."""
     check_name(index)
-    return _ENGINES[_scheme(url)](url, index).reindex_source()
+    return _ENGINES[_scheme(url)](url, index).reindex_source(beside)
 
 
 def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], timeout: float) -> Engine:

@@ -264,6 +264,9 @@ class EngineSearch(Protocol):
         """Read the thread and the work of documents by (index, id); see `MembershipStore.read`."""
 
 
+# Whether signatures go to an index beside that of the documents, and whether that is one for look-up joins.
+Beside = Literal["", "index", "lookup"]
+
 # Where signatures go: to the documents in their place, to copies in another index, nowhere, or out again.
 Destination = Literal["place", "copy", "memory", "strip"]
 
@@ -307,6 +310,11 @@ class ReindexSource(Protocol):
     """
 
     index: str
+
+    @property
+    def beside(self) -> str:
+        """Identity of the index beside it that takes its signatures; empty if the documents take them."""
+        return ""
 
     @property
     def alias(self) -> str:
@@ -376,6 +384,13 @@ class ReindexSource(Protocol):
 
     def unmark(self) -> bool:
         """Remove ibidem's metadata from the index; returns whether empty fields remain."""
+
+    def prune(self) -> int:
+        """Remove the signatures beside an index of documents that are gone; returns how many."""
+        return 0
+
+    def drop_beside(self, *, dry: bool) -> tuple[int, int] | None:
+        """Remove the signatures beside the index; returns their number and bytes, None if there are none."""
 
     def drop_records(self) -> None:
         """Remove every ledger."""
@@ -449,6 +464,7 @@ class Engine(Protocol):
     """
 
     index: str
+    is_beside: bool = False  # whether it holds the signatures of another index
     parallel_writes: bool = False  # whether several threads of a process may write at the same time
 
     @property
@@ -605,8 +621,9 @@ class Engine(Protocol):
         """List the nodes, each with its plugin; none if the caller may not see them."""
         return []
 
-    def reindex_source(self) -> ReindexSource:
+    def reindex_source(self, beside: Beside = "") -> ReindexSource:
         """Open the documents of the index, to be signed again; refused where an engine holds none but ours."""
+        del beside
         raise UsageError(
             f"index {self.index!r} holds documents that ibidem ingested, so there are none to sign or to strip",
             "ingest them again, into another IBIDEM_INDEX if a table or schema has changed: ibidem ingest PATH",

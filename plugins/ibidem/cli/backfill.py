@@ -36,6 +36,7 @@ from ibidem_core import logs
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import percent
+from ibidem_engines.engine import Beside as BesideKind
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.follow import follow
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
@@ -55,6 +56,10 @@ DryRun = Annotated[
 Check = Annotated[
     bool, typer.Option("--check", help="Write nothing; list documents that were changed since they were signed.")
 ]
+Beside = Annotated[
+    bool, typer.Option("--beside", help="Leave the documents as they are; keep signatures in an index beside theirs.")
+]
+Lookup = Annotated[bool, typer.Option("--lookup", help="With --beside: an index that ES|QL's LOOKUP JOIN can read.")]
 Follow = Annotated[
     bool, typer.Option("--follow", help="Keep signing documents that others add or change, until Ctrl-C.")
 ]
@@ -63,17 +68,22 @@ Follow = Annotated[
 def run(
     into: Into = "",
     alias: Alias = "",
+    beside: Beside = False,
+    lookup: Lookup = False,
     dry: DryRun = False,
     checked: Check = False,
     following: Follow = False,
     as_json: Json = False,
 ) -> None:
-    """Sign what IBIDEM_INDEX already holds, in its place or into a new index; the same command goes on after a kill.
+    """Sign what IBIDEM_INDEX already holds, in its place, beside it or into a new index; goes on after a kill.
 
     Exits with 3 when documents were refused, or, with --check, were changed since they were signed.
     """
     modes = {"--dry-run": dry, "--check": checked, "--follow": following}
     check_options(into=into, alias=alias, modes=modes)
+    if (lookup and not beside) or (beside and (into or dry or checked)):
+        raise UsageError("--beside goes with --follow and --lookup, and --lookup needs it", "leave the others out")
+    kind: BesideKind = "lookup" if lookup else "index" if beside else ""
     settings = load()
     logs.set_up(settings)
     if dry:
@@ -83,10 +93,10 @@ def run(
     elif into:
         show_replaced(settings, Replacement(into, alias), as_json=as_json)
     elif following:
-        show_followed(settings, as_json=as_json)
+        show_followed(settings, kind, as_json=as_json)
     else:
         with rated_bar("Signing") as advance:
-            name = backfill_in_place(settings, advance)
+            name = backfill_in_place(settings, advance, kind)
         show_run(settings, name, as_json=as_json)
 
 
@@ -187,7 +197,7 @@ def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
     for part in report(answer):
         console.print(part)
     console.print(Text(f"\nCollapse mode would hide {percent(answer['hidden'])} of all hits."))
-    for line in cost_lines(answer["cost"]):
+    for line in (*cost_lines(answer["cost"]), *recommendation(answer)):
         console.print(Text(line))
     for sample in answer["samples"]:
         console.print(
@@ -211,10 +221,17 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
     )
 
 
-def show_followed(settings: Settings, *, as_json: bool) -> None:
+def recommendation(answer: Mapping[str, Any]) -> Iterator[str]:
+    place, why = answer["recommended"]["place"], answer["recommended"]["why"]
+    yield f"Recommended: {'ibidem backfill --beside' if place == 'beside' else 'ibidem backfill'}: {why}."
+    if place != "beside":
+        yield "With --beside no document is rewritten, and the index stays as it is; a window takes a second request."
+
+
+def show_followed(settings: Settings, beside: BesideKind, *, as_json: bool) -> None:
     """Sign new documents until Ctrl-C or SIGTERM, then print how many were signed."""
     with catch_end_signals() as stop:
-        name = follow(settings, stop, notify=lambda line: messages().print(Text(line)))
+        name = follow(settings, stop, notify=lambda line: messages().print(Text(line)), beside=beside)
     if name:
         show_run(settings, name, as_json=as_json)
 

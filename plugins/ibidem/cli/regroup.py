@@ -77,6 +77,12 @@ def run(
                 "--threads and --versions cannot be combined with --similarity, --preset, --window-days or --all",
                 "leave them out",
             )
+        with engine_context(load()) as engine:
+            if engine.group_set().is_beside:
+                raise UsageError(
+                    "threads and works are not stored beside an index",
+                    "sign it in place: ibidem strip, ibidem backfill",
+                )
         need_hook("write_sets", "ibidem_mail")(memberships, as_json=as_json)
         return
     policy = stored_policy(parameters, presets_for(preset)) if parameters else None

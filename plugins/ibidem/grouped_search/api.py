@@ -119,13 +119,14 @@ class EngineBackend(SearchBackend):
     def state(self, request: DedupeRequest) -> IndexState:
         """Read what decides on the way of a search; groups that may not be read, or are of several sets, are none."""
         try:
-            checkpoint = checkpoint_of(self.engine.group_set(use_cache=True).recent_record("groups", KEY) or {})
+            group_set = self.engine.group_set(use_cache=True)
+            checkpoint = checkpoint_of(group_set.recent_record("groups", KEY) or {})
         except (EngineError, UsageError):
             if request.by == "stored":
                 raise
             return UNKNOWN
-        if request.by == "window" or not checkpoint.done:
-            return IndexState(checkpoint)
+        if request.by == "window" or not checkpoint.done or group_set.is_beside:
+            return IndexState(checkpoint, is_beside=group_set.is_beside)
         coverage = self.engine.run(self._search.coverage(parse_marks(checkpoint.done)))
         decisions = len(load_overrides(self.engine)) if request.policy.level == "identical" else 0
         return IndexState(checkpoint, coverage, decisions)

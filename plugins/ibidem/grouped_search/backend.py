@@ -119,6 +119,7 @@ class IndexState:
     checkpoint: GroupCheckpoint = field(default_factory=GroupCheckpoint)
     coverage: Coverage = field(default_factory=Coverage)
     decisions: int = 0  # manual decisions
+    is_beside: bool = False  # whether its signatures are in an index beside it
 
 
 UNKNOWN = IndexState()  # of an index that was never settled
@@ -145,6 +146,8 @@ def choose_way(request: DedupeRequest, state: IndexState) -> Way:
         return Way(replace(request, by="window"), "request")
     policy = requested_policy(request, own := parse_policy(state.checkpoint.policy))
     rule = state.checkpoint.origin if policy == own else "request"
+    if state.is_beside:
+        check_beside(request)
     if request.by == "stored" and policy != own:
         named = ", ".join(f"{name}={value}" for name, value in request.figures)
         days = "no date window" if own.window_days is None else f"window of {own.window_days} days"
@@ -160,6 +163,17 @@ def choose_way(request: DedupeRequest, state: IndexState) -> Way:
     return Way(replace(request, policy=policy, by=by), rule, why)
 
 
+def check_beside(request: DedupeRequest) -> None:
+    """Refuse what a window of an index whose signatures are beside it cannot give."""
+    options = {"by": request.by == "stored", "scope": request.scope != "window", "level": bool(request.membership)}
+    if name := next((name for name, is_given in options.items() if is_given), ""):
+        value = request.membership if name == "level" else getattr(request, name)
+        raise UsageError(
+            f"dedupe_{name}={value} cannot be combined with an index whose signatures are beside it",
+            "leave that out: its windows are grouped; the rest needs signatures in place (strip, then backfill)",
+        )
+
+
 def _reason_for_window(request: DedupeRequest, state: IndexState, policy: Policy, own: Policy) -> str:
     """Return why groups are not used; empty if they are."""
     checkpoint, coverage = state.checkpoint, state.coverage
@@ -168,6 +182,7 @@ def _reason_for_window(request: DedupeRequest, state: IndexState, policy: Policy
     lacking = coverage.ungrouped + coverage.unsettled
     reasons: list[tuple[object, str]] = [(value, f"{name}={value} is given") for name, value in given.items()]
     reasons += [
+        (state.is_beside, "signatures are beside the index"),
         (checkpoint.by == "window", "the index is set to window"),
         (not checkpoint.done, "groups were never settled"),
     ]

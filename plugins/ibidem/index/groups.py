@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from ibidem.comparison.word_diff import Piece, word_diff
 from ibidem.index.documents import titles
 from ibidem.index.idf_build import index_documents
-from ibidem_core.errors import NoIndex
+from ibidem_core.errors import NoIndex, Permanent
 from ibidem_core.settings import Settings
 from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import KeyIndex
@@ -33,7 +33,7 @@ from ibidem_engines.engine import Engine, ReindexSource, SourceDocument
 from ibidem_engines.ledger import GroupCheckpoint, load_overrides, parse_policy
 from ibidem_engines.stored_groups import GroupedDocument, Hit, StoredGroups
 from ibidem_engines.stored_groups import Name as Place
-from ibidem_ingest.errors import Refusal
+from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
@@ -354,6 +354,7 @@ class DryRun:
     refusals: Sequence[Refusal]  # why, of the first ones
     cost: Cost  # what signing would take
     passages: Sequence[SharedPassage]  # what unlike documents share, if signing would begin to leave it out
+    beside: str  # why signatures cannot be put into the documents; empty if they can
 
     def as_json(self) -> dict[str, object]:
         """Return the output of `ibidem backfill --dry-run --json`, which extends that of `ibidem groups`."""
@@ -367,6 +368,10 @@ class DryRun:
             "refused": self.refused,
             "refusals": [entry.as_json() for entry in self.refusals],
             "cost": self.cost.as_json(),
+            "recommended": {
+                "place": "beside" if self.beside else "in place",
+                "why": self.beside or "groups over all matches",
+            },
             "passages": [*map(asdict, self.passages)],
         }
 
@@ -436,6 +441,11 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
     with open_for_backfill(settings) as (engine, source):
         source.check("memory")
         check_fields(source)
+        try:
+            source.check("place")
+            beside = ""
+        except (Permanent, UsageError) as error:
+            beside = error.what
         end = source.newest()
         documents = sum(map(source.count, all_writes(end)))
         tables = Tables(settings.tables, settings.index)
@@ -451,7 +461,15 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
         titles = {name: each.document.title for name, each in leads.items()}
         cost = tally.cost(documents, source.size(), settings.workers)
         return DryRun(
-            groups, documents, titles, samples(groups, source, tally), tally.refused, tally.refusals, cost, passages
+            groups,
+            documents,
+            titles,
+            samples(groups, source, tally),
+            tally.refused,
+            tally.refusals,
+            cost,
+            passages,
+            beside,
         )
 
 

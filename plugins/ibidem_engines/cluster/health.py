@@ -7,7 +7,7 @@ from ibidem_core.address import OURS, Fields
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.records import record_indices
 from ibidem_engines.engine import HealthIssue
-from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
+from ibidem_engines.requests import ApiRequest, RequestFlow, Target, answer_to, quote_index
 
 OK_STATUSES = (403, 404, 400)  # statuses of those who may not look, and of servers that do not know what is asked
 
@@ -164,3 +164,23 @@ def _guess_path(words: Sequence[str], paths: Sequence[str]) -> str:
             if likely := [path for path, end in ends.items() if test(end, word)]:
                 return min(likely, key=len)
     return paths[0] if len(paths) == 1 else ""
+
+
+def count_all(index: str) -> RequestFlow[int]:
+    """Count the documents of an index."""
+    answer = yield Target(index).search({"size": 0, "track_total_hits": True})
+    return int(answer["hits"]["total"]["value"])
+
+
+def lag(index: str, beside: Sequence[str]) -> RequestFlow[list[HealthIssue]]:
+    """Return by how much the signatures beside an index are behind its documents, if they are."""
+    documents, held = (yield from count_all(index)), (yield from count_all(",".join(beside)))
+    newest: list[int] = []
+    for name, field in ((index, "_seq_no"), (",".join(beside), "ibidem.order")):
+        answer = yield Target(name).search({"size": 0, "aggs": {"last": {"max": {"field": field}}}})
+        newest.append(int(answer["aggregations"]["last"]["value"] or 0))
+    writes = newest[0] + 1 - newest[1]
+    if documents == held and writes <= 0:
+        return []
+    what = f"{held:,} signatures beside {documents:,} documents of {index!r}, {max(0, writes):,} writes behind"
+    return [HealthIssue("beside", what, "sign new documents, and forget those that are gone: ibidem backfill --beside")]

@@ -3,7 +3,7 @@
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -76,6 +76,7 @@ VERSION = "3"
 MAX_HITS = 10_000
 TRIAL = "ibidem.trial-"  # before the names of trial indexes, out of reach of the patterns of others
 MISSING = 404
+SIGNATURES, MAX_PATH = "-signatures", 1_500  # behind the names of indexes of signatures; characters of a path
 # Parts of an index's metadata that are read; its fields may be thousands.
 _PARTS = (
     "*.aliases",
@@ -116,6 +117,7 @@ class Layout:
     uuids: Mapping[str, str] = field(default_factory=dict)
     # Sub-fields that hold stems of the text in at least one of the indexes; empty if no text was named.
     stemmed: tuple[str, ...] = ()
+    beside: tuple[str, ...] = ()  # indexes of ibidem's own that hold the signatures of some of those in `bare`
 
     def names(self, *asked: str) -> IndexNames:
         return IndexNames(asked, self.indices, self.aliases, self.streams)
@@ -145,7 +147,7 @@ def read_layout(
     index_settings = {name: each.get("settings", {}).get("index", {}) for name, each in answer.items()}
     settings = list(index_settings.values())
     indices = sorted(answer, key=lambda name: (int(index_settings[name].get("creation_date", 0)), name))
-    return Layout(
+    layout = Layout(
         indices=tuple(indices),
         kinds=frozenset(str(meta.get("layout", "full")) for meta in metadata.values() if meta),
         schemas={name: _schema(answer[name], meta) for name, meta in metadata.items() if meta},
@@ -160,6 +162,28 @@ def read_layout(
         uuids={name: str(each.get("uuid", "")) for name, each in index_settings.items()},
         stemmed=tuple(sorted({path for each in answer.values() for path in stemmed_fields(each, text)})),
     )
+    return replace(layout, **(yield from _read_beside(layout))) if layout.bare else layout
+
+
+def signature_index(source: str) -> str:
+    """Return the index with the signatures of a name whose documents are left as they are."""
+    return f".ibidem-{source}{SIGNATURES}"
+
+
+def beside_key(index: str, id_: str) -> str:
+    """Return the id of a document's entry in the index of signatures; no index has a slash in its name."""
+    return f"{index}/{id_}"
+
+
+def _read_beside(layout: Layout) -> RequestFlow[dict[str, Any]]:
+    """Look for the indexes of signatures beside those without ibidem's fields; none where they may not be seen."""
+    names = set(map(signature_index, layout.names().sources))
+    path = ",".join(sorted(names))
+    path = path if len(path) < MAX_PATH else signature_index("*")
+    params = {"filter_path": "*.mappings._meta", "ignore_unavailable": "true", "expand_wildcards": "all"}
+    answer: Mapping[str, Any] = yield ApiRequest("GET", f"/{quote_index(path)}", params, ok_statuses=(403, MISSING))
+    found = {name: _schema(each, _own_meta(each)) for name, each in sorted(answer.items()) if name in names}
+    return {"beside": tuple(found), "schemas": {**layout.schemas, **found}} if found else {}
 
 
 def _each_alias(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:

@@ -32,13 +32,13 @@ import orjson
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import build_failure
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause, ids_query, packed_options, with_ids
-from ibidem_engines.cluster.index import Layout, write_order
+from ibidem_engines.cluster.index import Layout, beside_key, write_order
 from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import LookupResult, SignatureLookup, SourceDocument
 from ibidem_engines.requests import RequestFlow, Target
-from ibidem_engines.stored_groups import Hit, HitColumns, LeadKeys, Several
+from ibidem_engines.stored_groups import Hit, HitColumns, HitNames, LeadKeys, Several
 from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField, lookup_keys
-from ibidem_ingest.signatures.packed import ROOM, IdColumn, PackedValues, read_id, unpack
+from ibidem_ingest.signatures.packed import MISSING, ROOM, IdColumn, PackedValues, read_id, unpack
 
 # Decodes a window's values in a thirtieth of the time; the extra `fast` installs it.
 FAST_BASE64: Any = import_module("pybase64") if find_spec("pybase64") else None
@@ -128,8 +128,29 @@ class RankedHits:
     hits: HitColumns  # its hits in rank order
 
 
-def rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = False) -> RequestFlow[RankedHits]:
-    """Search for a window of `limit` hits.
+def rank(
+    target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = False, beside: Sequence[str] = ()
+) -> RequestFlow[RankedHits]:
+    """Search for a window of `limit` hits; signatures that their index does not hold are read from those beside it."""
+    ranking = yield from _rank(target, body, limit, ids=ids)
+    hits = ranking.hits
+    keys = {beside_key(*name): row for row, name in enumerate(HitNames(hits)) if hits.packed.size[row] == MISSING}
+    if not (beside and keys):
+        return ranking
+    request = with_ids({"query": ids_query([*keys]), "size": len(keys), "track_total_hits": False, **packed_options()})
+    found = read_hits((yield beside_target(beside).search_packed(request)))
+    packed = list(hits.packed)
+    for each in found:
+        packed[keys[each.id]] = each.packed
+    return replace(ranking, hits=replace(hits, packed=PackedValues.join(packed), cache={}))
+
+
+def beside_target(beside: Sequence[str]) -> Target:
+    return Target(",".join(beside), params={"ignore_unavailable": "true"})
+
+
+def _rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool) -> RequestFlow[RankedHits]:
+    """Search for a window.
 
     Without a sort some more hits are asked for, so that equal scores are put in order here, unless even they all score
     as the last one: a hit that was left out might then precede one that was not.
@@ -161,9 +182,16 @@ def window(target: Target, body: Mapping[str, Any]) -> RequestFlow[RankedHits]:
 AT_ONCE = 200  # documents in a request: the long signatures of a book take some 100 KB
 
 
-def long_values(target: Target, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
+def long_values(
+    target: Target, ids: Sequence[tuple[str, str]], beside: Sequence[str] = ()
+) -> RequestFlow[dict[tuple[str, str], bytes]]:
     """Read the long signatures of documents by (index, id); documents without any are omitted."""
-    return read_long((yield from long_hits(target, ids)))
+    if not beside:
+        return read_long((yield from long_hits(target, ids)))
+    names = {beside_key(*name): name for name in ids}
+    entries = [(index, key) for index in beside for key in names]
+    held = read_long((yield from long_hits(beside_target(beside), entries)))
+    return {names[key]: value for (_, key), value in held.items()}
 
 
 def long_hits(

@@ -11,7 +11,7 @@ from math import inf
 from typing import Any
 
 from ibidem_core.address import OURS, Fields, read_path, remove_path
-from ibidem_core.errors import NoIndex
+from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records
 from ibidem_engines.cluster.client import (
@@ -326,6 +326,11 @@ class ClusterReindexSource(ReindexSource):
         index_layout = self._layout
         if target == "place":
             layout.check_readable(index_layout, self.index, self._cluster)
+            if index_layout.beside:
+                raise UsageError(
+                    f"the signatures of {self.index!r} are beside it, in {', '.join(index_layout.beside)}",
+                    "keep them there: ibidem backfill --beside; or drop them first: ibidem strip",
+                )
         elif target == "copy" and index_layout.streams:
             raise UsageError(
                 f"{self.index!r} is a data stream, which cannot be replaced by an alias", "sign it in place"
@@ -341,7 +346,12 @@ class ClusterReindexSource(ReindexSource):
             storage.check(target)
 
     def prepare(self) -> None:
-        layout.create(self._cluster, self.index, self._kind)
+        try:
+            layout.create(self._cluster, self.index, self._kind)
+        except Permanent as error:
+            if not layout.is_failure(error, 403):
+                raise
+            raise Permanent(error.what, "ask for the right to write; or leave it as it is: --beside") from error
         self._layout_cache = None
         LedgerStore(self._cluster, self._layout.names(self.index)).create()
 
@@ -472,6 +482,16 @@ class ClusterReindexSource(ReindexSource):
         layout.remove_note(self._cluster, self._layout.indices)
         self._layout_cache = None
         return True
+
+    def drop_beside(self, *, dry: bool) -> tuple[int, int] | None:
+        if not (names := self._layout.beside):
+            return None
+        path = f"/{quote_index(','.join(names))}"
+        parts = "_all.primaries.docs.count,_all.total.store.size_in_bytes"
+        counts = self._cluster.ask("GET", f"{path}/_stats/docs,store", filter_path=parts)["_all"]
+        if not dry:
+            self._cluster.ask("DELETE", path)
+        return int(counts["primaries"]["docs"]["count"]), int(counts["total"]["store"]["size_in_bytes"])
 
     def drop_records(self) -> None:
         records.drop(self._cluster, {self._layout.names(self.index).home, self.index})

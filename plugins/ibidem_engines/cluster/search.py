@@ -149,7 +149,9 @@ class ClusterSearch(EngineSearch):
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {self.layout.max_hits}")
         view = yield from self._begin(view)
         body = dsl.window(self._ranked, self.fields, size)
-        ranking = yield from rank(self._target(view), apply_view(body, view), self.layout.max_hits, ids=True)
+        ranking = yield from rank(
+            self._target(view), apply_view(body, view), self.layout.max_hits, ids=True, beside=self.layout.beside
+        )
         yield from self._check_phrases(ranking.hits)
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"], next_view(view, ranking.answer))
 
@@ -200,7 +202,7 @@ class ClusterSearch(EngineSearch):
         return LookUp(Target(self.index), self.layout, clause).find(searches)
 
     def long_signatures(self, ids: Names) -> RequestFlow[dict[tuple[str, str], bytes]]:
-        return long_values(Target(self.index), ids)
+        return long_values(Target(self.index), ids, self.layout.beside)
 
     def coverage(self, settled_marks: Marks) -> RequestFlow[Coverage]:
         key = repr(settled_marks)
@@ -251,7 +253,7 @@ class ClusterSearch(EngineSearch):
 
     def _has_plugin(self) -> RequestFlow[bool]:
         """Return whether the plugin may be used: every node has it, and the environment does not disable it."""
-        if mode() == "off":
+        if mode() == "off" or self.layout.beside:
             return False
         if (cached := self.plugins.get(self.index)) is not None:
             return cached

@@ -161,6 +161,14 @@ def with_signatures(raw: bytes, record: Record, layout: str, values: Values | No
     return with_member(raw, OURS, orjson.dumps(_own_part(record, layout, values, group)))
 
 
+def signature_entry(record: Record, index: str, order: int, group: str, values: Values) -> bytes:
+    """Serialize the signatures of a document of an index that is left as it is, without its metadata."""
+    check_storable(record)
+    own_part = _own_part(record, "lean", values, group) | {"index": index, "order": order}
+    fields = {name: value for name, value in own_part.items() if name not in ("meta", "origin")}
+    return orjson.dumps({"key": record.document.id, OURS: fields})
+
+
 def version_update(record: Record, layout: str) -> bytes:
     """Build the partial update that raises a document's version.
 

@@ -71,6 +71,9 @@ class MappedField:
         return {"nested": {"path": self.nested, "query": query}} if self.nested else query
 
 
+DISABLED = "`_source` is disabled in its mapping"
+
+
 @dataclass(frozen=True, slots=True)
 class SourceStorage:
     """The `_source` of one index."""
@@ -107,10 +110,15 @@ class SourceStorage:
 
     def check(self, target: Destination) -> None:
         """Refuse to write documents from a response that may be incomplete."""
-        if self.filtered:
+        if self.filtered == DISABLED:
+            raise Permanent(
+                f"index {self.index!r} does not keep its documents ({self.filtered}), so none can be read",
+                "they can only be indexed again from where they came, with: ibidem ingest PATH",
+            )
+        if self.filtered and target != "memory":
             raise Permanent(
                 f"index {self.index!r} does not keep its documents whole ({self.filtered})",
-                "they can only be indexed again from where they came, with: ibidem ingest PATH",
+                "leave them as they are, with signatures in an index beside theirs: ibidem backfill --beside",
             )
         if target == "place" and self.rebuilt.startswith(DERIVED):
             raise Permanent(
@@ -166,7 +174,7 @@ def read_storage(index: str, mapping: Mapping[str, Any], settings: Mapping[str, 
 def _filtered(source: Mapping[str, Any], mode: str) -> str:
     """Return the setting that excludes fields from the stored `_source`, except ibidem's own."""
     if source.get("enabled") is False or "disabled" in (mode, source.get("mode")):
-        return "`_source` is disabled in its mapping"
+        return DISABLED
     if source.get("includes"):
         return f"`_source` in its mapping includes only: {', '.join(source['includes'])}"
     excludes = [str(field) for field in source.get("excludes", ()) if not str(field).startswith(f"{OURS}.")]
@@ -321,7 +329,7 @@ def read_documents(
         if "error" in each:
             raise to_error(each)
         if each.get("found"):
-            yield _source_document(each, names[each["_index"], each["_id"]], fields, text)
+            yield source_document(each, names[each["_index"], each["_id"]], fields, text)
 
 
 def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
@@ -335,7 +343,7 @@ def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
         yield text[slice(*spans.get("_source", (0, 0)))].encode()
 
 
-def _source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
+def source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
     source = hit["_source"]
     own_part = own_fields(source)
     (document,) = add_languages([as_document(name.id, source, fields)])  # like an ingested document

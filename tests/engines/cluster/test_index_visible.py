@@ -45,7 +45,7 @@ def cluster_engine(address: str) -> Iterator[ClusterEngine]:
     """The engine over it, which asks again without waiting."""
     engine = open_engine(address, INDEX)
     assert isinstance(engine, ClusterEngine)
-    engine._cluster.waits = ()
+    engine.cluster.waits = ()
     yield engine
     engine.close()
 
@@ -118,7 +118,7 @@ def test_records_next_to_an_index_are_never_taken_for_none_while_they_are_nowher
     for use in (
         lambda: cluster_engine.count("overrides"),
         lambda: list(cluster_engine.get_records("overrides")),
-        lambda: cluster_engine._cluster.hold(read_records(IndexNames((INDEX,)), LedgerQuery("overrides"))),
+        lambda: cluster_engine.cluster.hold(read_records(IndexNames((INDEX,)), LedgerQuery("overrides"))),
     ):
         with pytest.raises(Unavailable, match="part of the index is unavailable"):
             use()

@@ -55,6 +55,7 @@ class Theirs:
         """Remove every index of these tests."""
         for name in (FIRST, SECOND):
             remove_indices(self.address, name)
+        ask(self.address, "DELETE", f"/.ibidem-{FIRST}-signatures?ignore_unavailable=true")
         ledgers = names(ALIAS).removeprefix(f"{ALIAS},")  # a name that is an alias cannot be deleted
         ask(self.address, "DELETE", f"/{ledgers}?ignore_unavailable=true")
 

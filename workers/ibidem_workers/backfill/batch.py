@@ -14,6 +14,7 @@ from ibidem_core.errors import EngineError, retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import (
+    Beside,
     Engine,
     Outcome,
     Record,
@@ -407,11 +408,12 @@ class SigningJob:
     settings: Settings
     source: str  # name of the index that is read
     into: str = ""  # name of the index that copies go to; empty for in place
+    beside: Beside = ""  # whether signatures go to an index beside it
 
     def context(self) -> BackfillContext:
         """Open engine, index and idf tables."""
         address = self.settings.address
-        source = open_reindex_source(address, self.source)
+        source = open_reindex_source(address, self.source, self.beside)
         return BackfillContext(
             open_engine(address, self.into or self.source),
             source,

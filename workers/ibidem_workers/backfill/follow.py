@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, ReindexSource
+from ibidem_engines.engine import Beside, Engine, ReindexSource
 from ibidem_engines.stored_groups import parse_marks
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.run import Backfill, Report, open_for_backfill, start_in_place
@@ -28,6 +28,8 @@ CHECK_S = 5.0
 
 ABSENT_S = 0.5  # seconds between two looks for an index that is not there
 
+PRUNE_S = 600.0  # seconds between two looks for documents that are gone, where their signatures are beside them
+
 SETTLE_S = 10.0  # seconds after which settling looks whether the follower was asked to end
 
 REPORT_S = 1.0  # seconds between two messages about signed documents
@@ -41,7 +43,11 @@ Notify = Callable[[str], None]
 
 
 def follow(
-    settings: Settings, has_ended: Wait, report: Report = lambda *_: None, notify: Notify = lambda _: None
+    settings: Settings,
+    has_ended: Wait,
+    report: Report = lambda *_: None,
+    notify: Notify = lambda _: None,
+    beside: Beside = "",
 ) -> str:
     """Sign the documents of an index, and then added or changed documents; return the run, or "" if there was none.
 
@@ -50,7 +56,7 @@ def follow(
     run = told = ""
     while True:
         try:
-            with open_for_backfill(settings) as (engine, source):
+            with open_for_backfill(settings, beside) as (engine, source):
                 backfill = start_in_place(engine, source, settings, report, follows=True)
                 run = backfill.checkpoint.run
                 backfill.stop = lambda: has_ended(0)
@@ -140,7 +146,7 @@ class _Following:
         self._backfill, self._source, self._settler = backfill, source, settler
         self._has_ended, self._notify = has_ended, notify
         self._pause = LOOK_S
-        self._next_check = self._next_report = 0.0
+        self._next_check = self._next_report = self._next_prune = 0.0
         self._reported = (0, 0)
         self._is_changed = False
 
@@ -159,6 +165,10 @@ class _Following:
 
     def _look(self) -> None:
         """Sign the documents written since the last poll."""
+        if time.monotonic() >= self._next_prune:
+            self._next_prune = time.monotonic() + PRUNE_S
+            if self._source.prune():
+                self._settler.wake()
         marks = parse_marks(self._backfill.checkpoint.upto)
         try:
             end = self._source.newest(marks)

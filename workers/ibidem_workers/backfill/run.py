@@ -14,7 +14,7 @@ from itertools import chain
 from ibidem_core.errors import EngineError, Permanent, retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
-from ibidem_engines.engine import Engine, FieldCounts, ReindexSource, ReindexTarget, SourceDocument
+from ibidem_engines.engine import Beside, Engine, FieldCounts, ReindexSource, ReindexTarget, SourceDocument
 from ibidem_engines.ledger import OwnRecord, count_joined, read_key
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
 from ibidem_ingest.errors import Refusal, UsageError
@@ -227,7 +227,8 @@ class Backfill:
         self._progress.write(checkpoint.as_json())
 
     def _job(self) -> SigningJob:
-        return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into)
+        beside: Beside = "index" if self._source.beside else ""
+        return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into, beside)
 
     def _context(self) -> BackfillContext:
         """Return the signing context of this process; idf tables are read again, since they may have changed."""
@@ -319,12 +320,13 @@ class Backfill:
 _EMPTY = BackfillBatch("", 0, ())
 
 
-def backfill_in_place(settings: Settings, report: Report = lambda *_: None) -> str:
-    """Sign the documents of an index in place."""
-    with open_for_backfill(settings) as (engine, source):
+def backfill_in_place(settings: Settings, report: Report = lambda *_: None, beside: Beside = "") -> str:
+    """Sign the documents of an index in place, or into an index beside it."""
+    with open_for_backfill(settings, beside) as (engine, source):
         backfill = start_in_place(engine, source, settings, report)
         engine.group_set()  # groups that cannot be settled are refused before anything is written
         backfill.run()
+        source.prune()
         retry_unavailable(lambda: settle_all(engine), settings.patience)
         backfill.checkpoint.state = "done"
         backfill.note("submitted")
@@ -344,6 +346,7 @@ def start_in_place(
     check_fields(source)
     source.prepare()
     tables, uuids = Tables(settings.tables, settings.index), source.uuids()
+    signed_by = [*signed_with(settings), *filter(None, [source.beside])]
     if not follows and not settings.broker:  # whose workers may have another folder of tables
         look_through(source, tables, settings.index)
     checkpoint = load_checkpoint(engine)
@@ -352,7 +355,7 @@ def start_in_place(
         checkpoint is None
         or checkpoint.state not in states
         or not checkpoint.signs_alike(tables)
-        or checkpoint.signed_with != signed_with(settings)
+        or checkpoint.signed_with != signed_by
     ):
         checkpoint = Checkpoint(
             new_run(),
@@ -361,7 +364,7 @@ def start_in_place(
             tables=dict(tables.current()),
             joined=count_joined(engine),
             uuids=dict(uuids),
-            signed_with=signed_with(settings),
+            signed_with=signed_by,
         )
     checkpoint.state = "open"
     checkpoint.keep_indexes(uuids)
@@ -389,10 +392,10 @@ def check_fields(source: ReindexSource) -> None:
 
 
 @contextmanager
-def open_for_backfill(settings: Settings) -> Iterator[tuple[Engine, ReindexSource]]:
+def open_for_backfill(settings: Settings, beside: Beside = "") -> Iterator[tuple[Engine, ReindexSource]]:
     """Open an index for writing, and for reading all its documents."""
     engine = open_engine(settings.address, settings.index)
-    source = open_reindex_source(settings.address, settings.index)
+    source = open_reindex_source(settings.address, settings.index, beside)
     try:
         yield engine, source
     finally:

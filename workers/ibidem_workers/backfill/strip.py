@@ -76,6 +76,10 @@ def carries(original: SourceDocument) -> bool:
 def strip(request: StripRequest, settings: Settings, report: Report = lambda *_: None) -> StripResult:
     """Remove the signatures from an index."""
     with open_for_backfill(settings) as (engine, source):
+        if not request.into and (dropped := source.drop_beside(dry=request.dry)) is not None:
+            if request.records and not request.dry:
+                source.drop_records()
+            return StripResult(dropped[0], dropped[0], dropped[1])
         source.check("copy" if request.into else "memory" if request.dry else "strip")
         if request.into and not request.dry:
             check_name(request.into)

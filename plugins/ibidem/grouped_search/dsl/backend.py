@@ -184,7 +184,9 @@ class DslBackend(SearchBackend):
 
     def window(self, depth: int) -> RequestFlow[Ranking]:
         self._deepen(depth)
-        ranking = yield from ranks.rank(self.search.target, self._body(depth), self.layout.max_hits, ids=self.ids)
+        ranking = yield from ranks.rank(
+            self.search.target, self._body(depth), self.layout.max_hits, ids=self.ids, beside=self.layout.beside
+        )
         check_complete(ranking.answer)
         if "sort" in self.search.ranking:
             pairs = zip(ranking.hits, ranking.answer["hits"]["hits"], strict=True)
@@ -271,7 +273,7 @@ class DslBackend(SearchBackend):
 
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         if self.ids:
-            return (yield from ranks.long_values(self.search.target, names))
+            return (yield from ranks.long_values(self.search.target, names, self.layout.beside))
         read = yield from ranks.long_hits(
             self.search.target, names, None if self._ranks_as_a_whole() else self.search.clause
         )
@@ -382,7 +384,7 @@ def does(search: DslSearch, layout: Layout) -> bool:
     """Return whether the plugin supports a request, except for aggregations that need the groups."""
     # The filter against later writes would be explained too.
     request = search.request
-    if (request.cursor and "explain" in search.display) or search.joins:
+    if (request.cursor and "explain" in search.display) or search.joins or layout.beside:
         return False
     if not request.takes_all:
         return decides(request)

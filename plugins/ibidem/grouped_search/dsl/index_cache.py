@@ -65,6 +65,8 @@ class IndexMetadataCache:
         checkpoints = yield from self.settlement(names)
         if request.by == "stored":
             check_settled_as_one(checkpoints, layout)
+        if layout.beside:
+            return IndexState(*checkpoints[:1], is_beside=True)
         if len(checkpoints) != 1:
             return UNKNOWN
         if request.by == "window" or not checkpoints[0].done:
@@ -115,7 +117,7 @@ class IndexMetadataCache:
 
 def check_settled_as_one(checkpoints: Sequence[GroupCheckpoint], layout: Layout) -> None:
     """Refuse indexes whose groups are unrelated, or that have none."""
-    if layout.bare:
+    if layout.bare and not layout.beside:
         raise UsageError(
             f"dedupe_by=stored cannot be combined with {', '.join(layout.bare)}: no groups are stored there",
             "sign it with: ibidem backfill",

@@ -1,0 +1,249 @@
+"""Signatures beside an index that must not be touched: a second index of ibidem's own, `.ibidem-NAME-signatures`.
+
+It has one entry a document, under the key of its index and id, with ibidem's fields and no text. Groups are settled
+there as they are in an index that holds its signatures itself; records, such as manual decisions, stay those of the
+first index, so that they outlive a change from one to the other.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from functools import cached_property
+from typing import Any
+
+from ibidem_core.address import OURS
+from ibidem_core.errors import Permanent
+from ibidem_dedupe.overrides import Override
+from ibidem_engines.cluster import index as layout
+from ibidem_engines.cluster.client import CONFLICT, Action, run
+from ibidem_engines.cluster.dsl import Clause, ids_query
+from ibidem_engines.cluster.engine import ClusterEngine
+from ibidem_engines.cluster.index import beside_key, refresh_index, signature_index
+from ibidem_engines.cluster.records import LedgerStore
+from ibidem_engines.cluster.reindex import SLICE, ClusterReindexSource, to_outcome, with_values
+from ibidem_engines.cluster.source import signature_entry
+from ibidem_engines.cluster.source_storage import source_document
+from ibidem_engines.cluster.write import get_many
+from ibidem_engines.engine import Destination, FieldCounts, Outcome, Signed, SourceDocument, WriteStatus
+from ibidem_engines.ledger import UnstorableRecord
+from ibidem_engines.requests import WHOLE, quote_index
+from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, ShardRef, own_group
+from ibidem_ingest.errors import UsageError
+
+MAX_LOOKUP = 200_000_000  # documents that an index of one shard takes, as a look-up join needs it
+ABSENT = 0, 0  # state of an entry that is not there: no primary term is 0
+FORBIDDEN = 403
+
+
+class BesideEngine(ClusterEngine):
+    """The index of signatures as a group set; its records are those of the index that it belongs to."""
+
+    is_beside = True
+
+    def __init__(self, of: ClusterEngine, names: IndexNames, index: str) -> None:
+        super().__init__(of.cluster, of.dialect, of.address, index)
+        self._of = names
+
+    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "BesideEngine":
+        del use_cache, takes_over
+        return self
+
+    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """Read records; manual decisions name entries instead of documents."""
+        for key, entry in super().get_records(ledger, prefix):
+            yield key, _on_entries(entry, self.index) if ledger == "overrides" else entry
+
+    def _names(self) -> IndexNames:
+        return self._of
+
+
+def _on_entries(entry: Any, index: str) -> Any:
+    try:
+        word = Override.from_record(entry)
+    except (TypeError, ValueError, UsageError):  # a damaged record is left to those who read it
+        return entry
+    a, b = ((index, beside_key(*name)) for name in (word.a, word.b))
+    return replace(word, a=a, b=b).as_record()
+
+
+class BesideSource(ClusterReindexSource):
+    """Documents of an index, whose signatures are written into another one."""
+
+    def __init__(self, of: ClusterEngine, *, lookup: bool) -> None:
+        super().__init__(of.cluster, of.index, of.fields, "lean")
+        self._lookup = lookup
+
+    @property
+    def updates_in_part(self) -> bool:
+        return True  # documents are read without their JSON, which nobody writes again
+
+    @property
+    def beside(self) -> str:
+        return next(iter(layout.read(self._cluster, self._held).uuids.values()), "")
+
+    @cached_property
+    def _held(self) -> str:
+        return signature_index(self._layout.names(self.index).home)
+
+    def check(self, target: Destination) -> None:
+        del target
+        layout.check_readable(self._layout, self.index, self._cluster)
+        if self._layout.kinds:
+            raise UsageError(
+                f"{self.index!r} holds its signatures itself",
+                "sign it in place: ibidem backfill; or take them out first: ibidem strip",
+            )
+        super().check("memory")
+
+    def prepare(self) -> None:
+        """Create the index of signatures, with as many shards as the first one has."""
+        names = self._layout.names(self.index)
+        LedgerStore(self._cluster, names).create()
+        found = layout.read(self._cluster, self._held)
+        if found.bare:
+            problem = (
+                f"index {self._held!r} is not one of signatures: {names.home + layout.SIGNATURES!r} keeps records there"
+            )
+            raise UsageError(problem, "sign in place; or give one of the two indexes another name")
+        if found.indices:
+            return
+        settings: Clause = {"number_of_shards": self._layout.shards, "auto_expand_replicas": "0-1", "hidden": True}
+        if self._lookup:
+            if (documents := self._count(self.index, {"match_all": {}})) > MAX_LOOKUP:
+                problem = f"{self.index!r} has {documents:,} documents, and an index for look-ups has one shard"
+                raise UsageError(problem, f"leave out --lookup: it is for at most {MAX_LOOKUP:,}")
+            settings |= {"number_of_shards": 1, "mode": "lookup"}
+        layout.make(self._cluster, self._held, {"settings": {"index": settings}, "mappings": mappings()})
+
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
+        """Return the last write of each part; by a search where the account may not see statistics."""
+        try:
+            return super().newest(marks)
+        except Permanent as error:
+            if not layout.is_failure(error, FORBIDDEN):
+                raise
+        return {part: self._last_write(part) for part in self.parts()}
+
+    def _last_write(self, part: ShardRef) -> int:
+        body: Clause = {"size": 0, "aggs": {"last": {"max": {"field": "_seq_no"}}}}
+        path = f"/{quote_index(part.index)}/_search"
+        answer = self._cluster.ask("POST", path, body, preference=f"_shards:{part.shard}", **WHOLE)
+        value = answer["aggregations"]["last"]["value"]
+        return layout.NONE if value is None else layout.write_order(int(value))
+
+    def uuids(self) -> Mapping[str, str]:
+        try:
+            return super().uuids()
+        except Permanent as error:
+            if not layout.is_failure(error, FORBIDDEN):
+                raise
+        return self._layout.uuids
+
+    def count_fields(self) -> FieldCounts:
+        return FieldCounts()  # no document is written, so none can lose a field
+
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
+        del raw
+        originals = super().read(names)
+        keys = [beside_key(each.name.index, each.name.id) for each in originals]
+        entries = {each["_id"]: each for each in get_many(self._cluster, [self._held], keys, OURS)}
+        return [self._with_entry(each, key, entries.get(key)) for each, key in zip(originals, keys, strict=True)]
+
+    def _with_entry(self, original: SourceDocument, key: str, entry: Mapping[str, Any] | None) -> SourceDocument:
+        """Return a document with what its entry says of it; of an older state its signatures are not current."""
+        original = replace(original, document=replace(original.document, id=key), state=ABSENT, own_fields=())
+        if entry is None:
+            return original
+        held = source_document({**entry, "_version": 0}, original.name, self._fields, b"")
+        is_current = entry["_source"].get(OURS, {}).get("order") == original.order
+        return replace(
+            original,
+            version=held.version,
+            digest=held.digest if is_current else "",
+            schema=held.schema,
+            idf=held.idf,
+            packed=held.packed,
+            group=held.group,
+            state=held.state,
+        )
+
+    def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
+        outcomes: dict[int, Outcome | None] = {}
+        actions: dict[int, Action] = {}
+        for position, document, record, values in with_values(documents):
+            name, is_new = document.name, document.state == ABSENT
+            try:
+                body = signature_entry(record, name.index, document.order, document.group or own_group(name), values)
+            except UnstorableRecord as unfit:
+                outcomes[position] = Outcome(name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
+                continue
+            state = None if is_new else document.state
+            verb = "create" if is_new else "index"
+            actions[position] = Action(verb, self._held, record.document.id, body, state)
+        for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
+            written = to_outcome(documents[position][0], outcome)
+            outcomes[position] = None if outcome.status == CONFLICT else replace(written, order=0)
+        return [outcomes.get(position) for position in range(len(documents))]
+
+    def prune(self) -> int:
+        """Delete the entries of documents that are gone; they are looked for where the two indexes' counts differ."""
+        refresh_index(self._cluster, self._held)
+        ends: dict[str, int] = {}
+        for part, end in self.newest().items():
+            ends[part.index] = max(end, ends.get(part.index, 0))
+        gone: list[Clause] = [{"bool": {"must_not": {"terms": {f"{OURS}.index": list(ends)}}}}]
+        ranges = [(index, 0, end) for index, end in ends.items()]
+        removed = sum(self._delete(gone, ()) for _ in range(self._count(self._held, gone[0]) // SLICE + 1))
+        while ranges:
+            index, after, end = ranges.pop()
+            inside: list[Clause] = [{"term": {f"{OURS}.index": index}}, _orders(f"{OURS}.order", after + 1, end + 1)]
+            held = self._count(self._held, {"bool": {"filter": inside}})
+            if held <= self._count(index, _orders("_seq_no", after, end)):
+                continue
+            if held > SLICE and end - after > 1:
+                middle = (after + end) // 2
+                ranges += [(index, after, middle), (index, middle, end)]
+            else:
+                removed += self._delete(inside, self._present(index, inside))
+        return removed
+
+    def _entries(self, conditions: Sequence[Clause]) -> list[Mapping[str, Any]]:
+        body: Clause = {"query": {"bool": {"filter": list(conditions)}}, "size": SLICE, "_source": False}
+        answer = self._cluster.ask(
+            "POST", f"/{self._held}/_search", body | {"seq_no_primary_term": True, "track_total_hits": False}, **WHOLE
+        )
+        hits: list[Mapping[str, Any]] = answer["hits"]["hits"]
+        return hits
+
+    def _present(self, index: str, conditions: Sequence[Clause]) -> set[str]:
+        """Return the keys of entries whose documents are there, by a search, which finds them under any routing."""
+        ids = [each["_id"].partition("/")[2] for each in self._entries(conditions)]
+        body: Clause = {"query": ids_query(ids), "size": len(ids), "_source": False, "track_total_hits": False}
+        answer = self._cluster.ask("POST", f"/{quote_index(index)}/_search", body, **WHOLE) if ids else None
+        return {beside_key(index, each["_id"]) for each in answer["hits"]["hits"]} if answer else set()
+
+    def _delete(self, conditions: Sequence[Clause], present: Sequence[str] | set[str]) -> int:
+        """Delete entries whose documents are not present, unless they were written meanwhile."""
+        actions = [
+            Action("delete", self._held, each["_id"], None, (each["_seq_no"], each["_primary_term"]))
+            for each in self._entries(conditions)
+            if each["_id"] not in present
+        ]
+        return sum(outcome.status < 300 for outcome in run(self._cluster, actions)) if actions else 0
+
+    def _count(self, index: str, query: Clause) -> int:
+        body: Clause = {"query": query, "size": 0, "track_total_hits": True}
+        answer = self._cluster.ask("POST", f"/{quote_index(index)}/_search", body, **WHOLE)
+        return int(answer["hits"]["total"]["value"])
+
+
+def _orders(field: str, first: int, end: int) -> Clause:
+    return {"range": {field: {"gte": first, "lt": end}}}
+
+
+def mappings() -> dict[str, Any]:
+    """Return the mapping of an index of signatures: ibidem's fields, and where the document is."""
+    own: dict[str, Any] = layout.template("lean")["mappings"]
+    fields = own["properties"][OURS]
+    fields["properties"] |= {"index": {"type": "keyword"}, "order": {"type": "long"}}
+    excludes = [name for name in own["_source"]["excludes"] if name != f"{OURS}.packed"]  # which a backfill compares
+    return own | {"_source": {"excludes": excludes}, "properties": {"key": {"type": "keyword"}, OURS: fields}}

@@ -1,0 +1,220 @@
+"""Signatures beside an index: not one of its documents is written, and groups are those of an index in place."""
+
+import json
+from typing import Any
+
+import elasticsearch
+import opensearchpy
+import pytest
+from starlette.testclient import TestClient
+
+import ibidem
+from ibidem.grouped_search.api import search_index
+from ibidem_core.errors import Permanent
+from ibidem_core.settings import Settings
+from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.request import parse_request
+from ibidem_engines.engine import Engine
+from ibidem_engines.query import parse_query
+from ibidem_gateway.app import make_gateway
+from ibidem_ingest.errors import UsageError
+from ibidem_workers.backfill.run import backfill_in_place
+from ibidem_workers.backfill.strip import StripRequest, strip
+from ibidem_workers.groups.service import regroup
+from servers.indices import ask
+from workers.backfill.conftest import ALIAS, FIRST, MAPPING, Theirs, stories, story
+
+HELD = f".ibidem-{FIRST}-signatures"
+NOT_WHOLE = MAPPING | {"_source": {"excludes": ["price"]}}
+
+
+def state(index: Theirs) -> Any:
+    """Everything that a write would change."""
+    hits = ask(index.address, "POST", f"/{ALIAS}/_search", '{"size": 1000, "version": true, "sort": ["_seq_no"]}')
+    return hits["hits"]["hits"], ask(index.address, "GET", f"/{FIRST}/_mapping")
+
+
+def pairs(index: Theirs, name: str) -> set[frozenset[str]]:
+    """Return the groups of two or more documents, by their ids."""
+    groups: dict[str, set[str]] = {}
+    for hit in index.all(name).values():
+        groups.setdefault(hit["_source"]["ibidem"]["group"], set()).add(hit["_id"].rpartition("/")[2])
+    return {frozenset(members) for members in groups.values() if len(members) > 1}
+
+
+def wrapped(address: str) -> Any:
+    kind, _, url = address.partition("+")
+    client = opensearchpy.OpenSearch(url) if kind == "opensearch" else elasticsearch.Elasticsearch(url)
+    return ibidem.wrap(client)  # type: ignore[call-overload] # one of the two
+
+
+def lead_pairs(hits: list[dict[str, Any]]) -> list[tuple[str, list[str]]]:
+    inner = [hit["inner_hits"]["duplicates"]["hits"]["hits"] if "inner_hits" in hit else [] for hit in hits]
+    return [(hit["_id"], [each["_id"] for each in some]) for hit, some in zip(hits, inner, strict=True)]
+
+
+def search(client: Any, **options: object) -> Any:
+    query = {"match_all": {}}
+    return client.search(
+        index=ALIAS, body={"query": query, "size": 50, "sort": ["price"]}, dedupe="collapse", **options
+    )
+
+
+@pytest.fixture
+def beside(foreign_index: Theirs, foreign_settings: Settings) -> Theirs:
+    """Thirty stories, of which three repeat another, with signatures beside them."""
+    foreign_index.make(NOT_WHOLE)
+    foreign_index.write(stories(30))
+    foreign_index.all()
+    backfill_in_place(foreign_settings, beside="index")
+    return foreign_index
+
+
+class TestBackfill:
+    def test_no_document_and_no_mapping_is_touched_and_groups_are_as_in_place(
+        self, foreign_index: Theirs, foreign_settings: Settings
+    ) -> None:
+        foreign_index.make()
+        foreign_index.write(stories(30))
+        foreign_index.all()
+        before = state(foreign_index)
+        backfill_in_place(foreign_settings, beside="index")
+        assert state(foreign_index) == before
+        held = foreign_index.all(HELD)
+        assert {key.removeprefix(f"{FIRST}/") for key in held} == set(stories(30))
+        assert not any(name in hit["_source"] for hit in held.values() for name in ("headline", "body"))
+        shards = ask(foreign_index.address, "GET", f"/{HELD}/_settings")[HELD]["settings"]["index"]["number_of_shards"]
+        assert shards == "2"
+        groups = pairs(foreign_index, HELD)
+        strip(StripRequest(), foreign_settings)
+        backfill_in_place(foreign_settings)
+        assert groups == pairs(foreign_index, ALIAS) == {frozenset({f"t{n}", f"t{n + 1}"}) for n in (8, 18, 28)}
+
+    def test_only_new_and_changed_documents_are_signed_again_and_those_that_are_gone_lose_their_entry(
+        self, beside: Theirs, foreign_settings: Settings
+    ) -> None:
+        before = beside.all(HELD)
+        beside.write({"t3": story(3, 1), "t40": story(9)})
+        lead, other = sorted(
+            ("t18", "t19"), key=lambda name: not before[f"{FIRST}/{name}"]["_source"]["ibidem"]["lead"]
+        )
+        beside.delete(lead)
+        backfill_in_place(foreign_settings, beside="index")
+        after = beside.all(HELD)
+        changed = {key for key in after if before.get(key, {}).get("_version") != after[key]["_version"]}
+        assert before.keys() - after.keys() == {f"{FIRST}/{lead}"}
+        assert changed == {f"{FIRST}/{name}" for name in ("t3", "t40", other)}
+        assert after[f"{FIRST}/{other}"]["_source"]["ibidem"]["lead"]
+        assert pairs(beside, HELD) == {frozenset({"t8", "t9", "t40"}), frozenset({"t28", "t29"})}
+
+    def test_groups_are_settled_again_there(self, beside: Theirs, foreign_engine: Engine) -> None:
+        groups = pairs(beside, HELD)
+        regroup(foreign_engine, everything=True)
+        assert pairs(beside, HELD) == groups
+        counts = foreign_engine.groups().counts()
+        assert (counts.documents, counts.groups) == (30, 27)
+
+    def test_a_refusal_names_the_other_way(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
+        foreign_index.make(NOT_WHOLE)
+        foreign_index.write(stories(3))
+        with pytest.raises(Permanent, match="ibidem backfill --beside"):
+            backfill_in_place(foreign_settings)
+        backfill_in_place(foreign_settings, beside="index")
+        with pytest.raises(UsageError, match=r"signatures .* are beside it"):
+            backfill_in_place(foreign_settings)
+
+    def test_an_index_that_holds_its_signatures_is_not_signed_beside(
+        self, foreign_index: Theirs, foreign_settings: Settings
+    ) -> None:
+        foreign_index.make()
+        foreign_index.write(stories(3))
+        backfill_in_place(foreign_settings)
+        with pytest.raises(UsageError, match="ibidem strip"):
+            backfill_in_place(foreign_settings, beside="index")
+
+    def test_strip_drops_the_signatures_and_keeps_decisions(
+        self, beside: Theirs, foreign_settings: Settings, foreign_engine: Engine
+    ) -> None:
+        decision = Override((FIRST, "t8"), (FIRST, "t9"), "not")
+        foreign_engine.put_records("overrides", {decision.key: decision.as_record()})
+        backfill_in_place(foreign_settings, beside="index")
+        assert frozenset({"t8", "t9"}) not in pairs(beside, HELD)
+        before = state(beside)
+        assert strip(StripRequest(dry=True), foreign_settings).stripped == 30
+        assert strip(StripRequest(), foreign_settings).stripped == 30
+        assert state(beside) == before
+        assert not ask(beside.address, "GET", f"/{HELD}?ignore_unavailable=true")
+        backfill_in_place(foreign_settings, beside="index")
+        assert pairs(beside, HELD) == {frozenset({f"t{n}", f"t{n + 1}"}) for n in (18, 28)}
+
+
+class TestSearch:
+    def test_a_client_groups_a_window_as_in_place(self, beside: Theirs, foreign_settings: Settings) -> None:
+        there = search(wrapped(beside.address), dedupe_explain=True)
+        account = there["dedupe"]
+        assert (account["by"], account["why"]) == ("window", "signatures are beside the index")
+        assert account["unsigned"] == 0
+        leads = dict(lead_pairs(there["hits"]["hits"]))
+        assert {lead: copies for lead, copies in leads.items() if copies} == {
+            f"t{n}": [f"t{n + 1}"] for n in (8, 18, 28)
+        }
+        strip(StripRequest(), foreign_settings)
+        ask(beside.address, "DELETE", f"/{FIRST}")
+        beside.make()
+        beside.write(stories(30))
+        backfill_in_place(foreign_settings)
+        here = search(wrapped(beside.address), dedupe_by="window", dedupe_explain=True)
+        assert lead_pairs(here["hits"]["hits"]) == lead_pairs(there["hits"]["hits"])
+        for one, other in zip(here["hits"]["hits"], there["hits"]["hits"], strict=True):
+            assert one["_dedupe"] == other["_dedupe"]
+
+    def test_nothing_is_shown_that_the_query_leaves_out(self, beside: Theirs) -> None:
+        body = {"query": {"bool": {"must_not": {"ids": {"values": ["t9"]}}}}, "size": 50}
+        found = wrapped(beside.address).search(index=ALIAS, body=body, dedupe="indent")
+        assert "t9" not in json.dumps([hit["_id"] for hit in found["hits"]["hits"]])
+        assert found["dedupe"]["groups"]["on_page"] == 27
+
+    def test_a_document_that_is_gone_does_not_show_and_one_that_is_new_counts_as_unsigned(self, beside: Theirs) -> None:
+        beside.delete("t8")
+        beside.write({"t50": story(50)})
+        beside.all()
+        found = search(wrapped(beside.address))
+        assert "t8" not in [hit["_id"] for hit in found["hits"]["hits"]]
+        assert found["dedupe"]["unsigned"] == 1
+
+    @pytest.mark.parametrize("option", [{"dedupe_by": "stored"}, {"dedupe_scope": "matches"}])
+    def test_what_a_window_cannot_give_is_refused(self, beside: Theirs, option: dict[str, str]) -> None:
+        with pytest.raises(UsageError, match="signatures are beside it"):
+            search(wrapped(beside.address), **option)
+
+    def test_the_gateway_and_the_page_group_as_a_client_does(self, beside: Theirs, foreign_settings: Settings) -> None:
+        with TestClient(make_gateway(foreign_settings), base_url="http://127.0.0.1") as gateway:
+            body = {"query": {"match_all": {}}, "size": 50, "sort": ["price"], "dedupe": "collapse"}
+            found = gateway.post(f"/{ALIAS}/_search", json=body).json()
+            assert found["dedupe"]["why"] == "signatures are beside the index"
+            there = search(wrapped(beside.address))
+            assert lead_pairs(found["hits"]["hits"]) == lead_pairs(there["hits"]["hits"])
+            answer = gateway.get("/ibidem/search", params={"q": "story", "dedupe": "collapse"}).json()
+            shown = lead_pairs(answer["hits"]["hits"])
+            assert answer["dedupe"]["unsigned"] == 0, shown
+            assert gateway.get("/ibidem", params={"q": "story"}).status_code == 200
+
+    def test_a_doctor_compares_counts_and_says_how_far_behind_they_are(
+        self, beside: Theirs, foreign_settings: Settings, foreign_engine: Engine
+    ) -> None:
+        assert not [each for each in foreign_engine.health_issues() if each.name == "beside"]
+        info = foreign_engine.info()
+        assert (info.documents, info.unsigned) == (30, 0)
+        beside.write({"t50": story(50)})
+        beside.all()
+        (issue,) = (each for each in foreign_engine.health_issues() if each.name == "beside")
+        assert issue.what.startswith("30 signatures beside 31 documents")
+        assert foreign_engine.info().unsigned == 1
+
+    def test_a_command_groups_as_a_client_does(self, beside: Theirs, foreign_engine: Engine) -> None:
+        del beside
+        request = parse_request({"dedupe": "collapse"})
+        found = search_index(foreign_engine, parse_query("headline OR story"), request, size=50)
+        assert found["dedupe"]["by"] == "window"
+        leads = dict(lead_pairs(found["hits"]["hits"]))
+        assert sorted(name for copies in leads.values() for name in copies) != []
