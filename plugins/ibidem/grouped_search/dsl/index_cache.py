@@ -66,7 +66,7 @@ class IndexMetadataCache:
         if request.by == "stored":
             check_settled_as_one(checkpoints, layout)
         if layout.beside:
-            return IndexState(*checkpoints[:1], is_beside=True)
+            return IndexState(checkpoints[0] if len(checkpoints) == 1 else GroupCheckpoint(), is_beside=True)
         if len(checkpoints) != 1:
             return UNKNOWN
         if request.by == "window" or not checkpoints[0].done:
