@@ -21,6 +21,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import StripRequest, strip
 from ibidem_workers.groups.service import regroup
+from servers.fake_server import Answer, Request, between
 from servers.indices import ask
 from workers.backfill.conftest import ALIAS, FIRST, MAPPING, Theirs, stories, story
 
@@ -113,6 +114,25 @@ class TestBackfill:
         assert pairs(beside, HELD) == groups
         counts = foreign_engine.groups().counts()
         assert (counts.documents, counts.groups) == (30, 27)
+
+    def test_the_right_to_read_is_enough(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
+        foreign_index.make()
+        foreign_index.write(stories(10))
+        foreign_index.all()
+
+        def plan(request: Request) -> Answer | None:
+            name, _, action = request.path.partition("?")[0].strip("/").partition("/")
+            reads = request.method == "GET" and not action.startswith(("_stats", "_recovery"))
+            if name not in (ALIAS, FIRST) or reads or action == "_search":
+                return None
+            return Answer(403, {"error": {"type": "security_exception", "reason": action}, "status": 403})
+
+        with between(foreign_index.address, plan) as server:
+            settings = foreign_settings.changed(engine=server.address(foreign_index.address.partition("+")[0]))
+            with pytest.raises(Permanent, match="--beside"):
+                backfill_in_place(settings)
+            backfill_in_place(settings, beside="index")
+        assert pairs(foreign_index, HELD) == {frozenset({"t8", "t9"})}
 
     def test_a_refusal_names_the_other_way(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
         foreign_index.make(NOT_WHOLE)

@@ -6,8 +6,10 @@ import threading
 import time
 from typing import Any, Self
 
+import pytest
+
 from ibidem_core.settings import Settings
-from ibidem_engines.engine import Engine
+from ibidem_engines.engine import Beside, Engine
 from ibidem_workers.backfill.follow import follow
 from ibidem_workers.backfill.run import check
 from ibidem_workers.runs import summary
@@ -19,14 +21,17 @@ from workers.backfill.conftest import ALIAS, FIRST, MAPPING, SECOND, Theirs, sto
 class Following:
     """A process that follows, as a thread."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, beside: Beside = "") -> None:
+        self._beside: Beside = beside
         self.said: list[str] = []
         self.run = ""
         self._asked = threading.Event()
         self._thread = threading.Thread(target=self._follow, args=(settings,))
 
     def _follow(self, settings: Settings) -> None:
-        self.run = follow(settings, lambda seconds: self._asked.wait(seconds / 20), notify=self.said.append)
+        self.run = follow(
+            settings, lambda seconds: self._asked.wait(seconds / 20), notify=self.said.append, beside=self._beside
+        )
 
     def __enter__(self) -> Self:
         self._thread.start()
@@ -62,6 +67,22 @@ def test_what_is_added_and_what_is_changed_is_signed(
     counts = summary(foreign_engine, following.run)
     assert (counts["indexed"], counts["unchanged"], counts["state"]) == (13, 0, "done")
     assert following.said[0].startswith("10 documents checked")
+
+
+def test_entries_beside_an_index_follow_what_is_added_and_what_is_deleted(
+    foreign_index: Theirs, foreign_settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("ibidem_workers.backfill.follow.PRUNE_S", 0.1)
+    foreign_index.make()
+    foreign_index.write(stories(10))
+    held = f".ibidem-{FIRST}-signatures"
+    with Following(foreign_settings, "index") as following:
+        following.until(lambda: following.said)
+        foreign_index.write({"t20": story(20)})
+        foreign_index.delete("t3")
+        expected = {f"{FIRST}/t{number}" for number in (*range(10), 20) if number != 3}
+        following.until(lambda: foreign_index.all(held).keys() == expected)
+    assert not foreign_index.signed()
 
 
 def test_an_engine_that_is_away_is_waited_for(foreign_index: Theirs, foreign_settings: Settings) -> None:
