@@ -29,7 +29,10 @@ NOT_RUN = {
 }
 
 # Pages whose commands another test runs.
-ELSEWHERE = {"plugin.md": "needs a server with the plugin; tests/plugin/test_recipes.py"}
+ELSEWHERE = {
+    "openaleph.md": "needs OpenAleph's package; tests/clients/test_openaleph.py",
+    "plugin.md": "needs a server with the plugin; tests/plugin/test_recipes.py",
+}
 
 # Pages with programs, and the tests that run them.
 PROGRAMS = {

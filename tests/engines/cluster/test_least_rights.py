@@ -10,6 +10,7 @@ import secrets
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import elasticsearch
@@ -53,22 +54,28 @@ INDEX = {
 }
 CLUSTER = {"GET": "monitor", "PUT": "manage_index_templates"}
 
-NAMED = r'"_?index": ?"(?!asc")([^"]+)"|"index": ?\[([^]]+)\]'
+NAMED = {
+    "_bulk": r'"_index": ?"([^"]+)"',
+    "_mget": r'"_index": ?"([^"]+)"',
+    "_msearch": r'"index": ?(?:"(?!asc")([^"]+)"|\[([^]]+)\])',
+}
 Right = tuple[str, str]  # the place, as the head of a column has it, and the name of a right
 
 
 def rights_for(request: Request) -> Iterator[Right]:
     """Yield each index that a request is about, or the cluster, with the right that it needs."""
     names, _, action = request.path.partition("?")[0].strip("/").partition("/")
-    if names in ("_bulk", "_msearch", "_mget"):
-        for one, several in re.findall(NAMED, request.body.decode()):
-            yield from ((name, INDEX[f"POST {names}"]) for name in (one or several.replace('"', "")).split(","))
+    if names in NAMED:
+        for found in re.finditer(NAMED[names], request.body.decode()):
+            several = found[found.lastindex or 1].replace('"', "").split(",")
+            yield from ((name, INDEX[f"POST {names}"]) for name in several)
     elif names == "_search" or (names == "_pit" and request.method == "DELETE"):  # of a point in time, which is a key
         return
     elif names.startswith("_") or not names:
-        yield "cluster", CLUSTER[request.method]
+        yield "cluster", CLUSTER.get(request.method, f"{request.method} {names}")
     else:
-        right = INDEX[f"{request.method} {action.partition('/')[0]}".strip()]
+        verb = f"{request.method} {action.partition('/')[0]}".strip()
+        right = INDEX.get(verb, verb)
         yield from ((name, right) for name in names.replace("%2C", ",").split(","))
 
 
@@ -83,22 +90,23 @@ class Stage:
     def ask(self, path: str, body: object = None, method: str = "PUT") -> None:
         ask(self.server, method, f"/{self.settings.index}{path}", body and json.dumps(body))
 
-    def fill(self, *, sign: bool = True) -> None:
+    def fill(self, *, sign: bool = True, beside: bool = False) -> None:
         self.ask("", {"mappings": MAPPING})
         for name, text in TEXTS.items():
             self.ask(f"/_doc/{name}?refresh=true", {"title": "Roof", "text": text})
         if sign:
             whole = replace(self, settings=self.settings.changed(engine=self.server))
-            assert command(whole, "backfill") == 0
+            assert command(whole, "backfill", *(["--beside"] if beside else [])) == 0
             assert command(whole, "overrides", "add", "a", "c") == 0
             assert command(whole, "regroup", "--all") == 0
 
     def having(self, part: str) -> set[str]:
-        """Return the documents that have a field of ibidem."""
+        """Return the documents that have a field of ibidem, in their index or in the one beside it."""
         self.ask("/_refresh", method="POST")
         body = json.dumps({"query": {"exists": {"field": f"ibidem.{part}"}}})
-        hits = ask(self.server, "POST", f"/{self.settings.index}/_search", body)["hits"]["hits"]
-        return {hit["_id"] for hit in hits}
+        names = f"{self.settings.index},.ibidem-{self.settings.index}-signatures"
+        hits = ask(self.server, "POST", f"/{names}/_search?ignore_unavailable=true", body)["hits"]["hits"]
+        return {hit["_id"].rpartition("/")[2] for hit in hits}
 
 
 def command(stage: Stage, *arguments: str) -> int:
@@ -120,6 +128,11 @@ def dry_run(stage: Stage) -> object:
 def backfill(stage: Stage) -> object:
     stage.fill(sign=False)
     return command(stage, "backfill"), stage.having("content")
+
+
+def beside(stage: Stage) -> object:
+    stage.fill(sign=False)
+    return command(stage, "backfill", "--beside"), stage.having("content")
 
 
 def follower(stage: Stage) -> object:
@@ -157,6 +170,11 @@ def search(stage: Stage) -> object:
     return grouped(stage, stage.settings.engine)
 
 
+def search_beside(stage: Stage) -> object:
+    stage.fill(beside=True)
+    return grouped(stage, stage.settings.engine)
+
+
 def grouped(stage: Stage, address: str) -> tuple[int, str, object]:
     """Search with a client; returns how many documents match, how they are grouped, and how many groups there are."""
     client = CLIENTS[stage.kind][0](address.partition("+")[2])
@@ -168,8 +186,8 @@ def grouped(stage: Stage, address: str) -> tuple[int, str, object]:
     return found["hits"]["total"]["value"], found["dedupe"]["by"], found["dedupe"]["groups"]
 
 
-def gateway(stage: Stage) -> object:
-    stage.fill()
+def gateway(stage: Stage, *, is_beside: bool = False) -> object:
+    stage.fill(beside=is_beside)
     with run_gateway(stage.settings) as url:
         path = f"/{stage.settings.index}/_search"
         found = httpx2.get(f"{url}{path}", params={"q": "text:roof", "dedupe": "collapse"}, timeout=60)
@@ -180,12 +198,15 @@ def gateway(stage: Stage) -> object:
 ROLES: dict[str, Callable[[Stage], object]] = {
     "`ibidem backfill --dry-run`": dry_run,
     "`ibidem backfill`": backfill,
+    "`ibidem backfill --beside`": beside,
     "`ibidem backfill --follow`": follower,
     "`ibidem regroup`": regroup,
     "`ibidem overrides add`": decide,
     "`ibidem strip`": strip,
     "searches of wrapped clients": search,
     "callers of the gateway": gateway,
+    "searches of clients, beside": search_beside,
+    "callers of the gateway, beside": partial(gateway, is_beside=True),
 }
 
 

@@ -9,9 +9,10 @@ from typing import Any
 
 import pytest
 
+from ibidem.cli import main
 from ibidem_engines.engine import Engine
 from ibidem_workers.groups.follower import Follower
-from servers.indices import ask
+from servers.indices import ask, remove_indices
 from support.wrapped_clients import INDEX, STORIES
 
 DOCS = Path(__file__).parents[3] / "docs"
@@ -106,18 +107,25 @@ def test_a_facet_of_the_leads_counts_each_group_once(plain_client: Any, groups: 
 
 
 @pytest.mark.server("elasticsearch")
-def test_a_look_up_join_counts_the_groups_of_an_index_that_has_none(elasticsearch: str) -> None:
+def test_a_look_up_join_counts_the_groups_of_an_index_that_has_none(
+    elasticsearch: str, tables_folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     index = f"joined-{secrets.token_hex(4)}"
     beside = f".ibidem-{index}-signatures"
-    properties = {"key": {"type": "keyword"}, "ibidem": {"properties": {"group": {"type": "keyword"}}}}
-    body = {"settings": {"mode": "lookup", "hidden": True}, "mappings": {"properties": properties}}
+    settings = {"engine": elasticsearch, "index": index, "tables": tables_folder, "fields": "text=content,meta="}
+    for name, value in settings.items():
+        monkeypatch.setenv(f"IBIDEM_{name.upper()}", str(value))
+    rent = "The rent of the house is due on the first day of each month, in advance and without demand"
+    texts = {"a": rent, "b": rent, "c": "Another rent that has nothing to do with it"}
     try:
-        ask(elasticsearch, "PUT", f"/{beside}", json.dumps(body))
-        for name, group in {"a": "a", "b": "a", "c": "c"}.items():
-            ask(elasticsearch, "PUT", f"/{index}/_doc/{name}?refresh=true", json.dumps({"content": "The rent is due."}))
-            entry = {"key": f"{index}/{name}", "ibidem": {"group": group}}
-            ask(elasticsearch, "PUT", f"/{beside}/_doc/{name}?refresh=true", json.dumps(entry))
-        assert ask(elasticsearch, "GET", f"/{beside}/_count")["count"] == 3
+        for name, text in texts.items():
+            ask(elasticsearch, "PUT", f"/{index}/_doc/{name}?refresh=true", json.dumps({"content": text}))
+        with pytest.raises(SystemExit):
+            main(["backfill", "--beside", "--lookup"])
+        assert ask(elasticsearch, "GET", f"/{beside}/_settings")[beside]["settings"]["index"]["mode"] == "lookup"
+        entries = [each["_source"] for each in ask(elasticsearch, "GET", f"/{beside}/_search")["hits"]["hits"]]
+        assert {each["key"] for each in entries} == {f"{index}/{name}" for name in texts}
+        assert len({each["ibidem"]["group"] for each in entries}) == 2
         (query,) = re.findall(r"```text\n([^`]*LOOKUP JOIN[^`]*)```", (DOCS / "stored.md").read_text(encoding="utf-8"))
         try:
             ask(elasticsearch, "POST", "/_query", json.dumps({"query": "ROW one = 1"}))
@@ -127,4 +135,4 @@ def test_a_look_up_join_counts_the_groups_of_an_index_that_has_none(elasticsearc
         columns = [each["name"] for each in found["columns"]]
         assert dict(zip(columns, found["values"][0], strict=True)) == {"groups": 2, "documents": 3}
     finally:
-        ask(elasticsearch, "DELETE", f"/{index},{beside}?ignore_unavailable=true")
+        remove_indices(elasticsearch, index)
