@@ -28,8 +28,8 @@ def create_index(address: str, index: str, **settings: object) -> None:
 
 
 def names(index: str) -> str:
-    """List an index and its record indexes."""
-    return f"{index},.ibidem-{index},.ibidem-{index}-work"
+    """List an index, its record indexes and that of its signatures."""
+    return f"{index},.ibidem-{index},.ibidem-{index}-work,.ibidem-{index}-signatures"
 
 
 def remove_indices(address: str, index: str = "news") -> None:
