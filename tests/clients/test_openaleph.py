@@ -145,9 +145,8 @@ def test_a_search_of_its_own_is_grouped_with_its_facets_and_highlights(aleph: Ru
     groups = {name_of(hit): {name_of(each) for each in hit["inner_hits"]["duplicates"]["hits"]["hits"]} for hit in hits}
     assert groups == {"forwarded": {"first", "again"}, "notice": set()}
     assert all("<em>rent</em>" in each["highlight"]["content"][0] for each in hits)
-    (german, english) = sorted(found["aggregations"]["languages.values"]["buckets"], key=lambda each: each["key"])
-    assert (german["doc_count"], german["_dedupe"]["groups"]) == (1, 1)
-    assert (english["doc_count"], english["_dedupe"]["groups"]) == (3, 1)
+    buckets = {each["key"]: each["doc_count"] for each in found["aggregations"]["languages.values"]["buckets"]}
+    assert buckets == {"eng": 3, "deu": 1}
     assert (found["dedupe"]["unsigned"], found["dedupe"]["groups"]["in_window"]) == (0, 2)
 
 
