@@ -76,6 +76,7 @@ class Job:
     folder: str  # where these files are, for driver and executors
 
     def keep(self, frame: DataFrame, name: str) -> DataFrame:
+        self.spark.sparkContext.setJobDescription(name)
         frame.write.mode("overwrite").parquet(f"{self.folder}/{name}")
         return self.spark.read.schema(frame.schema).parquet(f"{self.folder}/{name}")
 

@@ -4,6 +4,7 @@ The plan has every document whose group changes, in the state in which it was re
 write; whoever goes on after a driver that ended writes the rest of that plan.
 """
 
+import logging
 import os
 import re
 import shutil
@@ -34,29 +35,39 @@ from ibidem_dedupe.policy import Policy
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.groups import ClusterGroups
 from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import GroupCheckpoint
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Name, SeqNoRange, ShardRef, new_group
+from ibidem_engines.ledger import SIGN_AGAIN, GroupCheckpoint
+from ibidem_engines.stored_groups import (
+    Assignment,
+    GroupedDocument,
+    Marks,
+    Name,
+    SeqNoRange,
+    ShardRef,
+    marks_as_record,
+    new_group,
+)
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import IbidemError, UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
 from ibidem_spark import steps
 from ibidem_spark.rounds import MARKED, TAIL, WIDTH, Job, Rounds, run_step, with_packed
+from ibidem_spark.steps import EXPORTED, FIELDS, ORDER_BITS, PLANNED, STATE_FIELDS
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import SLICE, read_slices
 from ibidem_workers.groups.follower import Report, revisit
 from ibidem_workers.groups.settle import Plan, Settler, promote, ref
 
+_log = logging.getLogger(__name__)
+
 RANGE = 50_000  # writes that a task reads
 ROWS = 200_000  # rows of a partition
-ORDER_BITS = 44  # bits of a write's number within a row's number, below the place of its part
 BEAT = 5.0  # seconds between two looks at the lease
 WRITE = 2_000  # documents that are written at once
 
-STATE = "row long, index string, id string, routing string, seq long, term long"
-PLANNED = f"{STATE}, group string, lead boolean, packed binary"
-DOCUMENT = f"{PLANNED}, content long, words boolean, block int, misread int, long int, guarded boolean"
-FIELDS, STATE_FIELDS = ([each.split()[0] for each in schema.split(", ")] for schema in (PLANNED, STATE))
+DOCUMENT = f"{PLANNED}, content long, words boolean, block int, misread int, long int, guarded boolean, damaged boolean"
+NAMED = 5  # damaged documents that a warning names
+EXPORT = "ibidem groups --packed --export FILE.parquet"
 Points = tuple[tuple[ShardRef, str], ...]  # a point in time of each part
 NO_TERMS = np.empty(0, np.int64), np.empty(0, np.int64)
 
@@ -82,10 +93,24 @@ def read_documents(
     store = store_of(index, points)
     for place, seq_range in (ranges[number] for number in batch["id"].to_pylist()):
         for documents in read_slices(store.documents, [seq_range], SLICE):
-            names = [(place << ORDER_BITS | n.order, n.index, n.id, n.routing) for n in (d.name for d in documents)]
-            rows = [(*n, *d.state, d.group, d.lead, d.packed) for n, d in zip(names, documents, strict=True)]
-            columns = dict(zip(FIELDS, map(list, zip(*rows, strict=True)), strict=True))
-            yield steps.table(columns | steps.figures(PackedColumns.decode([each.packed for each in documents])))
+            yield add_figures(steps.table(steps.stored(place, documents)))
+
+
+def add_figures(batch: pa.RecordBatch) -> pa.RecordBatch:
+    return steps.table({name: batch[name] for name in FIELDS} | steps.figures(steps.decode(batch["packed"])))
+
+
+def open_export(spark: SparkSession, path: str, engine: ClusterEngine) -> tuple[DataFrame, dict[str, int]]:
+    """Open what `ibidem groups --packed` wrote of these indexes, with the last write of each part that it has."""
+    try:
+        found = spark.read.schema(EXPORTED).parquet(path)
+        parts = found.select("part", "uuid", "end").distinct().collect()
+    except (PySparkException, Py4JError) as error:
+        raise UsageError(f"{path} cannot be read as an export", f"write it with: {EXPORT}") from error
+    uuids = engine.groups().uuids()
+    if not parts or any(not part or uuids.get(ShardRef.parse(part).index) != uuid for part, uuid, _ in parts):
+        raise UsageError(f"{path} is not an export of {engine.index!r} as it is now", f"export it again: {EXPORT}")
+    return found, {part: end for part, _, end in parts}
 
 
 def as_documents(batch: pa.RecordBatch) -> Iterator[tuple[GroupedDocument, str, bool]]:
@@ -175,6 +200,7 @@ class SparkSettling(Job):
 
     engine: ClusterEngine
     sizes: tuple[int, int] = (WIDTH, TAIL)  # of `Rounds`
+    exported: tuple[DataFrame, dict[str, int]] | None = None  # all documents; they are read from the index without it
 
     def __call__(  # noqa: PLR0913, PLR0917 - as `settle_everything`
         self,
@@ -193,7 +219,7 @@ class SparkSettling(Job):
                 leads = self.group(documents, settler, checkpoint)
                 self.make_plan(documents, leads)
                 plan([])  # another process that settles has written the checkpoint since: a conflict
-                found = {"done": {str(part): number for part, number in end.items()}, "state": checkpoint.state}
+                found = {"done": self.exported[1] if self.exported else marks_as_record(end), "state": checkpoint.state}
                 counts = leads.groupBy("code").count().collect()
                 levels = (Counter({evidence.TABLE.level(code, settler.rules.policy): count}) for code, count in counts)
                 found |= {"uuids": checkpoint.uuids, "joined": dict(sum(levels, Counter()))}
@@ -203,7 +229,7 @@ class SparkSettling(Job):
             if self.engine.memberships().has_threads():
                 for row in self.spark.read.parquet(f"{self.folder}/documents").toLocalIterator():
                     settled([(row["index"], row["id"])])
-        if lost:
+        if lost or self.exported:  # whose leads may have been deleted since
             promote(settler.store)
         checkpoint.done, checkpoint.joined = found["done"], found["joined"]
         checkpoint.everything, checkpoint.in_hand = False, []
@@ -212,7 +238,20 @@ class SparkSettling(Job):
         path.getFileSystem(context._jsc.hadoopConfiguration()).delete(path, True)  # noqa: FBT003, SLF001
 
     def read(self, end: Marks) -> DataFrame:
-        """Read all documents once, at a point in time of each part."""
+        """Read all documents once, from an export or at a point in time of each part; name those that are damaged."""
+        if self.exported:
+            documents = self.keep(run_step(self.exported[0], add_figures, DOCUMENT), "documents")
+        else:
+            documents = self.scan(end)
+        partitions = max(self.spark.sparkContext.defaultParallelism, documents.count() // ROWS)
+        self.spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
+        damaged = documents.where("damaged").select("index", "id")
+        if count := damaged.count():
+            first = ", ".join(f"{index}/{name}" for index, name in damaged.orderBy("index", "id").take(NAMED))
+            _log.warning("%s packed values are damaged and count as not signed (%s); %s", count, first, SIGN_AGAIN)
+        return documents
+
+    def scan(self, end: Marks) -> DataFrame:
         ranges = [
             (place, SeqNoRange(part, after, min(after + RANGE, number)))
             for place, (part, number) in enumerate(end.items())
@@ -222,10 +261,7 @@ class SparkSettling(Job):
         with self.engine.points() as points:
             run = partial(read_documents, index=self.engine.index, points=tuple(points.items()), ranges=ranges)
             numbers = self.spark.range(len(ranges), numPartitions=max(1, len(ranges)))
-            documents = self.keep(run_step(numbers, run, DOCUMENT), "documents")
-        partitions = max(self.spark.sparkContext.defaultParallelism, documents.count() // ROWS)
-        self.spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-        return documents
+            return self.keep(run_step(numbers, run, DOCUMENT), "documents")
 
     def group(self, documents: DataFrame, settler: Settler, checkpoint: GroupCheckpoint) -> DataFrame:
         """Return the lead of each document that follows one, with the code of the evidence: row, earlier, code."""

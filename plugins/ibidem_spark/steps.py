@@ -1,10 +1,12 @@
-"""Steps that executors run on Arrow batches: figures of documents, their keys, and decisions on pairs."""
+"""Steps of executors on Arrow batches: figures of documents, their keys, and decisions on pairs. And the export."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pyarrow as pa
+from pyarrow.parquet import ParquetWriter
 from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from ibidem_core.errors import Permanent
@@ -16,17 +18,51 @@ from ibidem_dedupe.decision import UNDECIDED, verify
 from ibidem_dedupe.leader_clustering import DATES, READ_BY_RULES, WEIGHED
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.policy import LONG_TOKENS, Characters, Policy, Terms, min_shared_terms
+from ibidem_engines.stored_groups import GroupedDocument, SeqNoRange, StoredGroups
 from ibidem_ingest.distribution import NAME, installed_version
 from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed import ROOM, WEAK, PackedValues
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
+from ibidem_workers.groups.columns_match import SLICE, read_slices
 
 Run = Callable[[pa.RecordBatch], pa.RecordBatch | Iterable[pa.RecordBatch]]
 TermCounts = tuple[Rows, Rows]  # terms, each with its idf table in the bits above, and how many rows have them
 
 table = pa.RecordBatch.from_pydict
+
+ORDER_BITS = 44  # bits of a write's number within a row's number, below the place of its part
+STATE = "row long, index string, id string, routing string, seq long, term long"
+PLANNED = f"{STATE}, group string, lead boolean, packed binary"
+EXPORTED = f"{PLANNED}, part string, uuid string, end long"  # with the number up to which writes of the part are there
+FIELDS, STATE_FIELDS = ([each.split()[0] for each in schema.split(", ")] for schema in (PLANNED, STATE))
+TYPES = {"long": pa.int64(), "string": pa.string(), "boolean": pa.bool_(), "binary": pa.binary()}
+
+
+def stored(place: int, documents: Sequence[GroupedDocument]) -> dict[str, list[object]]:
+    """Return the columns of documents of a part, as they are stored."""
+    names = [(place << ORDER_BITS | n.order, n.index, n.id, n.routing) for n in (each.name for each in documents)]
+    rows = [(*n, *each.state, each.group, each.lead, each.packed) for n, each in zip(names, documents, strict=True)]
+    return dict(zip(FIELDS, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def export(store: StoredGroups, path: Path, report: Callable[[int], None]) -> None:
+    """Write all documents as a Parquet file, slice by slice; the file is there once it is complete."""
+    end, uuids = store.newest(), store.uuids()
+    unfinished = path.with_name(f"{path.name}.part")
+    schema = pa.schema([(name, TYPES[kind]) for name, kind in (each.split() for each in EXPORTED.split(", "))])
+    try:
+        with ParquetWriter(unfinished, schema) as writer:
+            for place, (part, number) in enumerate(end.items()):
+                source = {"part": str(part), "uuid": uuids.get(part.index, ""), "end": number}
+                for documents in read_slices(store.documents, [SeqNoRange(part, 0, number)], SLICE):
+                    repeated = {name: [each] * len(documents) for name, each in source.items()}
+                    writer.write_batch(table(stored(place, documents) | repeated, schema))
+                    report(len(documents))
+        unfinished.replace(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +97,7 @@ def figures(columns: PackedColumns) -> dict[str, object]:
         "misread": is_noisy(columns.noise, UNKNOWN, UNKNOWN_DENSE).astype(np.int32),
         "long": (columns.length >= LONG_TOKENS).astype(np.int32),
         "guarded": columns.guard > 0,
+        "damaged": ~columns.is_signed & (PackedValues.join(columns.values).size > 0),
     }
 
 

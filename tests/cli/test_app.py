@@ -122,6 +122,8 @@ def test_the_version_is_that_of_the_distribution(capsys) -> None:
         (["search", "x", "--filter", "source"], "FIELD=VALUE"),
         (["search", "x", "--size", "0"], "--size"),
         (["search", "..."], "no word"),
+        (["groups", "--packed", "--export", "a.csv"], "FILE.parquet"),
+        (["regroup", "--all", "--packed", "a.parquet"], "--spark MASTER"),
         (["ingest"], "Missing argument"),
         (["ingest", "no-such-file.jsonl"], "No such file"),
         (["ingest", ".", "--format", "xls"], "jsonl, text, html, pdf"),

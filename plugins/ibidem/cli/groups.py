@@ -18,6 +18,7 @@ from ibidem.cli.console import (
     Level,
     Preset,
     Similarity,
+    add_up,
     bar,
     engine_context,
     figures,
@@ -68,13 +69,16 @@ def run(
     boilerplate: Annotated[
         bool, typer.Option("--boilerplate", help="List passages that unlike documents of one source share.")
     ] = False,
+    packed: Annotated[
+        bool, typer.Option("--packed", help="With --export FILE.parquet: packed values, for Spark.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show the groups of the whole index: sizes, largest groups, kinds of duplicates."""
     parameters = figures(level, similarity, preset)
     has_figures = any(value is not None for value in parameters.values())
     check_options(
-        {"--threads": threads, "--versions": versions, "--boilerplate": boilerplate},
+        {"--threads": threads, "--versions": versions, "--boilerplate": boilerplate, "--packed": packed},
         stored=stored,
         has_figures=has_figures,
     )
@@ -86,6 +90,13 @@ def run(
         with engine_context(settings) as engine:
             found = BoilerplateReport.read(engine, Tables(settings.tables, settings.index))
         show(found.as_json(), boilerplate_lines, as_json=as_json)
+        return
+    if packed:
+        if export is None or export.suffix != ".parquet":
+            raise UsageError("--packed writes a Parquet file", "add --export FILE.parquet")
+        with engine_context(load()) as engine, bar("Reading") as advance:
+            need_hook("export_packed", "ibidem_spark")(engine, export, add_up(advance))
+        print_json({"file": str(export)}) if as_json else messages().print(Text(f"Written to {export}."))
         return
     presets = presets_for(preset)
     pair_policy(parameters, presets=presets)

@@ -64,11 +64,16 @@ def run(
     spark: Annotated[
         str | None, typer.Option("--spark", metavar="MASTER", help="With --all: compute groups on Spark: 'local[*]' …")
     ] = None,
+    packed: Annotated[
+        str | None, typer.Option("--packed", metavar="FILE", help="With --spark: read what groups --packed exported.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Settle stored groups: join leads that are duplicates, and compare every document with its lead again."""
     if spark is not None and not everything:
         raise UsageError("--spark settles all documents", "add --all: ibidem regroup --all --spark …")
+    if packed is not None and spark is None:
+        raise UsageError("--packed is read by Spark", "add --spark MASTER, or leave --packed out")
     options = figures(None, similarity, preset, window_days)
     parameters = {name: value for name, value in options.items() if value is not None}
     if memberships := [name for name, is_asked in (("threads", threads), ("works", versions)) if is_asked]:
@@ -94,7 +99,7 @@ def run(
             return
         check_distinct(engine, settings.distinct)
         check_policy(engine, policy, everything=everything)
-        totals = run_regroup(engine, policy, spark, everything=everything)
+        totals = run_regroup(engine, policy, spark, packed or "", everything=everything)
         checkpoint = GroupCheckpoint.read(engine)
     if as_json:
         print_json(totals)
@@ -168,10 +173,10 @@ def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> 
 
 
 def run_regroup(
-    engine: Engine, policy: Policy | None, spark: str | None, *, everything: bool
+    engine: Engine, policy: Policy | None, spark: str | None, packed: str, *, everything: bool
 ) -> dict[str, int | float]:
     """Settle groups with a bar, and return what `--json` prints."""
-    settle = regroup if spark is None else partial(need_hook("regroup", "ibidem_spark"), spark)
+    settle = regroup if spark is None else partial(need_hook("regroup", "ibidem_spark"), spark, packed)
     with bar("Grouping") as advance:
         old_counts = engine.groups().counts()
         settle(engine, everything=everything, policy=policy, report=add_up(advance))
