@@ -1,8 +1,10 @@
 """All groups settled on Spark: the groups, leads and evidence of one process, whatever goes wrong meanwhile."""
 
 import os
+import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
@@ -22,11 +24,13 @@ from ibidem_dedupe.overrides import Override, Overrides
 from ibidem_dedupe.policy import MISREAD, Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import GroupCheckpoint, parse_policy, policy_as_record
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups import service
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.follower import count_joined
-from servers.indices import remove_indices
+from servers.command_line import IBIDEM
+from servers.indices import ask, remove_indices
 from support.learned_rules import make_rule
 from support.windows import make_window, signatures, value, with_slots
 from workers.groups.test_service import groups, signed, stored
@@ -36,7 +40,7 @@ parquet = pytest.importorskip("pyarrow.parquet")
 settle = pytest.importorskip("ibidem_spark.settle", reason="PySpark is missing: pip install '.[spark]'")
 steps = pytest.importorskip("ibidem_spark.steps")
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow]
+pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.slow, pytest.mark.timeout(1_200)]
 
 WORDS = [
     Override(("news", "3"), ("news", "40"), "same"),
@@ -119,34 +123,152 @@ settle.SparkSettling.write = write
 """
 # Fails where groups are computed again.
 PLANNED = "from ibidem_spark import settle; settle.SparkSettling.group = None"
-COMMAND = "from ibidem.cli import main; main(['regroup', '--all', '--spark', 'local[2]', '--json'"
+COMMAND = "from ibidem.cli import main; main(['regroup', '--all', '--json', '--spark'"
+ENGINES = [
+    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
+    pytest.param("elasticsearch", marks=[pytest.mark.server("elasticsearch"), pytest.mark.nightly]),
+]
 
 
-@pytest.mark.server("opensearch")
-def test_an_index_gets_the_groups_of_one_pass_though_a_driver_is_killed_while_it_writes(
-    java: None, opensearch: str, tmp_path: Path
-) -> None:
-    with closing(open_engine(opensearch, f"spark-{token_hex(4)}")) as engine:
+@pytest.fixture(params=ENGINES)
+def index(request: pytest.FixtureRequest, java: None) -> Iterator[Any]:
+    """An index whose groups were settled by other figures."""
+    url = request.getfixturevalue(request.param)
+    with closing(open_engine(url, f"spark-{token_hex(4)}")) as engine, pytest.MonkeyPatch.context() as environment:
+        environment.setenv("IBIDEM_ENGINE", url)
+        environment.setenv("IBIDEM_INDEX", engine.index)
+        environment.setenv("PYTHONPATH", str(Path(__file__).parents[1]), prepend=os.pathsep)
         engine.create()
         records = signed(5, families=500)
         for start in range(0, len(records), 500):
             engine.write(records[start : start + 500])
         service.regroup(engine, everything=True, policy=Policy().similar(40))
-        environment = os.environ | {"IBIDEM_ENGINE": opensearch, "IBIDEM_INDEX": engine.index}
-        for runs in ([(KILLED, ", '--preset', 'none'])", 9), (PLANNED, "])", 0)], [("", "])", 0)]):
-            before = stored(engine)
-            for prelude, options, code in runs:
-                command = [sys.executable, "-c", f"{prelude}\n{COMMAND}{options}"]
-                done = subprocess.run(command, cwd=tmp_path, env=environment, stderr=-1, text=True, check=False)
-                assert done.returncode == code, done.stderr
-            checkpoint = GroupCheckpoint.read(engine)
-            rules = Rules(parse_policy(checkpoint.policy), Overrides())
-            found = group(PackedColumns.decode([each.packed for each in before]), rules.policy)
-            names = [each.name.id for each in before]
-            assert groups(engine) == {name: names[lead] for name, lead in zip(names, found.lead.tolist(), strict=True)}
-            assert checkpoint.joined == count_joined(found, rules)
-            assert not [*(tmp_path / "spark-warehouse").iterdir()]
-        remove_indices(opensearch, engine.index)
+        yield engine
+        remove_indices(url, engine.index)
+
+
+def regroup(folder: Path, *options: str, prelude: str = "", master: str = "local[2]", code: int = 0) -> str:
+    """Settle all groups by the command; returns what it says of errors."""
+    script = f"{prelude}\n{COMMAND}, {', '.join(map(repr, (master, *options)))}])"
+    done = subprocess.run([sys.executable, "-c", script], cwd=folder, stderr=-1, text=True, check=False)
+    assert done.returncode == code, done.stderr
+    return done.stderr
+
+
+def check(engine: Any, before: list[Any]) -> None:
+    """The groups are those of one pass over the documents as they were, and the files are gone."""
+    checkpoint = GroupCheckpoint.read(engine)
+    rules = Rules(parse_policy(checkpoint.policy), Overrides())
+    found = group(PackedColumns.decode([each.packed for each in before]), rules.policy)
+    names = [each.name.id for each in before]
+    assert groups(engine) == {name: names[lead] for name, lead in zip(names, found.lead.tolist(), strict=True)}
+    assert checkpoint.joined == count_joined(found, rules)
+
+
+def test_an_index_gets_the_groups_of_one_pass_though_a_driver_is_killed_while_it_writes(
+    index: Any, tmp_path: Path
+) -> None:
+    before = stored(index)
+    regroup(tmp_path, "--preset", "none", prelude=KILLED, code=9)
+    regroup(tmp_path, prelude=PLANNED)
+    check(index, before)
+    before = stored(index)
+    regroup(tmp_path)
+    check(index, before)
+    assert not [*(tmp_path / "spark-warehouse").iterdir()]
+
+
+def test_an_export_is_settled_with_what_was_written_since_and_damaged_values_are_named(
+    index: Any, tmp_path: Path
+) -> None:
+    first = signed(9, families=1)[0]
+    index.write([replace(first, document=replace(first.document, id="other"), packed=b"damaged")])
+    index.groups().newest()
+    command = [IBIDEM, "groups", "--packed", "--export", "packed.parquet"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+    before = stored(index)
+    assert parquet.read_table(tmp_path / "packed.parquet").num_rows == len(before)
+    copies = signed(5, families=500)[:20]
+    index.write([replace(each, document=replace(each.document, id=f"later-{each.document.id}")) for each in copies])
+    index.delete([next(each.name.id for each in before if not each.lead)], 2)
+    before = stored(index)
+    said = regroup(tmp_path, "--packed", "packed.parquet", "--preset", "none")
+    assert f"1 packed values are damaged and count as not signed ({index.index}/other)" in said
+    assert "ibidem backfill" in said
+    check(index, before)
+
+
+def test_what_is_not_an_export_of_the_index_is_refused(spark: Any, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    for name, columns in (("another", {"part": ["news/0"], "uuid": ["before"]}), ("other", {"id": ["a"]})):
+        parquet.write_table(pyarrow.table(columns), tmp_path / name)
+    engine = SimpleNamespace(index="news", groups=lambda: SimpleNamespace(uuids=lambda: {"news": "now"}))
+    for name, why in (
+        ("missing", "cannot be read"),
+        ("empty", "not an"),
+        ("another", "'news' as it is"),
+        ("other", "not an"),
+    ):
+        with pytest.raises(UsageError, match=why):
+            settle.open_export(spark, str(tmp_path / name), engine)
+
+
+# Deletes the index where a step of settling begins.
+DELETED = """
+import os
+from ibidem_spark import settle
+from servers.command_line import IBIDEM
+from servers.indices import ask
+def delete(self, *arguments, then=settle.SparkSettling.{step}):
+    ask(os.environ["IBIDEM_ENGINE"], "DELETE", "/" + self.engine.index)
+    return then(self, *arguments)
+settle.SparkSettling.{step} = delete
+"""
+
+
+@pytest.mark.parametrize("step", ["read", pytest.param("group", marks=pytest.mark.nightly), "write"])
+def test_an_index_that_is_deleted_meanwhile_is_named_and_not_created_again(
+    index: Any, tmp_path: Path, step: str
+) -> None:
+    said = regroup(tmp_path, prelude=DELETED.format(step=step), code=1)
+    assert re.search(rf"no (such )?index \S*{index.index}.*; create .*: ibidem ingest PATH", said)
+    with pytest.raises(RuntimeError, match="index_not_found"):
+        ask(os.environ["IBIDEM_ENGINE"], "GET", f"/{index.index}")
+
+
+# Kills the executor behind the first batch of each step.
+KILLS = """
+import os
+from pathlib import Path
+from ibidem_spark import steps
+class Killing:
+    def __init__(self, run):
+        self.run, self.mark = run, Path({folder!r}, getattr(run, "func", run).__name__)
+    def __call__(self, batch):
+        answer = self.run(batch)
+        answer = [answer] if hasattr(answer, "num_rows") else list(answer)
+        try:
+            self.mark.touch(exist_ok=False)
+        except FileExistsError:
+            return answer
+        daemon = Path("/proc", str(os.getppid()), "stat").read_text()
+        os.kill(int(daemon.rpartition(")")[2].split()[1]), 9)
+        os._exit(9)
+def make(run, make=steps.Step):
+    return make(Killing(run))
+steps.Step = make
+"""
+
+
+@pytest.mark.nightly
+def test_executors_that_are_killed_in_each_step_change_nothing(index: Any, tmp_path: Path) -> None:
+    before = stored(index)
+    (tmp_path / "killed").mkdir()
+    prelude = KILLS.format(folder=str(tmp_path / "killed"))
+    regroup(tmp_path, "--preset", "none", prelude=prelude, master="local-cluster[2,1,1024]")
+    killed = {path.name for path in (tmp_path / "killed").iterdir()}
+    assert killed >= {"read_documents", "keys", "decide", "name_groups", "write_groups"}
+    check(index, before)
 
 
 def test_an_executor_of_another_version_is_refused() -> None:
