@@ -182,7 +182,7 @@ def _reason_for_window(request: DedupeRequest, state: IndexState, policy: Policy
     lacking = coverage.ungrouped + coverage.unsettled
     reasons: list[tuple[object, str]] = [(value, f"{name}={value} is given") for name, value in given.items()]
     reasons += [
-        (state.is_beside, "signatures are beside the index"),
+        (state.is_beside, "signatures are beside the index, and may be late"),
         (checkpoint.by == "window", "the index is set to window"),
         (not checkpoint.done, "groups were never settled"),
     ]

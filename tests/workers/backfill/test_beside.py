@@ -172,7 +172,7 @@ class TestSearch:
     def test_a_client_groups_a_window_as_in_place(self, beside: Theirs, foreign_settings: Settings) -> None:
         there = search(wrapped(beside.address), dedupe_explain=True)
         account = there["dedupe"]
-        assert (account["by"], account["why"]) == ("window", "signatures are beside the index")
+        assert (account["by"], account["why"]) == ("window", "signatures are beside the index, and may be late")
         assert account["unsigned"] == 0
         leads = dict(lead_pairs(there["hits"]["hits"]))
         assert {lead: copies for lead, copies in leads.items() if copies} == {
@@ -211,7 +211,7 @@ class TestSearch:
         with TestClient(make_gateway(foreign_settings), base_url="http://127.0.0.1") as gateway:
             body = {"query": {"match_all": {}}, "size": 50, "sort": ["price"], "dedupe": "collapse"}
             found = gateway.post(f"/{ALIAS}/_search", json=body).json()
-            assert found["dedupe"]["why"] == "signatures are beside the index"
+            assert found["dedupe"]["why"] == "signatures are beside the index, and may be late"
             there = search(wrapped(beside.address))
             assert lead_pairs(found["hits"]["hits"]) == lead_pairs(there["hits"]["hits"])
             params = {"q": "story", "dedupe": "collapse", "size": "50"}
