@@ -146,6 +146,7 @@ def test_a_search_of_its_own_is_grouped_with_its_facets_and_highlights(aleph: Ru
     assert groups == {"forwarded": {"first", "again"}, "notice": set()}
     assert all("<em>rent</em>" in each["highlight"]["content"][0] for each in hits)
     buckets = {each["key"]: each["doc_count"] for each in found["aggregations"]["languages.values"]["buckets"]}
+    assert not any("_dedupe" in each for each in found["aggregations"]["languages.values"]["buckets"])
     assert buckets == {"eng": 3, "deu": 1}
     assert (found["dedupe"]["unsigned"], found["dedupe"]["groups"]["in_window"]) == (0, 2)
 

@@ -188,6 +188,12 @@ class TestSearch:
         for one, other in zip(here["hits"]["hits"], there["hits"]["hits"], strict=True):
             assert one["_dedupe"] == other["_dedupe"]
 
+    def test_buckets_have_no_count_of_groups(self, beside: Theirs) -> None:
+        aggs = {"indices": {"terms": {"field": "_index"}}}
+        body = {"query": {"match_all": {}}, "size": 50, "aggs": aggs}
+        found = wrapped(beside.address).search(index=ALIAS, body=body, dedupe="collapse")
+        assert found["aggregations"]["indices"]["buckets"] == [{"key": FIRST, "doc_count": 30}]
+
     def test_nothing_is_shown_that_the_query_leaves_out(self, beside: Theirs) -> None:
         body = {"query": {"bool": {"must_not": {"ids": {"values": ["t9"]}}}}, "size": 50}
         found = wrapped(beside.address).search(index=ALIAS, body=body, dedupe="indent")

@@ -325,9 +325,13 @@ class DslBackend(SearchBackend):
     def needs_aggregation(self) -> bool:
         """Return whether aggregations need the groups, or fields that the ranking's hits leave out."""
         aggs = self.search.aggregations
-        return has_countable_buckets(aggs) or (
+        return self.counts_buckets() or (
             self.search.joins and any("top_hits" in each for each in iter_aggregations(aggs))
         )
+
+    def counts_buckets(self) -> bool:
+        """Return whether the groups in buckets are counted; with signatures beside, the index cannot."""
+        return has_countable_buckets(self.search.aggregations) and not self.layout.beside
 
     def up_to_now(self, body: Json) -> Json:
         """Exclude documents written after the ranking was first read."""

@@ -15,7 +15,6 @@ from ibidem.grouped_search.dsl.response import (
     BucketGroups,
     check_complete,
     drop_own_aggregation,
-    has_countable_buckets,
     iter_aggregations,
 )
 from ibidem.grouped_search.page import GroupedPage, grouped_page
@@ -73,7 +72,7 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
     body |= {
         "size": 0,
         "track_total_hits": False,
-        "aggs": bucket_groups.request_counts(aggs) if has_countable_buckets(aggs) else aggs,
+        "aggs": bucket_groups.request_counts(aggs) if source.counts_buckets() else aggs,
     }
     answer = yield search.target.search(body, request_cache="false")
     check_complete(answer)
