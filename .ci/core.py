@@ -23,7 +23,7 @@ LEFT_OUT = (
     *(f"{folder}{name}" for name in ("gateway", "lab", "mail", "spark") for folder in ("plugins/ibidem_", "tests/")),
     *("tests/suites", "tests/fuzz", "tests/plugin/test_search.py"),  # they test parts of the gateway, too
     *("tests/engines/cluster/test_least_rights.py", "tests/workers/backfill/test_beside.py"),  # the same
-    *("tests/plugin/test_packaging.py", "tests/adversary/patterns.py", "tests/adversary/test_patterns.py"),  # of packages
+    *("tests/plugin/test_packaging.py", "tests/adversary/patterns.py", "tests/adversary/test_patterns.py"),  # packages
     # What pages, tables and golden files say of the whole product.
     *("tests/test_readme.py", "tests/test_quick.py", "tests/test_security.py", "tests/servers/test_tiers.py"),
     *("tests/snippets", "tests/clients/test_openaleph.py"),
