@@ -16,6 +16,7 @@ from plugin.conftest import STORIES
 from plugin.test_same_answers import BY_ID, WORDS
 from servers.indices import ask, create_index, remove_indices
 from servers.nodes import EngineName
+from support.examples import examples
 
 pytestmark = pytest.mark.server
 FOREIGN = 10  # documents that were never signed
@@ -76,7 +77,6 @@ def shown(hit: Json) -> Json:
 
 
 def read_groups(answer: Json) -> list[tuple[list[Json], int]]:
-    """Return the shown documents of each group, and how many it has."""
     groups: list[tuple[list[Json], int]] = []
     for hit in answer["hits"]["hits"]:
         inner = hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", [])
@@ -86,7 +86,7 @@ def read_groups(answer: Json) -> list[tuple[list[Json], int]]:
     return groups
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(examples(30)))
 def test_a_page_has_the_groups_of_all_hits(
     kind: EngineName, cluster: str, plain_client: Any, settled: str, seed: int
 ) -> None:
@@ -110,7 +110,7 @@ def test_a_page_has_the_groups_of_all_hits(
             assert "groups" in answer["aggregations"]
 
 
-@pytest.mark.parametrize("seed", range(15))
+@pytest.mark.parametrize("seed", range(examples(15)))
 def test_the_answer_is_that_of_the_wrapped_client_without_the_plugin(
     asking: Any, monkeypatch: pytest.MonkeyPatch, settled: str, seed: int
 ) -> None:

@@ -8,6 +8,7 @@ from ibidem_ingest.errors import UsageError
 from plugin.answers import Json, differences, run_search, through_layer
 from plugin.conftest import QUERY
 from plugin.test_same_answers import bodies
+from support.examples import examples
 
 pytestmark = pytest.mark.server
 
@@ -18,7 +19,7 @@ def read_by(client: Any, body: Json | None = None, **options: Any) -> str:
     return str(answer["dedupe"]["grouper"]).split(" ", maxsplit=1)[0]
 
 
-@pytest.mark.parametrize("seed", range(0, 150, 4))
+@pytest.mark.parametrize("seed", range(0, examples(150), 4))
 def test_a_made_up_search_has_the_same_answer_with_and_without_the_plugin(
     asking: Any, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

@@ -23,6 +23,7 @@ from ibidem_gateway.app import make_gateway
 from plugin.answers import Json, differences
 from plugin.test_same_answers import WORDS
 from servers.indices import ask
+from support.examples import examples
 
 pytestmark = pytest.mark.server
 OWN = ("took_ms", "cursor", "by", "grouper")
@@ -55,7 +56,7 @@ def without_own(response: Json) -> Json:
     return response | {"dedupe": {name: part for name, part in response["dedupe"].items() if name not in OWN}}
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(examples(12)))
 def test_a_made_up_search_has_the_same_answer_with_and_without_the_plugin(
     library: Engine, monkeypatch: pytest.MonkeyPatch, seed: int
 ) -> None:

@@ -19,30 +19,21 @@ STORIES = documents(5, 25, 4)
 
 
 def pair(engine: str, broker: str) -> Any:
-    servers = [name for name in (engine, broker) if name != "sqlite"]
-    return pytest.param((engine, broker), marks=pytest.mark.server(*servers), id=f"{broker} to {engine}")
+    return pytest.param((engine, broker), marks=pytest.mark.server(engine, broker), id=f"{broker} to {engine}")
 
 
-PAIRS = [
-    pair("opensearch", "rabbitmq"),
-    pair("elasticsearch", "rabbitmq"),
-    pair("sqlite", "rabbitmq"),
-    pair("opensearch", "redis"),
-    pair("elasticsearch", "redis"),
-    pair("sqlite", "redis"),
-]
+PAIRS = [pair(engine, broker) for broker in ("rabbitmq", "redis") for engine in ("opensearch", "elasticsearch")]
 
 
 @pytest.fixture(params=PAIRS)
 def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Way]:
     engine, broker = request.param
-    address = f"sqlite:///{tmp_path}/index.sqlite" if engine == "sqlite" else request.getfixturevalue(engine)
+    address = request.getfixturevalue(engine)
     Tables(tmp_path / "tables").use(Table.build("en", 10_000, dict(counts(STORIES)), "a test"))
     program = Way(tmp_path, address, request.getfixturevalue(broker))
     yield program
     program.end()
-    if engine != "sqlite":
-        remove_indices(address, program.index)
+    remove_indices(address, program.index)
 
 
 def test_files_are_ingested_searched_and_inspected(way: Way) -> None:
