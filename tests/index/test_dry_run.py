@@ -15,8 +15,8 @@ from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_workers.ingest import ingest_documents
 from servers.indices import ask, remove_indices
+from workers.conftest import fill
 
 WORDS = [
     f"{first}{second}" for first in ("harvest", "tariff", "freight", "cotton") for second in ("", "s", "ed", "ing")
@@ -50,7 +50,7 @@ DOCUMENTS = [
 
 @pytest.mark.slow
 def test_the_groups_are_those_that_signing_gives_and_samples_show_what_differs(settings: Settings) -> None:
-    ingest_documents(DOCUMENTS, settings)
+    fill(DOCUMENTS, settings)
     result = dry_run(settings, Policy())
     engine = open_engine(settings.address, settings.index)
     full_groups = index_groups(engine)

@@ -12,12 +12,7 @@ from ibidem_engines.engine import Engine
 
 @pytest.fixture
 def settings(tmp_path: Path, tables_folder: Path) -> Settings:
-    return Settings(
-        engine=f"sqlite:////{tmp_path}/index.sqlite",
-        tables=tables_folder,
-        concurrency=2,
-        patience=1,
-    )
+    return Settings(engine=f"sqlite:////{tmp_path}/index.sqlite", tables=tables_folder, concurrency=1, patience=1)
 
 
 @pytest.fixture

@@ -19,6 +19,7 @@ from ibidem_ingest.errors import IbidemError
 from ibidem_workers import dead_letters, executors
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import Progress, summary
+from workers.conftest import fill
 
 pytestmark = pytest.mark.slow
 
@@ -166,7 +167,7 @@ def test_an_engine_that_takes_nothing_ends_the_run_and_its_processes(
 
 
 def test_processes_end_when_the_one_that_started_them_is_killed(engine: Engine, settings: Settings) -> None:
-    ingest_documents(stories(1), settings)  # of a new index the first documents are looked through before one is signed
+    fill(stories(1), settings)  # of a new index the first documents are looked through before one is signed
     environment = os.environ | settings.changed(batch_characters=1_000).as_environment()
     with subprocess.Popen(
         [sys.executable, "-c", INGESTS], env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE

@@ -20,6 +20,7 @@ from ibidem_workers import ingest as ingest_module
 from ibidem_workers.executors import Supervisor
 from ibidem_workers.ingest import IngestRequest, Interruption, ingest, ingest_documents, retry
 from ibidem_workers.runs import Progress, summary
+from workers.conftest import fill
 
 
 @pytest.mark.slow
@@ -73,7 +74,7 @@ def test_a_submission_pauses_while_too_many_batches_are_under_way(engine: Engine
             ahead.append(number - engine.info().documents)
             yield Document(str(number), "x " * 900)
 
-    ingest_documents([Document("first", "in an index that is not new")], settings)
+    fill([Document("first", "in an index that is not new")], settings)
     run = ingest_documents(source(), settings.changed(batch_characters=2_000, concurrency=1))
     assert max(ahead) <= ingest_module.IN_HAND + 2
     assert summary(engine, run)["indexed"] == 20
@@ -108,7 +109,7 @@ def test_dead_letters_are_tried_again_as_a_run_of_their_own(engine: Engine, sett
     dead_letters.add_dead_letters(
         engine, [dead_letters.DeadLetter("old", Refusal("message", "a", "", "a fault"), 4, 1.0, mended)]
     )
-    run = retry([], settings.changed(concurrency=1))
+    run = retry([], settings)
     assert (summary(engine, run)["indexed"], dead_letters.letters(engine)) == (1, [])
 
 

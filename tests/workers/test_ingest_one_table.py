@@ -13,6 +13,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import summary
+from workers.conftest import fill
 
 OTHER = Table.build("en", 9_000, {"people": 10.0, "union": 9.0}, "another test")
 
@@ -27,7 +28,7 @@ def ingest_settings(settings: Settings, tables_folder: Path, tmp_path: Path) -> 
 def test_an_index_of_another_table_takes_no_more_and_the_command_that_mends_it_is_named(
     ingest_settings: Settings,
 ) -> None:
-    ingest_documents([Document("a", "We the People of the United States")], ingest_settings)
+    fill([Document("a", "We the People of the United States")], ingest_settings)
     Tables(ingest_settings.tables).use(OTHER)
     with pytest.raises(UsageError, match=r"1 documents signed with .* backfill --into NAME") as error:
         ingest_documents([Document("b", "in Order to form a more perfect Union")], ingest_settings)
@@ -41,9 +42,9 @@ def test_the_first_table_back_in_use_or_one_of_another_language_is_no_reason(
     tables = Tables(ingest_settings.tables)
     first = tables.of("en")
     assert first is not None
-    ingest_documents([Document("a", "We the People of the United States")], ingest_settings)
+    fill([Document("a", "We the People of the United States")], ingest_settings)
     tables.use(OTHER)
     tables.use(first)
     tables.use(Table.build("la", 9_000, {"populus": 10.0}, "Latin"))
-    run = ingest_documents([Document("b", "populus romanus", language="la")], ingest_settings)
+    run = fill([Document("b", "populus romanus", language="la")], ingest_settings)
     assert summary(engine, run)["indexed"] == 1

@@ -18,9 +18,9 @@ from ibidem_workers.backfill import batch as pages
 from ibidem_workers.backfill.batch import ROUNDS, BackfillBatch, BackfillContext, sign_batch
 from ibidem_workers.backfill.checkpoint import Portions, all_writes, names
 from ibidem_workers.backfill.run import open_for_backfill
-from ibidem_workers.ingest import ingest_documents
 from servers.fake_server import Answer, Request, between
 from workers.backfill.conftest import FIELDS, FIRST, KINDS, Theirs, story
+from workers.conftest import fill
 
 BUSY = Answer(429, {"error": {"type": "es_rejected_execution_exception", "reason": "queue is full"}, "status": 429})
 
@@ -28,7 +28,7 @@ BUSY = Answer(429, {"error": {"type": "es_rejected_execution_exception", "reason
 @pytest.fixture
 def context(settings: Settings, engine: Engine) -> BackfillContext:
     """A context before an index of ten documents."""
-    ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(10)], settings)
+    fill([Document(f"d{at}", story(at)["body"]["content"]) for at in range(10)], settings)
     return BackfillContext(
         engine, open_reindex_source(settings.address, settings.index), None, Tables(settings.tables), settings
     )

@@ -6,9 +6,9 @@ from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers.backfill.run import backfill_in_place, check
-from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import summary
 from workers.backfill.conftest import FIRST, Theirs, stories, story
+from workers.conftest import fill
 
 
 def test_what_others_changed_is_listed_and_what_no_signature_looks_at_is_not(
@@ -54,8 +54,6 @@ def test_what_was_ingested_and_never_touched_is_unchanged(settings: Settings, en
         )
         for at in range(30)
     ]
-    ingest_documents(
-        [*documents, Document("blank", "* * *"), Document("other", "populus", language=language)], settings
-    )
+    fill([*documents, Document("blank", "* * *"), Document("other", "populus", language=language)], settings)
     report = check(settings)
     assert (report.read, report.unchanged, report.changed, report.unsigned) == (32, 31, 0, 1)

@@ -98,7 +98,6 @@ def embedded_index(elasticsearch: str) -> Iterator[Embedded]:
 
 @pytest.fixture
 def embedded_settings(embedded_index: Embedded, tables_folder: Path) -> Settings:
-    """Settings for their index, by its alias."""
     return Settings(
         engine=embedded_index.address, index=ALIAS, fields=FIELDS, tables=tables_folder, concurrency=1, patience=1
     )
@@ -186,7 +185,6 @@ def backfill_into(settings: Settings) -> None:
 
 
 def index_names(theirs: Theirs) -> list[str]:
-    """Name the indexes behind the alias."""
     return list(ask(theirs.address, "GET", f"/{ALIAS}"))
 
 

@@ -8,13 +8,13 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers.backfill.batch import FEW, BackfillBatch, Signers, SigningJob
 from ibidem_workers.backfill.checkpoint import all_writes, names
-from ibidem_workers.ingest import ingest_documents
+from workers.conftest import fill
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("documents", [FEW - 1, FEW])
 def test_one_process_or_several_give_the_same_account(settings: Settings, engine: Engine, documents: int) -> None:
-    ingest_documents([Document(f"d{at}", f"We the People {at}") for at in range(20)], settings)
+    fill([Document(f"d{at}", f"We the People {at}") for at in range(20)], settings)
     source = open_reindex_source(settings.address, settings.index)
     all_names = [name for each in all_writes(source.newest()) for name in names(source, each)]
     source.close()

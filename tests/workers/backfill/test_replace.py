@@ -23,11 +23,12 @@ from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import replace
 from ibidem_workers.backfill.checkpoint import KEYS
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
-from ibidem_workers.ingest import Interruption, ingest_documents
+from ibidem_workers.ingest import Interruption
 from ibidem_workers.runs import summary
 from servers.indices import ask, remove_indices
 from workers.backfill.conftest import ALIAS, FIRST, KINDS, MAPPING, SECOND, Theirs, stories, story
 from workers.backfill.test_run import writing
+from workers.conftest import fill
 
 OTHER = Table.build("en", 9_000, {"people": 10.0, "union": 9.0}, "another")
 
@@ -239,7 +240,7 @@ class TestOwnIndex:
     ) -> None:
         shutil.copytree(tables_folder, tmp_path / "tables")
         settings = settings.changed(tables=tmp_path / "tables", concurrency=1)
-        ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(20)], settings)
+        fill([Document(f"d{at}", story(at)["body"]["content"]) for at in range(20)], settings)
         for ledger in get_args(Ledger):
             engine.put_records(ledger, {"a/b": {"a": "d1", "b": "d2", "word": "same"}})
         engine.put_records("runs", {KEYS: {"run": "a run in place"}})

@@ -36,6 +36,7 @@ from ibidem_workers.runs import summary
 from servers.indices import ask
 from support.examples import examples
 from workers.backfill.conftest import FIRST, MAPPING, Theirs, stories, story
+from workers.conftest import fill
 
 # An executor that one document ends when it is read.
 DEADLY = """
@@ -336,7 +337,7 @@ class TestGoingOn:
     def test_a_document_that_ends_its_process_is_refused_and_all_others_are_signed(
         self, settings: Settings, engine: Engine, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(30)], settings)
+        fill([Document(f"d{at}", story(at)["body"]["content"]) for at in range(30)], settings)
         monkeypatch.setattr(batch, "FEW", 0)
         monkeypatch.setattr(checkpoint, "PAGE", 10)
         monkeypatch.setattr(executors, "COMMAND", (sys.executable, "-c", DEADLY))
@@ -348,7 +349,7 @@ class TestGoingOn:
 
     @pytest.mark.slow
     def test_ctrl_c_says_how_to_go_on(self, settings: Settings, engine: Engine) -> None:
-        ingest_documents([Document(f"d{at}", story(at)["body"]["content"]) for at in range(40)], settings)
+        fill([Document(f"d{at}", story(at)["body"]["content"]) for at in range(40)], settings)
 
         def stop(*_: int) -> None:
             raise KeyboardInterrupt
@@ -360,7 +361,7 @@ class TestGoingOn:
 
     @pytest.mark.slow
     def test_a_run_that_was_done_is_not_taken_up_again(self, settings: Settings, engine: Engine) -> None:
-        ingest_documents([Document("a", "We the People")], settings)
+        fill([Document("a", "We the People")], settings)
         assert backfill_in_place(settings) != backfill_in_place(settings)
 
 

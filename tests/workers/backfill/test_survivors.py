@@ -12,19 +12,16 @@ from ibidem_engines.ledger import Tombstone
 from ibidem_engines.stored_groups import Name
 from ibidem_ingest.document import Document
 from ibidem_workers.backfill.batch import delete_survivors, find_survivors
-from ibidem_workers.ingest import ingest_documents
+from workers.conftest import fill
 
 FIVE = {"version": 5}
 
 
 @dataclass
 class FirstIndex:
-    """The records of the index that is copied."""
-
     tombstones: Mapping[str, Mapping[str, int]]
 
     def get_records(self, _: object) -> Iterator[tuple[str, object]]:
-        """Read its tombstones."""
         return iter(self.tombstones.items())
 
 
@@ -32,7 +29,7 @@ class FirstIndex:
 def news(settings: Settings, engine: Engine) -> Engine:
     """An index of documents, with a tombstone beside each that says nothing of the next version."""
     versions = {"old": 2, "same": 5, "new": 9}
-    ingest_documents([Document(id_, f"a text of {id_}", version=number) for id_, number in versions.items()], settings)
+    fill([Document(id_, f"a text of {id_}", version=number) for id_, number in versions.items()], settings)
     engine.put_records("tombstones", dict.fromkeys(versions, FIVE))
     return engine
 
