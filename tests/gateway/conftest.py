@@ -4,8 +4,10 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
+import httpcore2
 import pytest
 from starlette.testclient import TestClient
 
@@ -27,7 +29,6 @@ HERE = "http://127.0.0.1"
 
 
 def fill(engine: Engine, tables: Tables) -> None:
-    """Write the leases into an engine."""
     engine.create()
     engine.write(list(records(LEASES, tables)))
     engine.refresh()
@@ -48,6 +49,14 @@ def settings(tmp_path: Path, filled: Path, tables: Tables) -> Settings:
     """Settings of a SQLite index of one's own that is filled."""
     shutil.copytree(filled.parent, tmp_path, dirs_exist_ok=True)
     return Settings(engine=f"sqlite:///{tmp_path}/{filled.name}", tables=tables.folder)
+
+
+@pytest.fixture(scope="session", autouse=True)
+def certificates_read_once() -> Iterator[None]:
+    """Each client of one request would read all certificates of the machine anew, and none is asked for here."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
+        yield
 
 
 Serve = Callable[..., TestClient]
@@ -89,8 +98,6 @@ SERVERS = (
 
 @dataclass(frozen=True)
 class Leases:
-    """The leases in a cluster."""
-
     kind: str  # which of the two it is
     settings: Settings  # those of the index
 
