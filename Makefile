@@ -58,8 +58,9 @@ versions: plugins
 	$(BIN)/python .ci/versions.py $(VERSIONS)
 
 # Without servers, without processes, and with a tenth of the examples of each law; nothing waits, so a process each processor.
-# LangChain and Schemathesis take each of them most of a second to load.
-SLOW_TO_LOAD := plugins/ibidem/retrieval/langchain.py tests/retrieval/test_index_search.py tests/gateway/test_openapi.py
+# LangChain and Schemathesis take each of them most of a second to load; no test of the folders is a quick one.
+SLOW_TO_LOAD := plugins/ibidem/retrieval/langchain.py tests/retrieval/test_index_search.py tests/gateway/test_openapi.py \
+    tests/answers tests/faults tests/fuzz tests/gateway/browser tests/nodes tests/snippets tests/suites tests/upgrade
 quick: install
 	$(BIN)/pytest -m "not server and not slow and not thorough" --hypothesis-profile quick --quiet --dist loadfile --numprocesses auto $(SLOW_TO_LOAD:%=--ignore=%)
 

@@ -28,11 +28,7 @@ def stopped(by: KeyboardInterrupt) -> IbidemError:
 @pytest.mark.parametrize(
     ("error", "code", "message"),
     [
-        (
-            UsageError("no level 'nearly'", "allowed: identical, near"),
-            2,
-            "no level 'nearly'; allowed: identical, near",
-        ),
+        (UsageError("no level 'nearly'", "allowed: identical, near"), 2, "no level 'nearly'; allowed: identical, near"),
         (Permanent("the disk is full", "make room"), 1, "the disk is full; make room"),
         (Unavailable("it does not answer"), 1, "it does not answer"),
         (Refused(Refusal("a.jsonl:3", "x", "date", "'soon' is none")), 3, "a.jsonl:3: document 'x', field 'date'"),
@@ -183,7 +179,6 @@ def test_a_signal_that_comes_in_the_very_moment_of_waiting_is_not_lost() -> None
 
 @pytest.fixture(autouse=True)
 def package(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A side package with one command."""
     module = ModuleType("ibidem_other")
     module.COMMANDS = {"other": ("Do something else.", "ibidem_other.nosuch")}  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "ibidem_other", module)

@@ -23,6 +23,7 @@ def talks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
     return str(tmp_path / "talks.jsonl")
 
 
+@pytest.mark.slow
 def test_a_new_index_is_grouped_by_what_is_its_documents_own(run: Run, answer: Answer, talks: str) -> None:
     assert run("ingest", talks)[0] == 0
     groups = answer("groups")
@@ -51,6 +52,7 @@ def test_an_index_that_is_there_is_signed_without_its_frame(
     assert answer("backfill", "--check")["due"] == 0
 
 
+@pytest.mark.slow
 def test_what_is_found_later_is_listed_with_the_remedy(run: Run, answer: Answer, talks: str) -> None:
     lines = Path(talks).read_text(encoding="utf-8").splitlines(keepends=True)
     for number, text in enumerate((lines[0], "".join(lines[1:]))):

@@ -18,11 +18,7 @@ LETTER = (
 )
 HIDDEN = "The harbour master has kept a second ledger of every ship that came in after dark since the spring."
 ATTACHED = "\n".join(
-    [
-        "--x\nContent-Type: text/plain\n\nSee below.",
-        f"--x\nContent-Type: text/plain; name=a.txt\n\n{HIDDEN}",
-        "--x--\n",
-    ]
+    ["--x\nContent-Type: text/plain\n\nSee below.", f"--x\nContent-Type: text/plain; name=a.txt\n\n{HIDDEN}", "--x--\n"]
 )
 SIGNS = (
     ("-5,200", "5,200"),
@@ -216,6 +212,7 @@ def test_a_manual_decision_keeps_a_pair_apart_until_it_is_taken_back(run: Run, a
     assert answer("search", "drains")["dedupe"]["groups"]["in_window"] == 1
 
 
+@pytest.mark.slow
 def test_two_followers_of_a_third_stay_together_until_the_decision_that_is_named(
     run: Run, answer: Answer, tmp_path: Path
 ) -> None:

@@ -117,8 +117,6 @@ def test_the_owner_of_an_index_sets_the_window_for_searches_that_name_no_way(run
 
 @dataclass(frozen=True)
 class Row:
-    """A row of an export."""
-
     id: str
     others: list[str]
     score: float

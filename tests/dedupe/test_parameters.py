@@ -86,6 +86,7 @@ def decide_texts(a: str, b: str, policy: Policy, table: Table | None = None) -> 
     return decide(*packed, policy) is not None  # type: ignore[arg-type] # both are there
 
 
+@pytest.mark.slow
 def test_books_leaves_apart_what_shares_its_rarest_terms_in_a_licence_alone() -> None:
     licence = [word(number, "l") for number in range(80)]
     common = [word(number) for number in range(200)]

@@ -59,6 +59,7 @@ def test_books_that_share_a_publishers_catalogue_alone_are_nothing_to_each_other
     assert relate(paged([*prose(2, 30_000), *catalogue], 300), paged([*prose(3, 30_000), *catalogue], 300)) is None
 
 
+@pytest.mark.slow
 def test_what_one_says_of_the_other_is_turned_round_from_the_other_side() -> None:
     a, b = paged(BOOK, 300), paged(BOOK[3_000:12_000], 340)
     forward, backward = relate_texts(a, b), relate_texts(b, a).swap()

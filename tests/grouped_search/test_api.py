@@ -26,6 +26,7 @@ def ids(response: dict[str, Any]) -> list[str]:
     return [hit["_id"] for hit in response["hits"]["hits"]]
 
 
+@pytest.mark.slow
 def test_the_groups_of_a_real_index_are_those_of_the_plain_loop_over_its_ranking(
     library: Engine, records: list[Record]
 ) -> None:

@@ -54,6 +54,7 @@ def unpacked(records: list[Record]) -> dict[str, Packed]:
     return {name: packed for name, packed in by_id.items() if packed is not None}
 
 
+@pytest.mark.slow
 def test_every_document_s_duplicates_are_those_that_the_decision_finds_among_all(
     library: Engine, records: list[Record]
 ) -> None:

@@ -92,6 +92,7 @@ def groups_of(engine: Engine, **dedupe: str) -> list[list[str]]:
 
 @pytest.mark.parametrize("kind", KINDS)
 class TestOneName:
+    @pytest.mark.slow
     def test_a_decision_made_by_one_name_is_followed_by_the_other(self, place: Place) -> None:
         for said, read in ((place.alias, place.first), (place.first, place.alias)):
             word = add_override(place.by(said), ("a", "b"), "not", author="Ada")
@@ -103,6 +104,7 @@ class TestOneName:
             assert remove_override(place.by(read), "b", "a") == [word]
             assert load_overrides(place.by(said)) == []
 
+    @pytest.mark.slow
     def test_presets_and_tombstones_are_found_from_both_names(self, place: Place) -> None:
         by_alias, by_own = place.by(place.alias), place.by(place.first)
         save_preset(by_alias, "strict", PRESETS["news"])
@@ -112,6 +114,7 @@ class TestOneName:
         assert clear_tombstones(by_own, datetime.now(UTC) + timedelta(days=1)) == 1
         assert by_alias.write([signed("c", 6)])[0].status is WriteStatus.INDEXED
 
+    @pytest.mark.slow
     def test_groups_settled_by_one_name_are_settled_for_the_other(self, place: Place) -> None:
         delete(place.by(place.alias), ["c"])
         add_override(place.by(place.alias), ("a", "b"), "not", author="Ada")

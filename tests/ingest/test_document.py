@@ -133,6 +133,7 @@ def test_text_and_pages_agree_but_for_white_space_and_the_pages_give_the_breaks(
     assert document.pages == ("We", "the People ")
 
 
+@pytest.mark.slow
 def test_a_text_is_as_long_as_what_its_characters_stand_for() -> None:
     assert read_record({"id": "a", "text": "\ufdfa" * 5}, "a", 90).text == "\ufdfa" * 5
     with pytest.raises(Refused, match="6 characters that stand for 108 characters, at most 90"):

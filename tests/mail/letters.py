@@ -32,10 +32,8 @@ def mail(
 
 
 def quote(text: str) -> str:
-    """Mark a text as quoted."""
     return "".join(f"> {line}\n" for line in text.splitlines())
 
 
 def answer(own: str, quoted: str) -> str:
-    """Write an answer above what it quotes."""
     return f"{own}\n\nOn 3 May 2004 at 10:00, Ann <ann@example.org> wrote:\n{quote(quoted)}"

@@ -45,7 +45,6 @@ def leases(tmp_path_factory: pytest.TempPathFactory) -> Engine:
 
 
 def index(folder: Path, documents: Sequence[Document]) -> Engine:
-    """Index documents, with their groups."""
     engine = open_engine(f"sqlite:///{folder}/index.sqlite", "leases")
     engine.create()
     engine.write(list(records(documents, general_tables())))
@@ -81,6 +80,7 @@ def ids(output: Any) -> list[str]:
     return [each["_id"] for each in output["hits"]["hits"]]
 
 
+@pytest.mark.slow
 def test_the_current_version_is_on_top_where_asked(run: Run, answer: Answer) -> None:
     current = answer("search", "roof", "--keep", "current")
     assert ids(current) == ids(answer("search", "roof", "--keep", "current"))

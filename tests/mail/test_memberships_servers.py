@@ -124,7 +124,6 @@ def test_an_answer_that_arrives_changes_no_name_of_a_thread(address: str, alias:
 
 
 def stored_threads(engine: Engine) -> dict[str, ThreadMember]:
-    """Return the stored places in threads, by id."""
     names = [(each.name.index, each.name.id) for each in documents(engine)]
     read = {id_: Memberships.read(values) for (_, id_), values in engine.run(engine.memberships().read(names)).items()}
     return {id_: each.thread for id_, each in read.items() if each.thread}

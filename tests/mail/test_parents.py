@@ -41,11 +41,7 @@ def test_the_head_decides_where_it_names_a_mail_that_is_there() -> None:
 def test_without_a_head_the_mail_that_is_quoted_is_answered() -> None:
     first, second = mail("a", LEASE, hour=1), mail("b", answer(ROOF, LEASE), hour=2, subject="Re: lease")
     third = mail("c", answer(PAID, answer(ROOF, LEASE)), hour=3, subject="another thing")
-    assert find([third, second, first]) == {
-        "a": (None, None),
-        "b": ("a", "quotation"),
-        "c": ("b", "quotation"),
-    }
+    assert find([third, second, first]) == {"a": (None, None), "b": ("a", "quotation"), "c": ("b", "quotation")}
 
 
 PLACES = st.lists(st.integers(-1, 7), min_size=8, max_size=8)
@@ -54,10 +50,7 @@ PLACES = st.lists(st.integers(-1, 7), min_size=8, max_size=8)
 @given(PLACES, st.permutations(range(8)), st.sets(st.integers(1, 7)), st.booleans())
 @settings(max_examples=examples(100))
 def test_mails_that_heads_name_have_one_place_in_whatever_order_and_portions_they_arrive(
-    answered: list[int],
-    order: list[int],
-    cuts: set[int],
-    quotes: bool,
+    answered: list[int], order: list[int], cuts: set[int], quotes: bool
 ) -> None:
     """Heads name earlier mails, later ones, the mail itself, or (`-1`) none."""
     mails = [

@@ -111,9 +111,7 @@ def test_parents_by_quotation_stay_and_none_is_looked_for() -> None:
         assert places(engine)["late"] == ThreadMember("root", "root", "quotation", inclusive=True)
 
 
-def test_a_thread_above_the_limit_is_left_and_others_of_the_portion_are_placed(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
+def test_a_thread_above_the_limit_is_left_and_others_of_the_portion_are_placed(monkeypatch: pytest.MonkeyPatch) -> None:
     members = [mail(f"m{at}", f"{LEASE} {at}", number=f"m{at}", parent="root", hour=at + 2) for at in range(4)]
     with index() as engine:
         write(engine, ROOT, *members, mail("alone", PAID, number="alone", hour=1))
@@ -126,11 +124,7 @@ def test_a_thread_above_the_limit_is_left_and_others_of_the_portion_are_placed(
         monkeypatch.setattr(follower._places, "limit", 3)
         follower.catch_up()
         after = places(engine)
-        assert after == {
-            **before,
-            "late": None,
-            "other": ThreadMember("alone", "alone", "headers", inclusive=True),
-        }
+        assert after == {**before, "late": None, "other": ThreadMember("alone", "alone", "headers", inclusive=True)}
 
 
 def test_an_index_without_threads_is_asked_once_whether_it_has_some(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -14,7 +14,6 @@ from ibidem_mail.works import Version, Works, sort_versions, versions
 
 
 def text(seed: int, words: int = 400, changed: float = 0.0) -> str:
-    """Write words of one vocabulary; some of them changed."""
     rng, change = Random(seed), Random(f"{seed} {changed}")  # noqa: S311 - made-up words
     drawn = [f"w{rng.randrange(5_000)}" for _ in range(words)]
     return " ".join(f"x{change.randrange(5_000)}" if change.random() < changed else word for word in drawn)
@@ -141,15 +140,7 @@ def test_versions_of_one_work_have_one_name(name: str, number: tuple[int, ...]) 
 
 @pytest.mark.parametrize(
     "name",
-    [
-        "Roe v. Wade",
-        "United States v. 37 Photographs",
-        "Chapter 12",
-        "Issue 7",
-        "Part 2",
-        "Report No. 3",
-        "Newer York",
-    ],
+    ["Roe v. Wade", "United States v. 37 Photographs", "Chapter 12", "Issue 7", "Part 2", "Report No. 3", "Newer York"],
 )
 def test_a_number_that_names_another_work_is_no_version(name: str) -> None:
     assert read_name(name).number == ()

@@ -120,6 +120,7 @@ def test_two_documents_are_side_by_side_as_a_redline(read: Read) -> None:
     assert "No word differs" in read("/ibidem/page/compare?a=lease&b=copy")
 
 
+@pytest.mark.slow
 def test_a_manual_decision_is_taken_from_the_page_shown_and_taken_back(serve: Serve) -> None:
     client = serve(gateway_overrides=True)
     word = {"a": "lease", "b": "draft", "verdict": "not", "reason": "York", "author": "Ada"}

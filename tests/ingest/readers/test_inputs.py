@@ -109,8 +109,7 @@ def test_a_format_is_that_of_files_whose_name_tells_none(tmp_path: Path, choice:
 
 
 @pytest.mark.parametrize(
-    ("id_from", "ids"),
-    [("path", ["sub/a.txt", "{0}/sub/a.txt"]), ("name", ["a.txt", "a.txt"]), ("hash", ["", ""])],
+    ("id_from", "ids"), [("path", ["sub/a.txt", "{0}/sub/a.txt"]), ("name", ["a.txt", "a.txt"]), ("hash", ["", ""])]
 )
 def test_ids_come_from_paths_names_or_texts_and_each_knows_its_file(
     tmp_path: Path, id_from: IdFrom, ids: list[str]

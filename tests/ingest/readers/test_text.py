@@ -208,10 +208,7 @@ def test_each_page_is_a_page_also_an_empty_one(tmp_path: Path) -> None:
     ("data", "why"),
     [
         (pdf([["We the People"]], encrypted=True), "it is encrypted; save it without a password first"),
-        (
-            pdf([[], []]),
-            "none of its 2 pages contains text; recognise it first, for example with: ocrmypdf",
-        ),
+        (pdf([[], []]), "none of its 2 pages contains text; recognise it first, for example with: ocrmypdf"),
         (b"", "it is empty; leave it out"),
         (b"plain words", r"not a PDF, or damaged \(PDFium: "),
         (pdf([["We the People"]])[:300], r"not a PDF, or damaged \(PDFium: "),

@@ -85,7 +85,6 @@ texts_with_repeats = st.lists(st.lists(st.sampled_from(WORDS), max_size=60).map(
 
 
 def naive(words: list[str]) -> str:
-    """From the definition."""
     counts = Counter(word for word in words if len(word) > 2)
     if not counts:
         return ""

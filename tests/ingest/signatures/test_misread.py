@@ -180,6 +180,7 @@ def test_columns_that_were_read_across_are_near_those_that_were_read_down() -> N
     assert evidence.signature == "characters"
 
 
+@pytest.mark.slow
 def test_other_pages_of_the_same_book_are_none() -> None:
     book = random.Random(8).choices(WORDS, k=1_200)  # noqa: S311
     pages = [read_again(book[at : at + 300], 0.05, at) for at in range(0, 1_200, 300)]
@@ -242,6 +243,7 @@ PROSE = "The motion is denied; the appeal (No. 12-B) was late; costs follow the 
 
 
 @pytest.mark.parametrize("module", [zipfile, textwrap, inspect])
+@pytest.mark.slow
 def test_source_code_has_no_noise_block(module: ModuleType) -> None:
     document = Document("a", inspect.getsource(module))
     assert is_source_code(document.text)

@@ -48,6 +48,7 @@ def packed(text: str) -> Packed:
 
 @given(st.lists(laid_out | numbered, min_size=1, max_size=4))
 @example(["1'200,5\x0c1,200 ", "2,5 1,200"])
+@pytest.mark.slow
 def test_a_batch_reads_layout_as_plain_python_does(texts: list[str]) -> None:
     several = [Document("a", text) for text in texts]
     assert sign_columns(several, None).rows() == [sign_one(document, None) for document in several]

@@ -1,5 +1,6 @@
 """Passages that unlike documents share are found, and left out of all signatures but the content hash."""
 
+import shutil
 from itertools import chain
 from pathlib import Path
 
@@ -19,6 +20,7 @@ from ibidem_ingest.signatures.sign import sign, sign_batch, sign_one
 from ibidem_ingest.text.passages import find_passages
 from ibidem_ingest.text.tokens import tokens
 from ibidem_ingest.text.word_hash import shingles, wh1
+from support.general_tables import general_tables
 
 NAMES = ["bees", "sleep", "router", "glass", "vaccine", "ferry"]
 
@@ -65,10 +67,16 @@ def test_what_copies_and_versions_share_is_no_frame(texts: list[str]) -> None:
     assert not find_passages([Document(f"{number}", text) for number, text in enumerate(texts)]).passages
 
 
+def copied_tables(folder: Path) -> Path:
+    """Copy the general English table, which takes half a second to build."""
+    assert general_tables().of("en")
+    return Path(shutil.copytree(general_tables().folder, folder))
+
+
 def test_documents_are_compared_by_what_is_their_own(tmp_path: Path) -> None:
     plain = Document("plain", words("bees", 30), language="en")
     documents = [*TALKS, plain]
-    tables = Tables(tmp_path, "talks")
+    tables = Tables(copied_tables(tmp_path / "own"), "talks")
     before = sign(documents, tables)
     tables.look_through(documents)
     after = sign(documents, tables)
@@ -79,24 +87,25 @@ def test_documents_are_compared_by_what_is_their_own(tmp_path: Path) -> None:
 
 
 def test_a_list_is_of_one_index_and_is_kept_until_another_table_is_used(tmp_path: Path) -> None:
-    tables = Tables(tmp_path, "talks")
+    folder = copied_tables(tmp_path / "own")
+    tables = Tables(folder, "talks")
     general = tables.of("en")
     assert general is not None
     passages = tables.look_through(TALKS, "talks")
-    reopened = Tables(tmp_path, "talks")
+    reopened = Tables(folder, "talks")
     own = reopened.of("en")
     assert own is not None
     assert (own.name != general.name, reopened.passages(own), reopened.current()) == (True, passages, {"en": own.name})
-    assert Tables(tmp_path, "other").of("en").name == general.name
+    assert Tables(folder, "other").of("en").name == general.name
     assert not reopened.look_through(TALKS)
     reopened.use(own)
-    assert Tables(tmp_path, "other").of("en").name == own.name
+    assert Tables(folder, "other").of("en").name == own.name
     reopened.use(general)
-    assert Tables(tmp_path, "talks").of("en").name == general.name
+    assert Tables(folder, "talks").of("en").name == general.name
     for damage in (b"no JSON", b"{}", b'{"table": "a", "runs": ["b"], "passages": []}'):
-        (tmp_path / f"{own.name}.passages").write_bytes(damage)
+        (folder / f"{own.name}.passages").write_bytes(damage)
         with pytest.raises(TableError, match="sign the index again"):
-            Tables(tmp_path).named(own.name)
+            Tables(folder).named(own.name)
 
 
 WORDS = [a + b + c for a in "bcdfgh" for b in "aeiou" for c in "lmnrst"]

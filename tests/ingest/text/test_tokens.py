@@ -51,12 +51,7 @@ def test_this_python_normalises_all_known_characters_as_the_first_one_did() -> N
 
 @pytest.mark.parametrize(
     ("characters", "expected"),
-    [
-        ("日々ひカーไทລາខမြ", "SSSSSSSSSSSM"),
-        ("٣๓५Ⅳ½", "DsD--"),
-        ("\u0378\ud800", "??"),
-        ("한국어", "LLL"),
-    ],
+    [("日々ひカーไทລາខမြ", "SSSSSSSSSSSM"), ("٣๓५Ⅳ½", "DsD--"), ("\u0378\ud800", "??"), ("한국어", "LLL")],
 )
 def test_kinds_of_scripts(characters: str, expected: str) -> None:
     assert character_kinds(characters).decode() == expected

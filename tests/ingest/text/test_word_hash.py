@@ -46,10 +46,7 @@ def test_a_buffer_of_tokens_is_hashed_as_one_by_one(several: Sequence[str]) -> N
 
 
 @given(
-    st.binary(min_size=8, max_size=8),
-    st.binary(min_size=8, max_size=8),
-    st.integers(1, 255),
-    st.sampled_from([32, 31]),
+    st.binary(min_size=8, max_size=8), st.binary(min_size=8, max_size=8), st.integers(1, 255), st.sampled_from([32, 31])
 )
 def test_a_difference_in_a_words_last_letter_is_not_taken_back_by_the_next_word(
     first: bytes, second: bytes, flipped: int, shift: int
