@@ -25,7 +25,7 @@ LEFT_OUT = (
     *("tests/engines/cluster/test_least_rights.py", "tests/workers/backfill/test_beside.py"),  # the same
     *("tests/plugin/test_packaging.py", "tests/adversary/patterns.py", "tests/adversary/test_patterns.py"),  # packages
     # What pages, tables and golden files say of the whole product.
-    *("tests/test_readme.py", "tests/test_quick.py", "tests/test_security.py", "tests/servers/test_tiers.py"),
+    *("tests/test_readme.py", "tests/test_security.py", "tests/servers/test_tiers.py"),
     *("tests/snippets", "tests/clients/test_openaleph.py"),
     *(f"tests/contracts/test_{name}.py" for name in ("help", "http", "json", "logs")),
 )

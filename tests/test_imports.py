@@ -8,14 +8,6 @@ from pathlib import Path
 
 import pytest
 
-
-@pytest.mark.slow
-def test_no_room_imports_one_that_is_behind_it() -> None:
-    command = [Path(sys.executable).with_name("lint-imports"), "--no-cache"]  # in a process: it silences all loggers
-    process = subprocess.run(command, cwd=Path(__file__).parents[1], capture_output=True, text=True, check=False)
-    assert process.returncode == 0, process.stdout
-
-
 SEARCH = """
 import sys
 
@@ -53,7 +45,6 @@ def handlers(tree: ast.Module) -> Iterator[ast.AST]:
 
 
 def called(handler: ast.AST) -> set[str]:
-    """Name what a handler calls."""
     return {ast.unparse(each.func) for each in ast.walk(handler) if isinstance(each, ast.Call)}
 
 

@@ -1,20 +1,17 @@
 """A learned rule adds up weighted figures of a pair, alike for one pair and many, and nothing else beside it."""
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from math import inf
 
 import numpy as np
-import orjson
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.grouped_search.explanations import reason
-from ibidem_core.errors import DamagedRecord
-from ibidem_core.records import parse_record
 from ibidem_dedupe.column_rules import Pairs
 from ibidem_dedupe.decision import decide
-from ibidem_dedupe.learned import FIGURES, SCHEME, Learned, Weight
+from ibidem_dedupe.learned import FIGURES, Learned, Weight
 from ibidem_dedupe.learned_evidence import measure, measure_columns
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed import Packed
@@ -23,30 +20,6 @@ from support.learned_rules import make_rule
 from support.windows import SampleWindow, example_settings, pack_signatures, signatures, windows
 
 figures = st.lists(st.floats(-3, 40), min_size=len(FIGURES), max_size=len(FIGURES))
-
-
-def test_a_rule_is_read_as_it_was_stored() -> None:
-    rule = make_rule(3)
-    assert parse_record(Learned, orjson.loads(orjson.dumps(asdict(rule)))) == rule
-
-
-def test_a_weight_changed_by_hand_is_refused() -> None:
-    record = orjson.loads(orjson.dumps(asdict(make_rule())))
-    record["weights"][0]["weight"] += 0.5
-    with pytest.raises(DamagedRecord, match="changed after it was learned"):
-        parse_record(Learned, record)
-
-
-def test_a_rule_of_other_figures_is_refused_by_name() -> None:
-    with pytest.raises(ValueError, match=f"'pf0'.*{SCHEME}"):
-        replace(make_rule(), scheme="pf0")
-
-
-@pytest.mark.parametrize("change", [lambda weights: weights[1:], lambda weights: weights[::-1], lambda _: ()])
-def test_a_rule_without_all_figures_in_order_is_refused(change: object) -> None:
-    weights = make_rule().weights
-    with pytest.raises(ValueError, match="runs, runs_of_shorter"):
-        Learned(0.0, change(weights))  # type: ignore[operator] # one of the lambdas above
 
 
 def test_weights_are_finite() -> None:

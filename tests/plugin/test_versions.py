@@ -34,18 +34,6 @@ def test_the_newest_version_of_each_engine_is_that_of_the_sources(plugins: dict[
         assert not any(each.concerns(newest) for each in differences)
 
 
-def test_a_version_that_is_not_in_the_table_is_built_as_the_others_of_its_line(plugins: dict[str, Any]) -> None:
-    versions, _ = plugins["read_table"]()
-    found = plugins["find_version"]("elasticsearch-8.19.4", versions)
-    assert (found.name, found.lucene.partition(".")[0]) == ("elasticsearch-8.19.4", "9")
-
-
-def test_a_version_of_no_line_is_refused_with_the_lines_that_there_are(plugins: dict[str, Any]) -> None:
-    versions, _ = plugins["read_table"]()
-    with pytest.raises(plugins["BuildError"], match=r"opensearch-2\.19\.x"):
-        plugins["find_version"]("opensearch-1.3.0", versions)
-
-
 @pytest.mark.parametrize(
     ("name", "zipped"),
     [
@@ -66,11 +54,3 @@ def test_doctor_names_the_zip_that_each_version_of_the_table_takes(plugins: dict
     for name in [*built, "opensearch-2.19.1", "opensearch-3.3.2"]:
         engine, _, version = name.partition("-")
         assert f"ibidem-{zip_version(engine, version)}.zip" == plugins["zip_for"](name, built)
-
-
-def test_a_text_that_no_source_has_is_an_error(plugins: dict[str, Any], tmp_path: Path) -> None:
-    difference = plugins["Difference"]({"opensearch": "3.0.0"}, "nothing", (("no such text", ""),))
-    (tmp_path / "opensearch").mkdir()
-    (tmp_path / "opensearch" / "pom.xml").write_text("<project/>")
-    with pytest.raises(plugins["BuildError"], match="no such text"):
-        plugins["apply"](difference, tmp_path, "opensearch")

@@ -26,7 +26,6 @@ class Way:
         self.log = folder / "worker.log"
 
     def start_worker(self, concurrency: int = 1) -> "subprocess.Popen[bytes]":
-        """Start `ibidem worker`."""
         self.environment["IBIDEM_CONCURRENCY"] = str(concurrency)
         worker = self.start("worker")
         self.workers.append(worker)

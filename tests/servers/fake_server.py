@@ -19,8 +19,6 @@ CERTIFICATE = Path(__file__).with_name("selfsigned.pem")
 
 @dataclass(frozen=True)
 class Request:
-    """A received request."""
-
     method: str
     path: str
     headers: dict[str, str]
@@ -108,11 +106,7 @@ class _Handler(BaseHTTPRequestHandler):
         if planned is None or planned.passed:
             status, headers, data = self.passed_on(request)
         else:
-            status, headers, data = (
-                planned.status,
-                {"X-Elastic-Product": "Elasticsearch"},
-                planned.data,
-            )
+            status, headers, data = (planned.status, {"X-Elastic-Product": "Elasticsearch"}, planned.data)
         if planned is not None and not planned.status:
             self.close_connection = True
             return

@@ -33,7 +33,6 @@ def names(index: str) -> str:
 
 
 def remove_indices(address: str, index: str = "news") -> None:
-    """Remove an index and its record indexes."""
     ask(address, "DELETE", f"/{names(index)}?ignore_unavailable=true")
 
 

@@ -26,7 +26,6 @@ def cache() -> Path:
 
 
 def fetched(name: str, artifacts: Sequence[str]) -> Path:
-    """Return a folder with the artifacts and what they depend on."""
     folder = cache() / name
     made(folder, lambda: fetch(folder, artifacts))
     return folder / "jars"

@@ -32,7 +32,6 @@ def release(java: Path) -> int:
 
 
 def java() -> Path:
-    """Return a `java` of release 21 or later."""
     for path in candidates():
         if path.exists() and release(path) >= MIN_VERSION:
             return path

@@ -50,7 +50,6 @@ class Network:
         self._flows.set()
 
     def end(self) -> None:
-        """Close everything."""
         self._listening.close()
         self.cut()
 
@@ -92,8 +91,6 @@ class Network:
 
 
 class Trouble:
-    """One kind of trouble of a network, which comes and goes."""
-
     def __init__(self, network: Network, kind: Kind) -> None:
         self.network, self._kind = network, kind
 

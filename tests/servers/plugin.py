@@ -11,7 +11,6 @@ import signal
 import threading
 from collections import Counter
 from collections.abc import Generator
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -24,10 +23,6 @@ from servers.tiers import mark_tiers
 SERVERS = pytest.StashKey[Servers]()
 LEFTOVERS = pytest.StashKey[Leftovers]()
 LEFT = pytest.StashKey[list[str]]()
-# Files with a test that `make quick` runs, among all that were collected.
-QUICK_FILES = pytest.StashKey[frozenset[Path]]()
-
-SLOWER = frozenset({"server", "slow", "thorough"})  # marks of what `make quick` leaves out
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -53,17 +48,12 @@ def pytest_runtest_teardown(item: pytest.Item) -> None:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Mark the later tiers, and put the slowest files first, so that no process is left with them at the end."""
     mark_tiers(items)
-    config.stash[QUICK_FILES] = frozenset(item.path for item in items if SLOWER.isdisjoint(_marks(item)))
     seconds: Counter[str] = Counter()
     for item in items:
         mark = item.get_closest_marker("timeout")
         second_tier = bool(item.get_closest_marker("thorough"))
         seconds[_file(item)] = max(seconds[_file(item)], mark.args[0] if mark else second_tier)
     items.sort(key=lambda item: -seconds[_file(item)])
-
-
-def _marks(item: pytest.Item) -> set[str]:
-    return {mark.name for mark in item.iter_markers()}
 
 
 def _file(item: pytest.Item) -> str:

@@ -22,7 +22,6 @@ def compiled(source: Path, jars: Path, java: Path, *options: str) -> Path:
 
 
 def class_path(jars: Path) -> str:
-    """Return the jars of a folder as a class path."""
     return ":".join(map(str, sorted(jars.glob("*.jar"))))
 
 

@@ -33,7 +33,6 @@ class Servers:
         atexit.register(self.stop)
 
     def url(self, name: str) -> str:
-        """Return the address of a server that answers, or raise `Missing`."""
         if address := os.environ.get(variable(name)):
             return address
         if name not in self.starting:
@@ -52,7 +51,6 @@ class Servers:
         threads.shutdown(wait=False)
 
     def started(self, name: str) -> str:
-        """Start one server and return its address."""
         process = Process(name, PREPARE[name])
         self.processes.append(process)
         return process.wait()

@@ -9,7 +9,7 @@ import pytest
 from kombu.utils.imports import symbol_by_name
 from redis import Redis
 
-from ibidem_core.errors import EngineError, Unavailable
+from ibidem_core.errors import Unavailable
 from ibidem_core.settings import BROKERS as SCHEMES
 from ibidem_core.settings import Settings, load
 from ibidem_workers.celery_app import BY_SCHEME, connect_broker, make_app, make_broker
@@ -33,10 +33,7 @@ def given_up_in_rabbitmq(settings: Settings) -> Callable[[], object]:
     return lambda: delete_queues(settings)
 
 
-BROKERS = {
-    "redis": given_up_in_redis,
-    "rabbitmq": given_up_in_rabbitmq,
-}
+BROKERS = {"redis": given_up_in_redis, "rabbitmq": given_up_in_rabbitmq}
 
 
 @pytest.mark.parametrize(
@@ -60,13 +57,6 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
         time.sleep(0.05)
     assert (rejections.count, rejections.where) == (1, f"queue {settings.queue}-dead")
     remove()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("address", ["redis://127.0.0.1:1/0", "amqp://a:b@127.0.0.1:1//"])
-def test_a_broker_that_is_away_is_an_error_of_ours(tmp_path: Path, address: str) -> None:
-    with pytest.raises(EngineError, match="does not answer"):
-        make_broker(load({"IBIDEM_BROKER": address}, tmp_path)).count_rejected()
 
 
 def test_every_scheme_that_the_settings_take_has_its_broker() -> None:

@@ -69,7 +69,6 @@ def test_a_letter_that_still_cannot_be_read_is_refused_again() -> None:
 
 
 def nested(depth: int) -> object:
-    """Return lists in lists."""
     value: object = "deep"
     for _ in range(depth):
         value = [value]

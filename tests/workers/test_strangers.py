@@ -247,7 +247,6 @@ def indexed_after(engine: Engine, settings: Settings) -> tuple[int, int]:
 
 
 def waiting(settings: Settings) -> bool:
-    """Return whether a message waits in the queue."""
     app = make_app(settings)
     with app.connection_for_read() as connection:
         return bool(app.conf.task_queues[0](connection.default_channel).queue_declare().message_count)

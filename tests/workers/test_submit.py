@@ -12,15 +12,12 @@ from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.errors import Refusal
-from ibidem_ingest.readers.formats import Tally
 from ibidem_workers.batches import SerializedBatch
 from ibidem_workers.ingest import REFUSALS_A_SLICE, Submission
 from ibidem_workers.runs import record, summary
 
 
 class Sent(list[dict[str, object]]):
-    """The documents that were sent."""
-
     def __call__(self, _: str, batch: SerializedBatch) -> None:
         self.extend(orjson.loads(each.json) for each in batch.documents)
 
@@ -71,18 +68,6 @@ def test_a_value_that_json_cannot_carry_is_refused_before_it_travels(
     assert [record["id"] for record in sent] == ["b"]
     (refusal,) = summary(engine, run)["refusals"]  # type: ignore[misc] # a list, as the test above shows
     assert (refusal["id"], refusal["field"]) == ("a", "meta")
-
-
-def test_ids_that_come_twice_are_said(engine: Engine, settings: Settings, sent: Sent) -> None:
-    run = Submission(engine, settings, sent).send([Document("a", "x"), Document("b", "x"), Document("a", "y")]).run
-    assert (record(engine, run).repeated, record(engine, run).repeated_ids) == (1, ["a"])
-
-
-def test_fields_that_went_into_meta_are_said(engine: Engine, settings: Settings, sent: Sent) -> None:
-    tally = Tally()
-    tally.moved.update(["court"])
-    run = Submission(engine, settings, sent, tally=tally).send([Document("a", "x")]).run
-    assert summary(engine, run)["meta_fields"] == ["court"]
 
 
 def test_documents_whose_date_cannot_be_read_are_counted(engine: Engine, settings: Settings, sent: Sent) -> None:

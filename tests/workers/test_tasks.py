@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 import pytest
 from celery.worker import consumer
 
-from ibidem.index.deletion import delete
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
@@ -69,22 +68,6 @@ def test_a_batch_that_is_accounted_for_is_left_alone(worker: Worker) -> None:
     first = worker.take({"id": "a", "text": SPEECH})
     assert worker.take({"id": "a", "text": "other text"}, {"id": "b", "text": "b"}) == first
     assert worker.context.engine.info().documents == 1
-
-
-def test_a_document_that_comes_again_is_unchanged(worker: Worker) -> None:
-    worker.take({"id": "a", "text": SPEECH, "version": 1})
-    assert counts(worker.take({"id": "a", "text": SPEECH, "version": 2}, number=1)) == (0, 1, 0, 0)
-
-
-def test_an_older_version_is_stale(worker: Worker) -> None:
-    worker.take({"id": "a", "text": SPEECH, "version": 2})
-    assert counts(worker.take({"id": "a", "text": "older", "version": 1}, number=1)) == (0, 0, 1, 0)
-
-
-def test_what_was_deleted_later_than_it_was_submitted_stays_away(worker: Worker, engine: Engine) -> None:
-    worker.take({"id": "a", "text": SPEECH, "version": 1})
-    delete(engine, ["a"])
-    assert counts(worker.take({"id": "a", "text": SPEECH, "version": 1}, number=1)) == (0, 0, 1, 0)
 
 
 def test_what_an_earlier_try_of_the_message_wrote_counts_as_indexed(worker: Worker) -> None:

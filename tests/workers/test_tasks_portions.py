@@ -54,7 +54,6 @@ def delivery(version: int = 1, *, died: bool = False, number: int = 0) -> Delive
 
 
 def bulks(server: Between) -> list[list[str]]:
-    """The ids in each write of documents."""
     bodies = [request.body for request in server.asked if "_bulk" in request.path]
     heads = [[orjson.loads(line) for line in body.splitlines() if line.startswith(b'{"create"')] for body in bodies]
     return [ids for each in heads if (ids := [next(iter(head.values()))["_id"] for head in each])]

@@ -69,7 +69,6 @@ class Theirs:
         assert not response["errors"], response
 
     def delete(self, name: str, index: str = ALIAS) -> None:
-        """Delete a document."""
         line = json.dumps({"delete": {"_id": name, **routing(name)}})
         ask(self.address, "POST", f"/{index}/_bulk", line + "\n")
 
@@ -117,7 +116,6 @@ def story(number: int, turn: int = 0) -> Source:
 
 
 def stories(count: int, turn: int = 0) -> dict[str, Source]:
-    """Make some."""
     return {f"t{number}": story(number, turn) for number in range(count)}
 
 
@@ -141,7 +139,6 @@ def foreign_index(request: pytest.FixtureRequest) -> Iterator[Theirs]:
 
 @pytest.fixture
 def foreign_settings(foreign_index: Theirs, tables_folder: Path) -> Settings:
-    """Settings for their index, by its alias."""
     return Settings(
         engine=foreign_index.address, index=ALIAS, fields=FIELDS, tables=tables_folder, concurrency=1, patience=1
     )

@@ -26,10 +26,7 @@ POLICIES = (POLICY, CLEAN, POLICY.within(30), POLICY.at("identical"), Policy(), 
 
 
 @example_settings
-@given(
-    windows,
-    st.sampled_from(POLICIES),
-)
+@given(windows, st.sampled_from(POLICIES))
 def test_every_pair_that_the_decision_joins_shares_a_look_up_key(window: SampleWindow, policy: Policy) -> None:
     rows = [(row, packed) for row in rows_of(window) if (packed := unpack(row.value)) is not None and packed.length]
     judged = judge(policy)

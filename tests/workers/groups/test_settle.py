@@ -138,7 +138,6 @@ def marks_of(engine: Engine) -> Marks:
 
 
 def named(engine: Engine, names: str) -> list[GroupedDocument]:
-    """Documents, in the order of the names."""
     found = {each.name.id: each for each in stored(engine)}
     return [found[name] for name in names]
 
