@@ -28,7 +28,6 @@ def values_of(name: str) -> Values:
 
 
 def render(values: Values) -> list[Manifest]:
-    """Every manifest; the notes are no manifest."""
     with Chart.load(CHART) as chart:
         texts = chart.render(values, name="try")
     found = (yaml.safe_load_all(text) for path, text in texts.items() if path.endswith(".yaml"))
@@ -45,7 +44,6 @@ def deployments(manifests: list[Manifest]) -> dict[str, Manifest]:
 
 @pytest.fixture(scope="module", params=FILES, ids=lambda name: name or "defaults")
 def manifests(request: pytest.FixtureRequest) -> list[Manifest]:
-    """The manifests of each value file."""
     return render(values_of(request.param))
 
 

@@ -48,7 +48,6 @@ parser: Any = importlib.import_module("re._parser")  # the tree that `re` itself
 
 
 def modules() -> Iterator[ModuleType]:
-    """Import the modules of the packages."""
     for name in PACKAGES:
         package = importlib.import_module(name)
         yield package
@@ -58,15 +57,12 @@ def modules() -> Iterator[ModuleType]:
 
 
 class Expression(NamedTuple):
-    """An expression and how it is used."""
-
     pattern: str  # what is written
     flags: int  # its flags, without the one for text or bytes
     methods: frozenset[str]  # the methods of `re` that it is used with
 
     @classmethod
     def parse(cls, pattern: str | bytes, flags: int, methods: Iterable[str]) -> "Expression":
-        """Take an expression for texts or for bytes."""
         text = pattern.decode("latin-1") if isinstance(pattern, bytes) else pattern
         return cls(text, int(flags) & ~int(re.UNICODE), frozenset(methods) & METHODS)
 
@@ -117,7 +113,6 @@ def made_while_running() -> set[str]:
 
 
 def texts(expression: str, length: int) -> Iterator[str]:
-    """Make the texts for an expression."""
     tree = parser.parse(expression)
     starts = [sample(tree[:end]) for end in range(1, len(tree) + 1)]
     pumps = {("", pump) for pump in (*starts, *ALPHABET)} | set(repeated(list(tree), ""))
@@ -127,7 +122,6 @@ def texts(expression: str, length: int) -> Iterator[str]:
 
 
 def repeated(nodes: Sequence[Node], prefix: str) -> Iterator[tuple[str, str]]:
-    """Yield what leads to each repetition, and what is repeated."""
     for at, (kind, value) in enumerate(nodes):
         lead = prefix + sample(nodes[:at])
         if kind in (parser.MAX_REPEAT, parser.MIN_REPEAT, parser.POSSESSIVE_REPEAT):
@@ -149,7 +143,6 @@ def has_possessive_group(expression: str) -> bool:
 
 
 def walk(nodes: Iterable[Node]) -> Iterator[Node]:
-    """Yield the parts of an expression, and the parts of these."""
     for kind, value in nodes:
         yield kind, value
         for part in value if isinstance(value, list | tuple) else ():
@@ -221,7 +214,6 @@ class Trial:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the process."""
         if self._process is not None:
             self._process.communicate()
 

@@ -28,7 +28,6 @@ RESTORED = {terms._TERM.pattern.decode(), batches._STRING.pattern.decode()}
 
 @pytest.fixture(scope="module")
 def every() -> list[Expression]:
-    """All expressions of the packages."""
     return expressions()
 
 

@@ -47,8 +47,6 @@ FILTERS = ((), (), (), ("source=AP",), ("date=1987-03..1987-11",))
 
 @dataclass(frozen=True)
 class Search:
-    """One search of the corpus."""
-
     text: str  # what is searched for
     filters: tuple[str, ...]
     parameters: Mapping[str, str]  # how its answer is grouped
@@ -87,7 +85,6 @@ LEFT_OUT = frozenset(("_score", "max_score", "took", "cursor", "took_ms", "group
 
 
 def digest(answer: Any, index: str) -> str:
-    """Hash an answer."""
     names: dict[str, str] = {}
 
     def plain(value: Any, key: str = "") -> Any:

@@ -6,6 +6,4 @@ GOLDEN = Path(__file__).parent / "golden"
 
 
 class Answers:
-    """The answers of a run."""
-
     writing = False

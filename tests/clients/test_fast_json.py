@@ -26,8 +26,6 @@ PLAIN, SURROGATE, NO_NUMBER = b'{"hits": [1, 2.5]}', b'{"name": "\\ud800"}', b'{
 
 
 class Node(elastic_transport.Urllib3HttpNode):
-    """A node of Elasticsearch that gives one answer."""
-
     answer = PLAIN
 
     def perform_request(self, *_: Any, **__: Any) -> Any:
@@ -37,8 +35,6 @@ class Node(elastic_transport.Urllib3HttpNode):
 
 
 class Connection(opensearchpy.Urllib3HttpConnection):
-    """A connection to OpenSearch that gives one answer."""
-
     answer = PLAIN
 
     def perform_request(self, *_: Any, **__: Any) -> Any:

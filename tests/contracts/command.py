@@ -29,13 +29,10 @@ class Exit:
 
 @dataclass(frozen=True)
 class Command:
-    """The command in a folder."""
-
     folder: Path  # the current folder while it runs
     settings: dict[str, str]  # `IBIDEM_…`, and all others of them unset
 
     def run(self, *typed: str) -> Exit:
-        """Run it to its end."""
         (script,) = entry_points(group="console_scripts", name="ibidem")
         out, err = StringIO(), StringIO()
         with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
@@ -50,14 +47,12 @@ class Command:
         return Exit(code if isinstance(code, int) else 0, out.getvalue(), err.getvalue())
 
     def json(self, *typed: str) -> Any:
-        """Run it with `--json`; gives the exit code and what was printed."""
         process = self.run(*typed, "--json")
         assert process.out, process.err
         return {"exit": process.code, "json": json.loads(process.out)}
 
     @property
     def database(self) -> Path:
-        """The file of its SQLite index."""
         return self.folder / ".ibidem" / "index.sqlite"
 
     def rows(self, sql: str) -> list[tuple[Any, ...]]:

@@ -12,7 +12,6 @@ FAMILIES = ("overrides", "idf")
 
 
 def commands(help_text: str) -> list[str]:
-    """Read the names of commands from a help text."""
     _, _, table = help_text.partition("─ Commands ─")
     return re.findall(r"^│ (\w[\w-]*)", table, re.MULTILINE)
 

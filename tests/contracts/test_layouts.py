@@ -27,7 +27,6 @@ def test_a_released_layout_is_never_edited() -> None:
 
 @pytest.fixture(scope="module")
 def command(tmp_path_factory: pytest.TempPathFactory) -> Command:
-    """The leases in a file."""
     command = leases(tmp_path_factory.mktemp("leases"))
     command.run("ingest", "documents.jsonl")
     return command

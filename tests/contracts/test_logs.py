@@ -29,7 +29,6 @@ def events(lines: str) -> set[str]:
 
 
 def capture() -> Iterator[str]:
-    """Read the events that are in the source, by level."""
     for path in PROJECT.rglob("*.py"):
         if path.relative_to(PROJECT).parts[0] in NOT_OURS:
             continue

@@ -106,13 +106,7 @@ def test_feature_set_evidence_reads_as_the_response_promises() -> None:
 
 @pytest.mark.parametrize(
     "changes",
-    [
-        {"length": 189},
-        {"number_sketch": OTHER.number_sketch},
-        {"full": False},
-        {"idf": TABLES[1]},
-        {"idf": ""},
-    ],
+    [{"length": 189}, {"number_sketch": OTHER.number_sketch}, {"full": False}, {"idf": TABLES[1]}, {"idf": ""}],
     ids=["lengths", "numbers", "pads", "another table", "no table"],
 )
 def test_a_guard_takes_feature_sets_away(changes: dict[str, object]) -> None:

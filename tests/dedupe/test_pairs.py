@@ -32,8 +32,6 @@ VALUE = BOOK.encode()
 
 
 class Reader:
-    """Counts what is read."""
-
     def __init__(self) -> None:
         self.asked: list[list[str]] = []
 

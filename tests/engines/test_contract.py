@@ -64,7 +64,6 @@ def book(*pages: int) -> str:
 
 
 def mark_words(text: str) -> str:
-    """Write a marked text with brackets for marks."""
     return text.replace(HIGHLIGHT[0], "[").replace(HIGHLIGHT[1], "]")
 
 

@@ -12,7 +12,6 @@ FILLING = "Lorem ipsum dolor sit amet. " * 40
 
 
 def cut(text: str, *phrases: str) -> str:
-    """Cut a passage and write brackets for marks."""
     return mark_words(passage(text, [Phrase(phrase) for phrase in phrases]))
 
 

@@ -42,7 +42,6 @@ def source(engine: Engine, address: str) -> Iterator[ReindexSource]:
 
 @pytest.fixture
 def copy_name(address: str, tidy: set[tuple[str, str]]) -> str:
-    """The name of an index that is not there."""
     tidy.add((address, "news-copy"))
     remove_indices(address, "news-copy")
     return "news-copy"

@@ -113,12 +113,7 @@ class TestCarriers:
 
     @pytest.mark.parametrize("clue", ["bands", "content"])
     def test_a_lead_behind_very_many_that_joined_another_is_found(
-        self,
-        engine: Engine,
-        groups: StoredGroups,
-        record: Make,
-        monkeypatch: pytest.MonkeyPatch,
-        clue: LookupField,
+        self, engine: Engine, groups: StoredGroups, record: Make, monkeypatch: pytest.MonkeyPatch, clue: LookupField
     ) -> None:
         monkeypatch.setattr("ibidem_engines.sqlite.groups.MAX_LEADS", 3)
         store(engine, *(record(name, LONG) for name in "abcdef"))

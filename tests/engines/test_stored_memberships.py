@@ -54,7 +54,6 @@ def read(engine: Engine, members: MembershipStore, *ids: str) -> list[Values]:
 
 
 def own(*places: Values) -> Values:
-    """Return the values that places have."""
     return {field: value for place in places for field, value in place.items() if value is not None}
 
 

@@ -49,7 +49,6 @@ class Own(ExitStack):
         self._running: dict[str, Process] = {}
 
     def server(self, name: str) -> Process:
-        """Return a server that answers."""
         if name not in self._running:
             process = self._running[name] = Process(name, PREPARE[name])
             self.callback(process.stop)
@@ -103,7 +102,6 @@ class Setting:
         return ["worker", "submitter", *self.breakable]
 
     def ingest(self, path: Path) -> "Command":
-        """Give the command."""
         return Command(self, path)
 
     def runs(self) -> set[str]:
@@ -166,7 +164,6 @@ class Command:
         wait_for(lambda: self.process.poll() is not None or bool(self._setting.runs() - self._known), 30)
 
     def account(self) -> dict[str, Any]:
-        """Return what it printed."""
         account: dict[str, Any] = json.loads(self._output.read_text())
         return account
 

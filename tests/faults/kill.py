@@ -7,7 +7,6 @@ from pathlib import Path
 
 
 def kill(pid: int) -> bool:
-    """Kill a process; False when it was gone."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(pid, signal.SIGKILL)
         return True
@@ -22,7 +21,6 @@ def living(pid: int) -> bool:
 
 
 def processes_with(name: str, value: str) -> list[int]:
-    """Return the living processes that were started with a variable."""
     variable, pids = f"{name}={value}".encode(), []
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):

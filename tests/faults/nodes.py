@@ -16,8 +16,6 @@ DOCUMENTS = 240  # so many make some sixty batches, so that a node is lost betwe
 
 @dataclass(frozen=True)
 class Loss:
-    """The result of a loss."""
-
     node: str  # which one was lost: the one that held the primary shard
     before: int  # documents that were accounted for when it went
     after: int  # documents that were accounted for since

@@ -109,8 +109,6 @@ def check(outcome: Document | Refusal) -> None:
 
 
 def write_file(name: str) -> Callable[[bytes], None]:
-    """Return what reads an input as a file of a name."""
-
     def run(data: bytes) -> None:
         path = folder() / name
         path.write_bytes(data)

@@ -184,12 +184,7 @@ def ledger(data: bytes) -> None:
     """Read records of every ledger, as somebody may have written them who has the right to."""
     read = parse(data)
     if isinstance(read, dict):
-        for reader in (
-            BatchResult.from_json,
-            RunRecord.from_json,
-            Override.from_record,
-            read_letter,
-        ):
+        for reader in (BatchResult.from_json, RunRecord.from_json, Override.from_record, read_letter):
             try:
                 reader(read)
             except ENDS:

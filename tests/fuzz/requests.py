@@ -109,12 +109,10 @@ def run_search(parameters: Mapping[str, str], body: Mapping[str, Any]) -> None:
 
 
 def packed_body(data: bytes) -> None:
-    """Read a body that came packed."""
     read_json(decompress(data, "gzip"))
 
 
 def several(data: bytes) -> None:
-    """Read several searches in one body."""
     query_string, _, body = data.partition(b"\n")
     parameters = dict(QueryParams(as_sent(query_string)))
     for line in read_lines([read_json(line) for line in body.split(b"\n")]):
@@ -135,7 +133,6 @@ def cursors(data: bytes) -> None:
 
 
 def names(data: bytes) -> None:
-    """Read names of indexes, hosts and sites."""
     text = as_sent(data)
     for read in (
         lambda: split_alias(text),
@@ -149,7 +146,6 @@ def names(data: bytes) -> None:
 
 
 def condition(data: bytes) -> None:
-    """Read the condition on labels, and a filter."""
     for read in (parse_condition, parse_filter):
         try:
             read(as_any_text(data))

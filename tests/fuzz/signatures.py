@@ -54,7 +54,6 @@ def table() -> Table:
 
 @cache
 def make_packed(number: int) -> bytes:
-    """Pack one of the texts."""
     document = Document(f"doc-{number}", TEXTS[number], date="1987-03", source="AP")
     return pack(document, sign_one(document, table()), ("source",))
 
@@ -143,7 +142,6 @@ def pointer(data: bytes) -> None:
 
 
 def stored_table() -> bytes:
-    """Return the file of a table."""
     path = folder() / "example.idf"
     Table.build("en", 1_000, {"rare": 6, "court": 600, "naïve": 40}, "three words").save(path)
     return path.read_bytes()
@@ -151,7 +149,6 @@ def stored_table() -> bytes:
 
 @cache
 def make_long(text: str) -> bytes:
-    """Sign a long text."""
     long_signatures = sign_long(Document("a", text))
     assert long_signatures is not None
     return long_signatures.encode()

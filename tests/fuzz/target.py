@@ -13,8 +13,6 @@ ENDS: tuple[type[Exception], ...] = (IbidemError,)  # the errors of the project'
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One parser."""
-
     # Feeds it; raises what the parser raises, and `AssertionError` where it breaks a promise.
     run: Callable[[bytes], None]
     examples: Sequence[bytes]  # real inputs, which are changed at random

@@ -95,7 +95,6 @@ def kind(request: pytest.FixtureRequest) -> str:
 
 @pytest.fixture(scope="module")
 def archives(request: pytest.FixtureRequest, kind: str) -> Iterator[Archives]:
-    """The archives, filled."""
     address: str = request.getfixturevalue(kind)
     shards: int = getattr(request, "param", 1)
     indices = [f"archive-{name}-{shards}{os.getpid()}" for name in ("whole", "bare", "titled")]

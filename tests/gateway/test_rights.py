@@ -36,7 +36,6 @@ READS = [
 
 @pytest.fixture(scope="module")
 def guarded(leases: Leases) -> Iterator[Between]:
-    """The engine with accounts."""
     with with_accounts(leases) as server:
         yield server
 

@@ -21,7 +21,6 @@ def page(engine: Engine, number: int = 1, size: int = 2, overrides: Any = None, 
 
 
 def pages(engine: Engine, size: int, **options: object) -> list[dict[str, Any]]:
-    """All pages."""
     responses: list[dict[str, Any]] = []
     while not responses or responses[-1]["hits"]["hits"]:
         responses.append(page(engine, len(responses) + 1, size, **options))

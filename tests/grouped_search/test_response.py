@@ -193,10 +193,7 @@ OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
             "41 of 60 rare terms shared, the same day",
         ),
         ({"signature": "termvector", "shared": 41, "of": 60, "days_apart": None}, "41 of 60 rare terms shared"),
-        (
-            {"signature": "profile", "length_ratio": 0.81},
-            "the same frequent words equally often, one is 19 % shorter",
-        ),
+        ({"signature": "profile", "length_ratio": 0.81}, "the same frequent words equally often, one is 19 % shorter"),
         (
             {"signature": "minhash", "shared": 60, "of": 100, "numbers_agree": False},
             "about 75 % of the text shared, other numbers",
@@ -252,6 +249,4 @@ def test_two_that_are_named_are_in_one_sentence() -> None:
 
 def test_the_remedy_stands_beside_the_hits_without_signatures_whatever_else_is_counted() -> None:
     account = {"unsigned": 2, "unsettled": 1, "documents": {"in_window": 2}}
-    assert list(remarks(account)) == [
-        "2 not signed yet; run ibidem backfill",
-    ]
+    assert list(remarks(account)) == ["2 not signed yet; run ibidem backfill"]

@@ -78,7 +78,6 @@ def make_request(**arguments: object) -> Any:
 def pages(
     engine: Engine, words: str, size: int, *, cursor: bool = True, mode: str = "indent", **arguments: object
 ) -> Any:
-    """All pages to the end."""
     responses, page, following = [], 1, None
     query = parse_query(words) if words else parse_query("").__class__()
     while True:
@@ -148,7 +147,6 @@ def test_groups_are_where_their_best_document_is_and_hold_those_of_their_name(li
 
 
 def only(response: Json, **fields: object) -> list[Json]:
-    """The hits whose `_dedupe` says so."""
     return [
         hit for hit in list_hits(response) if all(hit["_dedupe"].get(name) == value for name, value in fields.items())
     ]
@@ -156,7 +154,6 @@ def only(response: Json, **fields: object) -> list[Json]:
 
 @pytest.fixture
 def empty_index(address: str) -> Iterator[Any]:
-    """Makes indexes for one test."""
     engines: list[Engine] = []
 
     def make(*records: Record, settle: bool = True) -> Engine:

@@ -158,10 +158,7 @@ def test_a_condition_that_is_not_understood_is_refused(typed: str) -> None:
         parse_condition(typed)
 
 
-@pytest.mark.parametrize(
-    "table",
-    ["a,b,duplicate\nx,y,1\ny,x,0\nx,z,1\n", "id,cluster\nx,1\ny,1\nx,2\nz,2\n"],
-)
+@pytest.mark.parametrize("table", ["a,b,duplicate\nx,y,1\ny,x,0\nx,z,1\n", "id,cluster\nx,1\ny,1\nx,2\nz,2\n"])
 def test_labels_that_contradict_each_other_are_named(tmp_path: Path, table: str) -> None:
     path = tmp_path / "labels.csv"
     path.write_text(table, encoding="utf-8")

@@ -65,7 +65,6 @@ class FrailNodes(Nodes):
         return self._hit or bool(self.links and self.links.felt) or any(disk.is_felt for disk in self.disks.values())
 
     def address_of(self, name: str) -> str:
-        """One node, as `IBIDEM_ENGINE` names it."""
         return f"{self._engine}+http://127.0.0.1:{self._ports[name]}"
 
     def holder(self, index: str) -> str:
@@ -84,7 +83,6 @@ class FrailNodes(Nodes):
             os.kill(pid, number)
 
     def kill(self, name: str) -> None:
-        """Kill a node."""
         self._nodes[name].kill()
 
     def heal(self) -> None:

@@ -23,8 +23,6 @@ def build_library(folder: Path) -> Path:
 
 
 class Disk:
-    """The disk of one node."""
-
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 

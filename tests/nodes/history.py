@@ -76,7 +76,6 @@ class History(Shelf):
         return "\n".join(map(json.dumps, named))
 
     def brought_back(self, engine: Engine) -> list[str]:
-        """Name the deleted documents that are there."""
         engine.refresh()
         places = [(engine.index, name) for name in self.deleted]
         return [f"{each.document.id} was deleted and is back" for each in engine.fetch(places)]
@@ -145,7 +144,6 @@ class People:
     _stop: threading.Event = field(default_factory=threading.Event)
 
     def start(self) -> None:
-        """Begin."""
         self._thread = threading.Thread(target=self._work, name="people", daemon=True)
         self._thread.start()
 
@@ -178,8 +176,6 @@ class People:
 
 
 def deletion(history: History, engine: Engine, name: str) -> Act:
-    """Delete a document."""
-
     def note() -> None:
         history.deleted[name] = history.standing.pop(name)
 

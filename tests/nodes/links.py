@@ -53,7 +53,6 @@ class Links:
         self.felt.clear()
 
     def end(self) -> None:
-        """Close everything."""
         for each in self._listening.values():
             each.close()
         for direction in list(self._open):

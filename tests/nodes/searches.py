@@ -69,11 +69,9 @@ class Searches:
 
     @property
     def whole(self) -> int:
-        """How many were answered."""
         return self._whole.total()
 
     def start(self) -> None:
-        """Begin."""
         self._threads = [threading.Thread(target=self._search, args=(name,), daemon=True) for name in NAMES]
         if self.cancels:
             self._threads.append(threading.Thread(target=self._cancel, daemon=True))

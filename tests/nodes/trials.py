@@ -59,7 +59,6 @@ class Place:
 
     @property
     def index(self) -> str:
-        """The index that is written to."""
         return self.setting.settings.index
 
     def begin(self) -> None:
@@ -69,7 +68,6 @@ class Place:
         self.setting.way.json("ingest", str(path), exit_code=SOME_REFUSED, timeout=PATIENCE_S)
 
     def others(self, name: str) -> list[str]:
-        """Name the other nodes."""
         return [each for each in NAMES if each != name]
 
 

@@ -63,7 +63,6 @@ def not_run(missing: Missing) -> NoReturn:
 
 @pytest.fixture(scope="session")
 def signed_records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
-    """Stories with their signatures."""
     tables = english_tables(tmp_path_factory.mktemp("tables"), dict(counts(STORIES)))
     rows = zip(STORIES, sign(STORIES, tables), strict=True)
     return [
@@ -133,6 +132,5 @@ def wrapped_client(plain_client: Any) -> Any:
 
 @pytest.fixture
 def asking(plain_client: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
-    """A wrapped client that asks the plugin."""
     monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
     return ibidem.wrap(plain_client)

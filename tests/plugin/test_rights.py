@@ -37,7 +37,6 @@ class Archives:
     url: str  # address of the server before it
 
     def search(self, index: str, account: str, body: Json, options: Json) -> Json:
-        """Search with an account."""
         client: Any = CLIENTS[self.kind][0](self.url, headers={"authorization": account})
         try:
             return through_plugin(client, index, body, options)
@@ -47,7 +46,6 @@ class Archives:
 
 @pytest.fixture(params=[1, 3], ids=["one shard", "three shards"], scope="module")
 def archives(request: pytest.FixtureRequest, kind: str, cluster: str) -> Iterator[Archives]:
-    """The archives, filled."""
     held = {WHOLE: documents(), BARE: public(documents()), TITLED: public(documents(titles=True))}
     for index, archive in held.items():
         fill(cluster, index, archive, request.param)

@@ -30,7 +30,6 @@ OF_A_SEARCH = {"GroupedSearch", "StoredSearch", "Searches", "Ranking", "ResultLi
 
 
 def processes(cluster: str) -> dict[str, int]:
-    """Return the process of each node, by the node's name."""
     nodes = ask(cluster, "GET", "/_nodes/process")["nodes"].values()
     return {node["name"]: node["process"]["id"] for node in nodes}
 
@@ -42,7 +41,6 @@ def tasks(cluster: str) -> dict[str, Json]:
 
 
 def awaited(look: Callable[[], Any]) -> Any:
-    """Return what is there as soon as it is."""
     deadline = time.monotonic() + 60
     while not (value := look()):
         assert time.monotonic() < deadline, "it did not come within a minute"

@@ -162,7 +162,6 @@ def impossible() -> Iterator[tuple[str, bytes]]:
 
 
 def verdicts() -> list[dict[str, Any]]:
-    """List all values, each with what it is and whether it is read."""
     cases = [(True, whole()), (False, damaged()), (False, impossible())]
     return [
         {"case": case, "bytes": b64encode(value).decode(), "read": read}

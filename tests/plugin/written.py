@@ -74,8 +74,6 @@ PAGES = ((1, ROWS), (1, 4), (2, 4), (3, 3))  # pages and their sizes
 
 @dataclass(frozen=True)
 class Listed:
-    """A ranking that is a list."""
-
     hits: Sequence[Hit]  # in rank order
     words: Sequence[Override] = field(default=())  # manual decisions
 
@@ -151,7 +149,6 @@ def spoiled(value: bytes, rng: random.Random) -> list[bytes]:
 
 
 def fields(packed: Packed | None) -> Json | None:
-    """Return what is read of a value."""
     if packed is None:
         return None
     return {

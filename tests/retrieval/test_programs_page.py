@@ -30,14 +30,12 @@ def program(name: str) -> dict[str, Any]:
 
 @pytest.fixture
 def service(passages: str, monkeypatch: pytest.MonkeyPatch) -> TestClient:
-    """The service over the index of passages."""
     for name, value in {"IBIDEM_ENGINE": passages, "IBIDEM_INDEX": "passages", "PASSAGES_KEY": "secret"}.items():
         monkeypatch.setenv(name, value)
     return TestClient(program("passages.py")["app"])
 
 
 def ask_dify(service: TestClient, k: int, threshold: float) -> list[dict[str, Any]]:
-    """Ask as Dify does."""
     body = {
         "knowledge_id": "passages",
         "query": "rent",

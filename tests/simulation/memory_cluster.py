@@ -37,7 +37,6 @@ class Stored:
 
     @property
     def id(self) -> str:
-        """Its id."""
         return self.record.document.id
 
     @property
@@ -63,8 +62,6 @@ def values_of(packed: bytes, long: bytes = b"") -> Mapping[LookupField, frozense
 
 @dataclass(slots=True)
 class Shard:
-    """A shard."""
-
     documents: dict[str, Stored] = field(default_factory=dict)  # documents as they are
     view: dict[str, Stored] = field(default_factory=dict)  # documents as searches see them
     last: int = 0  # number of the last write
@@ -75,7 +72,6 @@ class Shard:
         self.view = dict(self.documents)
 
     def put(self, document: Stored, engine_version: int | None = None) -> ActionOutcome:
-        """Write a document."""
         before = self.documents.get(document.id)
         self.last += 1
         version = engine_version or (before.engine_version + 1 if before else 1)
@@ -94,14 +90,11 @@ class Shard:
 
 @dataclass(slots=True)
 class MemoryIndex:
-    """An index."""
-
     name: str
     uuid: str  # the engine's own name of it
     shards: list[Shard]
 
     def shard(self, id_: str) -> Shard:
-        """Return the shard of a document."""
         return self.shards[crc32(id_.encode()) % len(self.shards)]
 
     def get(self, id_: str) -> Stored | None:
@@ -122,7 +115,6 @@ class MemoryCluster:
     _made: int = 0
 
     def create(self, name: str) -> None:
-        """Make an index, unless it is there."""
         if name not in self.indices and name not in self.aliases:
             self._made += 1
             self.indices[name] = MemoryIndex(name, f"uuid-{self._made}", [Shard() for _ in range(self.shards)])
@@ -136,7 +128,6 @@ class MemoryCluster:
         return index
 
     def shard(self, part: ShardRef) -> Shard:
-        """Return a part."""
         return self.resolve(part.index).shards[part.shard]
 
     def body(self, document: Stored) -> bytes:

@@ -68,8 +68,6 @@ class MemoryLedgers:
     def put_onto(
         self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]], states: Mapping[str, RecordState]
     ) -> list[str]:
-        """Keep records onto the states that were read; returns the keys of those that have changed."""
-
         def keep(key: str) -> bool:
             own = self._of(ledger)
             if (_state(own[key]) if key in own else None) != states.get(key):
@@ -81,7 +79,6 @@ class MemoryLedgers:
         return [key for key, is_kept in zip(entries, kept, strict=True) if not is_kept]
 
     def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        """Read records by key."""
         found = self._link.call(lambda: {key: self._of(ledger)[key] for key in keys if key in self._of(ledger)})
         return {key: orjson.loads(body) for key, body in found.items()}
 

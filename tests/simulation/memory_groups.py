@@ -23,8 +23,6 @@ SLICE = 1_000
 
 
 class MemoryGroups(StoredGroups):
-    """Groups of an index in memory."""
-
     def __init__(self, link: Link, name: str) -> None:
         self.index = name
         self._link = link
@@ -139,7 +137,6 @@ class MemoryGroups(StoredGroups):
         return [self._document(each) for each in sorted(found, key=lambda each: each.order)]
 
     def _search(self, part: ShardRef) -> list[Stored]:
-        """Read what searches see of a part."""
         return self._link.call(lambda: list(self._link.cluster.shard(part).view.values()), "search")
 
     def _document(self, each: Stored) -> GroupedDocument:

@@ -29,8 +29,6 @@ class Lease:
 
 @dataclass(eq=False, slots=True)
 class Message:
-    """One message in the queue."""
-
     body: bytes
     sent: tuple[float, int]  # when, and a number that orders those of the same time
     tries: int = 0  # how often it was taken before and its lease lapsed
@@ -39,14 +37,11 @@ class Message:
 
 @dataclass(slots=True)
 class Messages:
-    """All messages of a queue."""
-
     scheduler: Scheduler
     seconds: float  # of a lease
     kept: list[Message] = field(default_factory=list)
 
     def put(self, body: bytes) -> None:
-        """Add a message."""
         self.kept.append(Message(body, self._now()))
 
     def has_lapsed(self, lease: Lease) -> bool:
@@ -81,8 +76,6 @@ class Messages:
 
 
 class MemoryQueue:
-    """The queue, as one process has it."""
-
     def __init__(self, messages: Messages) -> None:
         self._messages, self._scheduler = messages, messages.scheduler
         self._lease: Lease | None = None
@@ -111,7 +104,6 @@ class MemoryQueue:
             self._messages.kept.remove(message)
 
     def close(self) -> None:
-        """Give up the lease."""
         if self._lease is not None:
             self._lease.is_over = True
 

@@ -28,8 +28,6 @@ class Endless(AssertionError):
 
 @dataclass(eq=False, slots=True)
 class Process:
-    """A simulated process."""
-
     name: str
     machine: str  # the machine that it runs on: those of one machine have one clock, and see each other end
     work: Callable[[], object]  # what it does
@@ -58,7 +56,6 @@ class Scheduler:
         return self._current
 
     def spawn(self, name: str, work: Callable[[], object], machine: str = "one", after: float = 0.0) -> Process:
-        """Start a process."""
         process = Process(name, machine, work)
         process.fiber = greenlet(lambda: self._work(process), self._hub)
         self.processes.append(process)

@@ -171,7 +171,6 @@ def _workers(world: World) -> list[Callable[[], Process]]:
 
 
 def _submitted(world: World) -> bool:
-    """Return whether all that is to be submitted or deleted is."""
     senders = [each for each in world.scheduler.processes if each.name.startswith(("submit", "delete"))]
     return all(each.is_over for each in senders)
 

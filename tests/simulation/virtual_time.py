@@ -43,7 +43,6 @@ def ended(scheduler: Scheduler, name: str) -> bool:
 
 
 def name_of(process: Process | None) -> str:
-    """Name a process as `this_process` does."""
     return f"{process.machine}~{process.name}" if process else "one~outside"
 
 

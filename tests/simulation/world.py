@@ -63,8 +63,6 @@ FOLDERS: list[TemporaryDirectory[str]] = []  # they go with this process
 
 @dataclass(slots=True)
 class World:
-    """One schedule."""
-
     scheduler: Scheduler  # of its processes
     faults: Faults  # what goes wrong
     messages: Messages  # in the queue
@@ -95,7 +93,6 @@ class World:
         self.send(Batch(number, [each.as_record() for each in documents]))
 
     def send(self, batch: Batch, *, again: bool = False) -> None:
-        """Put a message into the queue."""
         self.scheduler.pause(0.001)
         self.messages.put(orjson.dumps([batch.number, batch.records, again]))
 

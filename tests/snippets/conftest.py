@@ -67,7 +67,6 @@ def articles(opensearch: str) -> Iterator[str]:
 
 
 def remove(address: str) -> None:
-    """Remove the indexes of these tests."""
     rows = ask(address, "GET", f"/_cat/indices/{MINE}*?format=json&expand_wildcards=all")
     for each in rows:
         ask(address, "DELETE", f"/{each['index']}?ignore_unavailable=true")

@@ -12,8 +12,6 @@ NAME = re.compile(r"# ([\w./-]+)\n")
 
 @dataclass(frozen=True)
 class Block:
-    """One block of code."""
-
     language: str  # as its fence says; `sh` for an indented block; `file` for a program with its name in the first line
     body: str  # what it holds
     name: str = ""  # of the file
@@ -29,7 +27,6 @@ def blocks(path: Path) -> list[Block]:
 
 
 def fenced(language: str, body: str) -> Block:
-    """Read a fenced block."""
     match = NAME.match(body)
     return Block("file", body, match[1]) if match and language != "sh" else Block(language, body)
 

@@ -56,7 +56,6 @@ DEMO = "IBIDEM_ENGINE=sqlite:///.ibidem/demo"
 
 
 def find_outputs(page: Path) -> Iterator[list[str]]:
-    """Yield the commands of each block of a page."""
     for block in blocks(page):
         if matches := [line for line in commands(block) if PROGRAM.match(line)]:
             yield matches

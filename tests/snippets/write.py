@@ -12,7 +12,6 @@ from snippets.test_tutorials import MINE, TUTORIALS, remove, write
 
 
 def main(names: list[str]) -> None:
-    """Write the named pages, or all."""
     address = os.environ.get("IBIDEM_TEST_OPENSEARCH", "")
     for name in names or TUTORIALS:
         with tempfile.TemporaryDirectory(prefix=MINE) as folder:

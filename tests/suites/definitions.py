@@ -22,8 +22,6 @@ ELASTICSEARCH_TESTS = "org.elasticsearch:rest-api-spec:7.10.2"
 
 @dataclass(frozen=True)
 class SuiteTest:
-    """One test of a suite."""
-
     chapter: str  # its folder
     name: str  # file and name
     setup: Sequence[Any]  # steps before it
@@ -50,7 +48,6 @@ def requests_of(artifact: str) -> Mapping[str, Any]:
 
 
 def read_chapter(artifact: str, chapter: str) -> Iterator[SuiteTest]:
-    """Yield the tests of a chapter."""
     prefix = f"rest-api-spec/test/{chapter}/"
     with zipfile.ZipFile(jar(artifact)) as archive:
         for name in sorted(archive.namelist()):
@@ -59,7 +56,6 @@ def read_chapter(artifact: str, chapter: str) -> Iterator[SuiteTest]:
 
 
 def read(chapter: str, file: str, text: str) -> Iterator[SuiteTest]:
-    """Read one file."""
     parts = [part for part in yaml.load_all(text, LOADER) if part]
     sections = [(name, steps or []) for part in parts for name, steps in part.items()]
     sections_by_name = dict(each for each in sections if each[0] in ("setup", "teardown"))

@@ -48,7 +48,6 @@ class Runner:
         self._client.close()
 
     def run(self, test: SuiteTest) -> None:
-        """Run a test."""
         self._stash, self._answers = {}, []
         try:
             for step in (*test.setup, *test.steps):
@@ -270,7 +269,6 @@ def as_text(value: Any) -> str:
 
 
 def as_content(body: Any) -> bytes | None:
-    """Write a body: lists as lines, texts as they are."""
     if body is None:
         return None
     if isinstance(body, list):

@@ -127,6 +127,5 @@ def same_for_all(answer: Any) -> Any:
 
 
 def check_hidden(answer: Any) -> None:
-    """Check that an answer says nothing of what is hidden."""
     text = answer if isinstance(answer, str) else json.dumps(answer, default=str)
     assert [word for word in SECRETS if word in text] == []

@@ -16,7 +16,6 @@ def page(number: int, words: int = 150) -> list[str]:
 
 
 def book(*numbers: int) -> str:
-    """A book of these pages."""
     return "\f".join(" ".join(page(number)) for number in numbers)
 
 
@@ -37,7 +36,6 @@ def misread_text(text: str, share: float, seed: int = 1) -> str:
 
 
 def must(text: str) -> LongSignatures:
-    """The long signatures of a text that is long."""
     long_signatures = sign_long(Document("a", text))
     assert long_signatures is not None
     return long_signatures

@@ -58,5 +58,4 @@ def tables(tmp_path_factory: pytest.TempPathFactory) -> Tables:
 
 @pytest.fixture(scope="session")
 def tables_folder(tables: Tables) -> Path:
-    """Where that table is kept."""
     return tables.folder

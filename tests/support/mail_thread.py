@@ -11,7 +11,6 @@ RENT = (
 
 
 def quote(text: str) -> str:
-    """Mark a text as quoted."""
     return "".join(f"> {line}\n" for line in text.splitlines())
 
 

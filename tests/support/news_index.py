@@ -22,13 +22,11 @@ def stories() -> list[Document]:
 
 @pytest.fixture(scope="session")
 def story_tables(tmp_path_factory: pytest.TempPathFactory, stories: list[Document]) -> Tables:
-    """One English table, counted from the stories."""
     return english_tables(tmp_path_factory.mktemp("tables"), dict(counts(stories)))
 
 
 @pytest.fixture(scope="session")
 def records(stories: list[Document], story_tables: Tables) -> list[Record]:
-    """The stories signed and packed."""
     pairs = zip(stories, sign(stories, story_tables), strict=True)
     return [
         Record(each, signatures, at + 1, f"{at:032x}", pack(each, signatures))
@@ -38,7 +36,6 @@ def records(stories: list[Document], story_tables: Tables) -> list[Record]:
 
 @pytest.fixture(scope="session")
 def news_window(records: list[Record]) -> SampleWindow:
-    """The stories as one window."""
     return SampleWindow([each.packed for each in records])
 
 

@@ -72,7 +72,6 @@ def entry(name: str, kind: int, following: int, child: int, start: int, size: in
 
 
 def compound_file(tree: Tree) -> bytes:
-    """Write a compound file."""
     sectors, small = Chains(SECTOR), Chains(SMALL)
     directory = Directory(sectors, small, [b""])
     child = directory.below(tree)
@@ -107,7 +106,6 @@ class Message:
     code_page: int = 0  # how texts are encoded; 0: as UTF-16
 
     def tree(self, head: int = 32) -> Tree:
-        """Return its streams and storages."""
         kind = "001E" if self.code_page else "001F"
         return {
             "__properties_version1.0": bytes(head) + b"".join(self._fixed()),
@@ -118,7 +116,6 @@ class Message:
         }  # fmt: skip
 
     def file(self) -> bytes:
-        """Return it as a file."""
         return compound_file(self.tree())
 
     def _encode(self, text: str) -> bytes:

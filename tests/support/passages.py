@@ -21,5 +21,4 @@ def cut_lease() -> list[Record]:
 
 
 def passage(name: str, text: str, document: str, date: str) -> Record:
-    """A passage that names its document."""
     return make_record(name, text, date=date, meta={"document": document})

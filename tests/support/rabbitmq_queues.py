@@ -5,7 +5,6 @@ from ibidem_workers.celery_app import make_app
 
 
 def delete_queues(settings: Settings) -> None:
-    """Delete every queue of an application."""
     app = make_app(settings)
     with app.connection_for_write() as connection:
         for queue in app.conf.task_queues:

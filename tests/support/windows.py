@@ -74,7 +74,6 @@ def value(signatures: Signatures, name: str = "a", date: str = "", source: str =
 
 
 def pack_signatures(signatures: Signatures, name: str = "a", date: str = "", docket: str = "") -> Packed:
-    """Pack signatures and read them again."""
     read = unpack(value(signatures, name, date, docket=docket))
     assert read is not None
     return read
@@ -143,8 +142,6 @@ def odd_signatures(rng: random.Random, number: int) -> Signatures:
 
 @dataclass(frozen=True, slots=True)
 class SampleWindow:
-    """The hits of a generated window."""
-
     values: Sequence[bytes | None]
 
     @property
@@ -154,7 +151,6 @@ class SampleWindow:
 
     @property
     def packed(self) -> list[Packed | None]:
-        """Each value as `unpack` reads it."""
         return [None if each is None else unpack(each) for each in self.values]
 
 

@@ -55,7 +55,6 @@ def signed_records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
 
 
 def fill_index(url: str, index: str, records: Sequence[Record]) -> Engine:
-    """An index with these documents."""
     remove_indices(url.partition("/?")[0], index)
     engine = open_engine(url, index)
     engine.create()
@@ -83,5 +82,4 @@ def plain_client(kind: str, address: str, library: Engine) -> Iterator[Any]:
 
 @pytest.fixture(scope="module")
 def wrapped_client(plain_client: Any) -> Any:
-    """The same client, wrapped."""
     return ibidem.wrap(plain_client)

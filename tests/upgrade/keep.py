@@ -49,7 +49,6 @@ def keep(folder: Path, opensearch: str) -> None:
 
 
 def write(address: str, index: str, signed_records: list[Record]) -> None:
-    """Write all into a new index."""
     with closing(open_engine(address, index)) as engine:
         engine.create()
         engine.write(signed_records)
@@ -57,7 +56,6 @@ def write(address: str, index: str, signed_records: list[Record]) -> None:
 
 
 def main() -> None:
-    """Keep the index of this schema."""
     with tempfile.TemporaryDirectory() as folder:
         unpacked(FIRST, Path(folder))
         keep(Path(folder), os.environ["IBIDEM_TEST_OPENSEARCH"])

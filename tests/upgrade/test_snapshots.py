@@ -42,7 +42,6 @@ class Archive:
         self.ask("PUT", f"/_snapshot/{self.index}", {"type": "fs", "settings": settings})
 
     def keep(self, index: str) -> None:
-        """Take a snapshot of some indexes."""
         body = {"indices": index, "include_global_state": False, "ignore_unavailable": True}
         self.ask("PUT", f"/_snapshot/{self.index}/{uuid4().hex}?wait_for_completion=true", body)
 

@@ -44,7 +44,6 @@ class Release:
     second: str  # the name that a copy gets; it takes over the alias that is the first name
 
     def environment(self, version: str) -> dict[str, str]:
-        """Return the environment of a command."""
         others = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
         (self.folder / "next").mkdir(exist_ok=True)
         (self.folder / "next" / "sitecustomize.py").write_text(NEXT)

@@ -20,7 +20,6 @@ VALUES = [make_record(name).packed for name in ("a", "b", "é1", "reuters-12345"
 
 
 def read_plainly(answer: Mapping[str, Any]) -> list[Hit]:
-    """Read each hit by itself."""
     return [make_hit(hit) for hit in answer["hits"]["hits"]]
 
 

@@ -22,7 +22,6 @@ ELASTICSEARCH = {SOURCE_MODE: "STORED", EXCLUDE_VECTORS: "true"}
 
 
 def field(kind: str, **settings: str) -> SourceStorage:
-    """An index with a text and one field of a type."""
     mapping = {"properties": {"text": {"type": "text"}, "meaning": {"type": kind}}}
     return read_storage("news", mapping, settings or ELASTICSEARCH)
 

@@ -54,7 +54,6 @@ DOCUMENTS = [
 
 
 def chromium() -> str:
-    """Return where the browser is, or raise `Missing`."""
     path = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
     if path:
         return path

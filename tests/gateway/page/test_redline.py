@@ -6,16 +6,7 @@ from hypothesis import strategies as st
 
 from ibidem.comparison.compare import Comparison, compare
 from ibidem_dedupe.policy import Policy
-from ibidem_gateway.page.comparison import (
-    ComparedPair,
-    PagedText,
-    Part,
-    Redline,
-    mark_texts,
-    parts,
-    redline,
-    stay,
-)
+from ibidem_gateway.page.comparison import ComparedPair, PagedText, Part, Redline, mark_texts, parts, redline, stay
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from support.leases import LEASE

@@ -17,7 +17,6 @@ KNN = {"field": "place", "query_vector": [1.0], "k": 10}
 
 
 def numbers(part: Any, *names: str) -> list[int]:
-    """Return the numbers of these names in a body."""
     children = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
     own = [part[name] for name in names if name in part] if isinstance(part, dict) else []
     return own + [number for each in children for number in numbers(each, *names)]

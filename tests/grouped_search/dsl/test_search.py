@@ -123,11 +123,7 @@ def test_collapse_carries_duplicates_inside_their_lead(wrapped_client: Any) -> N
 
 
 def test_what_is_next_to_the_hits_is_answered_of_all_that_matches(plain_client: Any, wrapped_client: Any) -> None:
-    body = {
-        "query": QUERY,
-        "size": 2,
-        "aggregations": {"longest": {"max": {"field": "ibidem.length"}}},
-    }
+    body = {"query": QUERY, "size": 2, "aggregations": {"longest": {"max": {"field": "ibidem.length"}}}}
     native, grouped = (
         plain_client.search(index=INDEX, body=body),
         wrapped_client.search(index=INDEX, body=body, dedupe="indent"),

@@ -118,8 +118,7 @@ def test_buckets_count_groups_over_all_matches(wrapped_client: Any, plain_client
     for bucket in answer["aggregations"]["by"]["buckets"]:
         query = {"bool": {"must": [ALL], "filter": [{"term": {"source": bucket["key"]}}]}}
         hits = plain_client.search(
-            index=INDEX,
-            body={"query": query, "size": 1_000, "_source": False, "docvalue_fields": ["ibidem.group"]},
+            index=INDEX, body={"query": query, "size": 1_000, "_source": False, "docvalue_fields": ["ibidem.group"]}
         )["hits"]["hits"]
         groups = {hit["fields"]["ibidem.group"][0] for hit in hits}
         assert bucket["_dedupe"] == {"groups": len(groups), "approximate": len(groups) > 100}
