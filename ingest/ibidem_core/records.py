@@ -20,8 +20,10 @@ def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
     >>> parse_record(Refusal, {"where": "a.txt", "id": "a", "field": "", "why": "it is empty"}).id
     'a'
     """
+    if kind not in _ADAPTERS:  # creating a validator takes longer than parsing
+        _ADAPTERS[kind] = TypeAdapter(kind)
     try:
-        read: Kind = _adapter(kind).validate_json(orjson.dumps(values), strict=True)
+        read: Kind = _ADAPTERS[kind].validate_json(orjson.dumps(values), strict=True)
     except (ValidationError, TypeError) as error:
         raise DamagedRecord(
             f"a record of kind {kind.__name__} stored with the index is damaged: {_describe(error)}",
@@ -36,13 +38,6 @@ def _describe(error: ValidationError | TypeError) -> str:
         return str(error)
     first = error.errors(include_url=False, include_input=False)[0]
     return f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
-
-
-def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
-    """Return the cached validator of a kind, since creating it takes longer than parsing."""
-    if kind not in _ADAPTERS:
-        _ADAPTERS[kind] = TypeAdapter(kind)
-    return _ADAPTERS[kind]
 
 
 _ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}

@@ -238,7 +238,8 @@ def contained_shingles(pairs: Pairs, policy: Policy) -> Bools:
     if rule is None:
         return mask
     may = (columns.slot_count > 0) & (columns.length >= rule.shortest)
-    selection = np.flatnonzero(may[pairs.a] & may[pairs.b] & ~are_long(pairs))
+    is_long: Bools = (columns.flags & LONG) > 0
+    selection = np.flatnonzero(may[pairs.a] & may[pairs.b] & ~(is_long[pairs.a] & is_long[pairs.b]))
     a, b = pairs.a[selection], pairs.b[selection]
     equal = (columns.slots[a] == columns.slots[b]).sum(axis=1)
     mask[selection] = containment(equal, columns.shingles[a], columns.shingles[b]) >= rule.share
@@ -250,13 +251,6 @@ def containment(equal_slots: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
     similarity = np.array([correct_for_chance(share / SLOTS) for share in range(SLOTS + 1)])[equal_slots]
     share = similarity * (a + b) / ((1 + similarity) * np.maximum(1, np.minimum(a, b)))
     return np.where(equal_slots < MIN_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share))
-
-
-def are_long(pairs: Pairs) -> Bools:
-    """Return which pairs are of two long texts."""
-    is_long: Bools = (pairs.columns.flags & LONG) > 0
-    result: Bools = is_long[pairs.a] & is_long[pairs.b]
-    return result
 
 
 def may_relate(pairs: Pairs) -> Bools:

@@ -56,18 +56,9 @@ def fixed_reason(words: str) -> Reason:
     return lambda _: words
 
 
-def min_rare_terms(rule: Terms) -> int:
-    """Return how many of their 25 rarest terms two full sets must share if they share enough of their 60 terms.
-
-    >>> min_rare_terms(Terms())
-    5
-    """
-    return max(1, RAREST - (FULL_SET - min_shared_terms(rule.share, FULL_SET)))
-
-
 def _rare(policy: Policy) -> SharedCount:
     rule = policy.terms or Terms()
-    return SharedCount(min_rare_terms(rule), rule.lengths)
+    return SharedCount(max(1, RAREST - (FULL_SET - min_shared_terms(rule.share, FULL_SET))), rule.lengths)
 
 
 def _runs(policy: Policy) -> SharedCount:

@@ -70,7 +70,7 @@ def measure(a: Packed, b: Packed) -> list[float]:
         float(any(a.title) and any(b.title)) * (1 if a.title == b.title else -1),
         float(any(a.fingerprint) and a.fingerprint == b.fingerprint),
         float(any(a.profile) and a.profile == b.profile),
-        *_dates(a, b),
+        *((0.0, 0.0) if (days := days_apart(a, b)) is None else (logarithm(1.0 + days), 1.0)),
         float(any(a.source) and a.source == b.source),
     ]
 
@@ -126,11 +126,6 @@ def _numbers(a: Packed, b: Packed, shared: float) -> Sequence[float]:
         min(1.0, differing / ((1 - shared) * min(a.length, b.length) + 1)),
         logarithm(1.0 + min(a.numbers, b.numbers)),
     )
-
-
-def _dates(a: Packed, b: Packed) -> Sequence[float]:
-    days = days_apart(a, b)
-    return (0.0, 0.0) if days is None else (logarithm(1.0 + days), 1.0)
 
 
 _ESTIMATES = np.array([correct_for_chance(equal / SLOTS) for equal in range(SLOTS + 1)])

@@ -182,16 +182,6 @@ def days(value: str) -> int | None:
         raise InvalidValue(f"none, or {error}") from error
 
 
-def parse_preset(value: str) -> str:
-    """Parse the name of a preset; `none` means no preset."""
-    return "" if value.lower() == "none" else value
-
-
-def parse_bool(value: str) -> bool:
-    """Parse a JSON boolean."""
-    return parse_choice("true", "false")(value) == "true"
-
-
 @dataclass(frozen=True, slots=True)
 class Parameter:
     """One parameter of a request."""
@@ -260,7 +250,10 @@ PARAMETERS: Mapping[str, Parameter] = {
         parse_integer(0, MAX_WINDOW, "duplicates"),
     ),
     "dedupe_preset": Parameter(
-        f"{', '.join(PRESETS)}, or one stored with the index", "none", "a named set of figures", parse_preset
+        f"{', '.join(PRESETS)}, or one stored with the index",
+        "none",
+        "a named set of figures",
+        lambda value: "" if value.lower() == "none" else value,
     ),
     "dedupe_document": Parameter(
         "FIELD, or FIELD:TEXT_FIELD",
@@ -271,7 +264,9 @@ PARAMETERS: Mapping[str, Parameter] = {
     "dedupe_cursor": Parameter(
         "`dedupe.cursor`", "none", "continue the ranking of an earlier answer (its `dedupe.cursor`)", str
     ),
-    "dedupe_explain": Parameter("true, false", "false", "explain each duplicate", parse_bool),
+    "dedupe_explain": Parameter(
+        "true, false", "false", "explain each duplicate", lambda value: parse_choice("true", "false")(value) == "true"
+    ),
 }
 
 # The level where pairs are decided, and no list is grouped.

@@ -207,7 +207,7 @@ class _Reader:
         if piece.kind == "phrase":
             return Term(" ".join(words.split()), field, slop=piece.slop if len(words.split()) > 1 else None)
         prefix = piece.text.rstrip(_EDGES.replace("*", "")).endswith("*")
-        if prefix and not all(map(_letter, words)):
+        if prefix and not all(each.isalnum() or unicodedata.category(each).startswith("M") for each in words):
             self._notes.append(f"{piece.text}: * is allowed after one word of letters and digits; searched as words")
             prefix = False
         elif _STRANGE.search(piece.text):
@@ -233,10 +233,6 @@ def _alternatives(part: Term | Parentheses) -> list[Term | Parentheses]:
     if isinstance(part, Term):
         return [part]
     return part.all_of[0] if len(part.all_of) == 1 and not part.none_of else []
-
-
-def _letter(character: str) -> bool:
-    return character.isalnum() or unicodedata.category(character).startswith("M")
 
 
 MAX_WORDS = 200
@@ -367,15 +363,6 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     _check_words(query, conditions=bool(typed))
     conditions = [parse_filter(each) for each in filters]
     return Query(text, query.all_of, query.none_of, (*conditions, *typed), tuple(excluded), notes)
-
-
-def match_all(filters: Sequence[str] = ()) -> Query:
-    """Return the query for all documents, or for the documents that pass filters.
-
-    >>> match_all(["language=en"]).all_of
-    ()
-    """
-    return Query("", filters=tuple(parse_filter(each) for each in filters))
 
 
 def _is_field(name: str) -> bool:

@@ -153,11 +153,7 @@ TASK = "ibidem.sign_and_write"
 SERIALIZER = "ibidem-json"
 
 
-def _as_json(message: object) -> str:
-    return orjson.dumps(message).decode()
-
-
-kombu.serialization.register(SERIALIZER, _as_json, None, "application/json")
+kombu.serialization.register(SERIALIZER, lambda message: orjson.dumps(message).decode(), None, "application/json")
 kombu.serialization.register("json", None, None, "application/json")  # the content type keeps its name
 
 _COMMON: dict[str, object] = {

@@ -26,15 +26,6 @@ SOURCE = Path(__file__).with_name("kernel.c")
 LIBRARY = Path(__file__).with_name("kernel.so")
 
 
-def source_name(source: bytes) -> str:
-    """Return the name of a source: its hash.
-
-    >>> source_name(b"int main;")
-    'afdfaf11033688a3'
-    """
-    return blake2b(source, digest_size=8).hexdigest()
-
-
 class Library:
     """A compiled library."""
 
@@ -42,7 +33,7 @@ class Library:
         self._library = ctypes.CDLL(str(path))
         name = self._library.ibidem_source
         name.restype = ctypes.c_char_p
-        if name().decode() != source_name(SOURCE.read_bytes()):
+        if name().decode() != blake2b(SOURCE.read_bytes(), digest_size=8).hexdigest():
             raise OSError(f"{path} was built from another source")
         self._salt = secrets.randbits(64) | 1
 
@@ -340,7 +331,11 @@ class PairLoops(Library):
         """Return which pairs of rows may be duplicates, for `decision.verify`."""
         _check(pairs, len(columns[0]))
         side_by_side = [np.ascontiguousarray(column) for column in columns]
-        fields = (*[address(column) for column in side_by_side], *figures, *map(_bits, shares))
+        fields = (
+            *[address(column) for column in side_by_side],
+            *figures,
+            *np.array(shares, np.float64).view(np.uint64),
+        )
         passing = np.empty(pairs[0].size, np.uint8)
         self._call("ibidem_screen", np.array(fields, np.uint64), *pairs, passing.size, passing)
         return passing.view(bool)
@@ -351,11 +346,6 @@ def _check(rows: "Array | tuple[Array, ...]", size: int) -> None:
     for part in rows if isinstance(rows, tuple) else (rows,):
         if part.size and int(part.view(f"u{part.itemsize}").max()) >= size:  # a negative one becomes a large one
             raise IndexError(f"rows have to be 0 to {size - 1}, not {part.min()} to {part.max()}")
-
-
-def _bits(value: float) -> int:
-    """Return the 64 bits of a float as an integer, for a field of a struct."""
-    return int(np.float64(value).view(np.uint64))
 
 
 class Loops(SigningLoops, PairLoops):

@@ -182,12 +182,6 @@ def _join_wrapped(lines: Lines) -> None:
             marks[position] = marks[position - 1]
 
 
-def count_marks(content: str) -> int:
-    """Count the quote marks after an indent."""
-    match = MARKS.match(content.lstrip())
-    return match[0].count(">") if match else 0
-
-
 RULE = re.compile(r"\s*[-_=*#~]{3,}")
 COLON = re.compile(rf"[{COLONS}][\s>*-]*$|(?:\.\.\.|…)\s*$|写道|\)$|>$")
 ATTRIBUTION_LINES = 4

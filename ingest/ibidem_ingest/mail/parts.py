@@ -10,11 +10,11 @@ from ibidem_ingest.mail.head import MESSAGE_ID, addresses, is_mail, message_ids
 from ibidem_ingest.mail.headings import (
     FOOTER,
     LIST_FOOTER,
+    MARKS,
     NAMED_PREFIX,
     UNDERSCORES,
     Kind,
     Lines,
-    count_marks,
     heading,
     is_marked_itself,
     prefixed_end,
@@ -101,7 +101,8 @@ def _find_quotations(lines: Lines) -> None:
             elif opens:
                 stop = prefixed_end(lines, end, opens)
                 for line in range(end, stop):
-                    lines.set(line, line + 1, "quoted", depth + count_marks(lines.contents[line]))
+                    match = MARKS.match(lines.contents[line].lstrip())
+                    lines.set(line, line + 1, "quoted", depth + (match[0].count(">") if match else 0))
                 end = stop
                 names.update([opens] if opens.endswith(">") else [])
             position = end

@@ -127,7 +127,10 @@ def epub_record(path: Path, max_text: int) -> dict[str, object]:
         pages = list(_chapters(book, posixpath.dirname(package), root, max_text))
     if not pages:
         raise Unreadable("it contains no text; leave it out", "text")
-    metadata = {name: _metadata_value(root, name) for name in ("title", "creator", "publisher", "date", "language")}
+    metadata = {}
+    for name in ("title", "creator", "publisher", "date", "language"):
+        values = root.xpath(f"//*[local-name()='metadata']/*[local-name()='{name}']/text()")
+        metadata[name] = " ".join(str(values[0]).split()) if values else ""
     language = metadata["language"].replace("_", "-").partition("-")[0]
     return {
         "pages": pages,
@@ -203,8 +206,3 @@ def _text(data: bytes) -> str:
         block.tail = f"\n{block.tail or ''}"
     lines = (" ".join(line.split()) for line in tree.text_content().splitlines())
     return "\n".join(line for line in lines if line).replace("\x00", "\ufffd")
-
-
-def _metadata_value(root: Any, name: str) -> str:
-    values = root.xpath(f"//*[local-name()='metadata']/*[local-name()='{name}']/text()")
-    return " ".join(str(values[0]).split()) if values else ""

@@ -141,11 +141,12 @@ class SandboxedReader:
         return b"".join(pieces)
 
     def _start(self) -> subprocess.Popen[bytes]:
+        variables = {name: value for name, value in os.environ.items() if name.startswith(NEEDED)}
         return subprocess.Popen(  # noqa: S603 - this very module
             [*self.command, str(_memory(self.max_text)), str(self.seconds + GRACE)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
-            env=_environment(),
+            env=(variables | {"OPENBLAS_NUM_THREADS": "1"}),
             start_new_session=True,
         )
 
@@ -165,12 +166,6 @@ class SandboxedReader:
 def _memory(max_text: int) -> int:
     """Return the memory limit of a process that parses texts of a length, in bytes."""
     return MEMORY + MEMORY_A_CHARACTER * max(0, max_text - MAX_TEXT)
-
-
-def _environment() -> dict[str, str]:
-    """Return the environment variables that Python needs, without passwords: a malicious file may read them."""
-    variables = {name: value for name, value in os.environ.items() if name.startswith(NEEDED)}
-    return variables | {"OPENBLAS_NUM_THREADS": "1"}  # each of its threads would count as memory
 
 
 def _pipe(pipe: Any) -> Any:

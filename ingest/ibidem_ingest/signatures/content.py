@@ -20,7 +20,7 @@ from hashlib import blake2b
 import xxhash
 
 from ibidem_ingest.text.layout import THOUSANDS_MARKS
-from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.tokens import TokenBatch
 
 SCHEME = "ch4:"
 SIZE = 16  # bytes of a hash
@@ -80,15 +80,6 @@ def _digest(words: bytes, title: str, signs: bytes, mail: str) -> bytes:
 SHORT = 20  # tokens from which on a text needs no title
 
 
-def sign_title(title: str) -> str:
-    """Return the tokens of a title, joined by one space.
-
-    >>> sign_title("M-1 supply rises")
-    'm 1 supply rises'
-    """
-    return " ".join(tokens(title)) if title else ""
-
-
 def counts_title(words: Sequence[str], title: str, signs: str = "") -> bool:
     """Return whether a title counts: the text is short, has words, and does not begin with the title.
 
@@ -106,7 +97,7 @@ def counts_title(words: Sequence[str], title: str, signs: str = "") -> bool:
 def sign_titles(
     words: Sequence[bytes], signs: Sequence[bytes], lengths: Sequence[int], titles: Sequence[str]
 ) -> tuple[list[str], list[bool]]:
-    """Return the `sign_title` of each title, and whether it counts for the joined words of a text of that length."""
+    """Return the joined tokens of each title, and whether it counts for the joined words of a text of that length."""
     signed = [""] * len(titles)
     if any(titles):
         signed = [each.decode() for each in TokenBatch.tokenize(titles).join_tokens()]

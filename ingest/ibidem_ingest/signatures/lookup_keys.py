@@ -60,7 +60,8 @@ def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
     if packed.slots:
         keys["bands"] = bands(packed.slots)
     if packed.flags & FULL:
-        keys["rare"] = rare_term_keys(packed.idf, packed.terms)
+        table = np.uint64(int.from_bytes(packed.idf, "little") << 24)
+        keys["rare"] = texts("r", np.array(packed.terms[:RAREST], np.uint64) | table)
     if packed.noise[noise.SLOTS]:
         keys["characters"] = characters(packed.idf, packed.noise)
     return keys
@@ -73,8 +74,9 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
     slots = columns.slots[columns.slot_count > 0, : BANDS * BAND_ROWS].astype(np.uint64).reshape(-1, BANDS, BAND_ROWS)
     low, middle, high = slots[..., 0], slots[..., 1] << np.uint64(16), slots[..., 2] << np.uint64(32)
     band_rows = iter(rows("b", low | middle | high | _BANDS))
-    is_full, rarest = rare_batch(columns)
-    rare_ = iter(rarest)
+    is_full = (columns.flags & FULL) != 0
+    rarest = columns.terms[is_full, :RAREST].astype(np.uint64)
+    rare_ = iter(rows("r", rarest | columns.idf[is_full, None] << np.uint64(24)))
     has_noise = columns.noise[:, noise.SLOTS] > 0
     characters_ = iter(rows("c", character_values(columns.idf[has_noise], columns.noise[has_noise])))
     entries: list[dict[LookupField, list[str]]] = []
@@ -109,13 +111,6 @@ def _hash_keys(value: bytes, name: str, *, is_weak: bool) -> dict[LookupField, l
     return keys
 
 
-def rare_batch(columns: PackedColumns) -> tuple[NDArray[np.bool_], list[list[str]]]:
-    """Return `rare_term_keys` of each row with a full feature set."""
-    is_full: NDArray[np.bool_] = (columns.flags & FULL) != 0
-    tables = columns.idf[is_full] << np.uint64(24)
-    return is_full, rows("r", columns.terms[is_full, :RAREST].astype(np.uint64) | tables[:, None])
-
-
 def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hashes:
     """Return the values from which the keys of character runs are made."""
     slots = blocks.astype(np.uint64)
@@ -140,12 +135,6 @@ def bands(slots: Sequence[int]) -> list[str]:
     """
     rows = np.array(slots[: BANDS * BAND_ROWS], np.uint64).reshape(BANDS, BAND_ROWS)
     return texts("b", rows[:, 0] | rows[:, 1] << np.uint64(16) | rows[:, 2] << np.uint64(32) | _BANDS)
-
-
-def rare_term_keys(idf: bytes, terms: Sequence[int]) -> list[str]:
-    """Return the keys of the rarest terms of a full feature set."""
-    table = np.uint64(int.from_bytes(idf, "little") << 24)
-    return texts("r", np.array(terms[:RAREST], np.uint64) | table)
 
 
 def characters(idf: bytes, block: bytes) -> list[str]:

@@ -34,6 +34,7 @@ from numpy.typing import NDArray
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import bigrams
+from ibidem_ingest.signatures.bigrams import SHIFT, is_dense_letter, known
 from ibidem_ingest.signatures.feature_set import RarestTerms, candidates
 from ibidem_ingest.signatures.minhash import SLOT_MULTIPLIERS
 from ibidem_ingest.text.tokens import TokenBatch
@@ -136,7 +137,13 @@ def sign(tokens: Sequence[str], table: Table | None) -> bytes:
     hashes = _run_hashes(letters, run)
     runs = min(0xFF, round(8 * log2(len(hashes))))
     return (
-        _LAYOUT.pack(_slots(hashes), run | poor, runs, min(len(unknown), 0xFFFF), _term_slots(unknown))
+        _LAYOUT.pack(
+            _slots(hashes),
+            run | poor,
+            runs,
+            min(len(unknown), 0xFFFF),
+            sketch_terms(np.array(unknown, np.uint64), np.array([0, len(unknown)])).tobytes(),
+        )
         if runs
         else NONE
     )
@@ -146,7 +153,8 @@ def _run(tokens: Sequence[str]) -> int:
     """Return the length of a text's character runs; 0 if it is too short."""
     if len(tokens) < MIN_LENGTH:
         return 0
-    if bigrams.is_dense(tokens):
+    dense = sum(is_dense_letter(letter) for token in tokens for letter in token)
+    if 6 * dense > sum(map(len, tokens)):
         return DENSE_RUN
     return SHORT_RUN if len(tokens) < LONG else LONG_RUN
 
@@ -184,11 +192,6 @@ def _slots(hashes: Sequence[int]) -> bytes:
     return bytes(slots.get(slot, 0) & 0xFF for slot in range(SLOTS))
 
 
-def _term_slots(unknown: Sequence[int]) -> bytes:
-    """Return the 8 slots of a text's unknown terms; zeros if there are none."""
-    return sketch_terms(np.array(unknown, np.uint64), np.array([0, len(unknown)])).tobytes()
-
-
 def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Table | None = None) -> Blocks:
     """Sign several documents, as `sign` does; zeros for an empty block."""
     blocks = np.zeros(len(batch), _COLUMNS)
@@ -202,7 +205,8 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Tab
     else:
         run, poor = np.where(dense, run, 0), np.zeros_like(run)
     if dense.any():
-        _fill(blocks, *bigrams.unknown_batch(batch, dense), dense)
+        columns = (batch.buffer, batch.starts, batch.ends, batch.offsets)
+        _fill(blocks, *loops.compiled().unknown_bigrams(columns, dense.astype(np.uint8), known(), SHIFT), dense)
     blocks["slots"], blocks["run"] = slots, run | poor
     runs = np.maximum(letters - run + 1, 1)
     blocks["runs"] = np.where(run > 0, np.minimum(255, np.rint(8 * np.log2(runs))), 0)

@@ -30,21 +30,10 @@ from ibidem_ingest.signatures.schema import SCHEMA, Signatures, StoredSignatures
 from ibidem_ingest.text.layout import remove_all_layout, remove_layout
 from ibidem_ingest.text.passages import NO_PASSAGES, leave_out
 from ibidem_ingest.text.terms import TermGroups
-from ibidem_ingest.text.tokens import TokenBatch, tokens_and_signs
+from ibidem_ingest.text.tokens import TokenBatch, tokens, tokens_and_signs
 from ibidem_ingest.text.word_hash import Hashes, Shingles, shingles, wh1
 
 T = TypeVar("T")
-_BLOCK_BYTES = 24 << 20
-
-
-def keep_freed_memory() -> None:
-    """Make glibc keep the memory of freed arrays instead of returning it to the system each time.
-
-    The size from which it gives blocks back grows with the greatest such block that was freed (mallopt(3), "dynamic
-    mmap threshold"): so one is made, never written to, and freed. Without this a quarter of the time of signing goes
-    into taking the same pages again. Other allocators take no notice.
-    """
-    bytes(_BLOCK_BYTES)
 
 
 # Characters in a batch: more would leave the processor's cache, fewer would wait for the calls.
@@ -53,7 +42,10 @@ BATCH_CHARACTERS = 800_000
 # Characters below which plain Python is faster than the 300 calls that a batch takes (tried with one document).
 PLAIN_BELOW = 400
 
-keep_freed_memory()
+# Make glibc keep the memory of freed arrays instead of returning it to the system each time: the size from which it
+# gives blocks back grows with the greatest such block that was freed (mallopt(3), "dynamic mmap threshold"), so one is
+# made, never written to, and freed. Without it a quarter of the time of signing goes into taking the same pages again.
+bytes(24 << 20)
 
 
 def sign(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
@@ -115,7 +107,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     figures = numbers.sign(words)
     fingerprints = fingerprint.sign(words, table) if table else fingerprint.NONE
     features = feature_set.sign(words, table) if table else feature_set.NONE
-    title = content.sign_title(document.title)
+    title = " ".join(tokens(document.title)) if document.title else ""
     is_titled = content.counts_title(written[: content.SHORT], title, signs)
     return Signatures(
         length=len(words),
@@ -241,14 +233,12 @@ def _sign_and_pack(
 ) -> list[tuple[StoredSignatures, bytes]]:
     if loops.IN_USE is None or _is_little(documents):
         rows = [(document, sign_one(document, table)) for document in documents]
-        return [(stored_signatures(each), pack(document, each, distinct)) for document, each in rows]
+        return [
+            (StoredSignatures(each.length, each.content, each.idf, each.long), pack(document, each, distinct))
+            for document, each in rows
+        ]
     columns = sign_columns(documents, table)
     return list(zip(columns.stored_rows(), columns.pack(documents, distinct), strict=True))
-
-
-def stored_signatures(signatures: Signatures) -> StoredSignatures:
-    """Return the signatures that engines store in addition to the packed value."""
-    return StoredSignatures(signatures.length, signatures.content, signatures.idf, signatures.long)
 
 
 def _is_little(documents: Sequence[Document]) -> bool:

@@ -250,13 +250,9 @@ def catch_end_signals() -> Iterator[Callable[[float], bool]]:
         with suppress(BlockingIOError):  # the pipe already holds thousands of requests
             os.write(writing, b".")
 
-    def wait_for_signal(seconds: float) -> bool:
-        """Wait, and return whether a request to end was received."""
-        return bool(select.select([reading], [], [], seconds)[0])
-
     handlers = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
-        yield wait_for_signal
+        yield lambda seconds: bool(select.select([reading], [], [], seconds)[0])
     finally:
         for number, handler in handlers.items():
             signal.signal(number, handler)

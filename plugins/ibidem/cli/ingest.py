@@ -115,7 +115,9 @@ def run(
     show(result, as_json=as_json)
     is_empty = not result["read"] and not result["pending"]
     if is_empty:
-        messages().print(Text(sanitize(no_document_message(paths))))
+        endings = ", ".join(SUFFIXES)
+        nothing = f"no document in {', '.join(paths)}; in folders, files are read that end in one of: {endings}"
+        messages().print(Text(sanitize(nothing)))
     if not wait:
         messages().print(Text("No worker was started; start some with: ibidem worker. Grouping follows."))
     if result["refused"] or is_empty:
@@ -161,15 +163,6 @@ def gone_files(result: Mapping[str, Any]) -> Text:
 def name_files(files: Mapping[str, str]) -> str:
     """Return the first few of many files, each with the document's id where the path does not end with it."""
     return name_few([file if file.endswith(id_) else f"{file} ({id_})" for id_, file in files.items()])
-
-
-def no_document_message(paths: Sequence[str]) -> str:
-    """Return a message that lists the searched places and file types.
-
-    >>> no_document_message(["news"]).partition(" .jsonl, ")[0]
-    'no document in news; in folders, files are read that end in one of:'
-    """
-    return f"no document in {', '.join(paths)}; in folders, files are read that end in one of: {', '.join(SUFFIXES)}"
 
 
 def ingest_with_bar(request: IngestRequest, settings: Settings, *, wait: bool) -> dict[str, object]:

@@ -41,7 +41,7 @@ from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines.ledger import check_distinct
-from ibidem_engines.query import QUERY_HELP, Query, match_all, parse_query
+from ibidem_engines.query import QUERY_HELP, Query, parse_filter, parse_query
 from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
@@ -194,7 +194,8 @@ def run(
     request = parse_request(
         {**parameters, "dedupe_explain": explain or not as_json}, mode="indent", presets=presets_for(preset)
     )
-    query = parse_query(typed, filters or ()) if typed.strip() else match_all(filters or ())
+    everything = Query("", filters=tuple(map(parse_filter, filters or ())))
+    query = parse_query(typed, filters or ()) if typed.strip() else everything
     response = search_index(query, request if as_json else request.for_people(), page, size, order)
     if as_json:
         print_json(response)

@@ -20,7 +20,6 @@ from ibidem.grouped_search.explanations import (
     ResponseHit,
     duplicate_reason,
     groups,
-    hit_title,
     relation_name,
     with_differing_sign,
 )
@@ -174,7 +173,8 @@ def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
     chains: list[list[Run]] = []
     for run in runs:
         for chain in reversed(chains[-OPEN:]):
-            if continues(chain[-1], run, gap):
+            last = chain[-1]
+            if 0 <= run.a - last.a - last.words <= gap and 0 <= run.b - last.b - last.words <= gap:
                 chain.append(run)
                 break
         else:
@@ -220,11 +220,6 @@ def drop_chance_anchors(passage: Passage, runs: AbstractSet[Run]) -> Passage | N
         return passage
     exact_runs = tuple(run for run in passage.runs if run in runs)
     return Passage(exact_runs) if exact_runs else None
-
-
-def continues(run: Run, next_run: Run, gap: int) -> bool:
-    """Return whether a run follows another in both texts, with few words between."""
-    return 0 <= next_run.a - run.a - run.words <= gap and 0 <= next_run.b - run.b - run.words <= gap
 
 
 def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
@@ -375,7 +370,9 @@ def compare(  # noqa: PLR0913, PLR0917 - the parts of a decision
     table = tables.of(a.language) if same_table(packed_a, packed_b) else None
     examples = list(islice(misread_words(words_a.tokens, words_b.tokens, table), MAX_MISREAD)) if table else []
     is_stale = decision is not None and not holds(decision, (a.id, packed_a), (b.id, packed_b))
-    evidence = with_examples(decide(packed_a, packed_b, policy, long_pair), examples)
+    evidence = decide(packed_a, packed_b, policy, long_pair)
+    if evidence is not None and evidence.signature == "characters" and examples:
+        evidence = replace(evidence, why={**evidence.why, "misread": [list(each) for each in examples[:EXAMPLES]]})
     if evidence is not None:
         evidence = replace(evidence, why=with_differing_sign(evidence.why, a.text, b.text))
     if decision is not None and not is_stale:
@@ -400,13 +397,10 @@ def compare(  # noqa: PLR0913, PLR0917 - the parts of a decision
 def holds(decision: Override, a: tuple[str, Packed], b: tuple[str, Packed]) -> bool:
     """Return whether both texts are unchanged since a manual decision."""
     contents = {decision.a[1]: decision.content_a, decision.b[1]: decision.content_b}
-    return all(is_same_content(packed, contents.get(name, "")) for name, packed in (a, b))
-
-
-def is_same_content(packed: Packed, content: str) -> bool:
-    """Return whether a text still has a content hash; a missing hash, or a hash of another scheme, counts as equal."""
-    scheme = f"ch{packed.scheme}:"
-    return not content.startswith(scheme) or content == content_key(packed)
+    return not any(  # a missing hash, or a hash of another scheme, counts as equal
+        contents.get(name, "").startswith(f"ch{packed.scheme}:") and contents[name] != content_key(packed)
+        for name, packed in (a, b)
+    )
 
 
 def sign_pair(
@@ -439,13 +433,6 @@ def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     if guards.days_apart is not None:
         evidence["date"] = {"days_apart": guards.days_apart}
     return evidence
-
-
-def with_examples(evidence: Evidence | None, examples: Sequence[Misread]) -> Evidence | None:
-    """Add examples to evidence of misread words."""
-    if evidence is None or evidence.signature != "characters" or not examples:
-        return evidence
-    return replace(evidence, why={**evidence.why, "misread": [list(each) for each in examples[:EXAMPLES]]})
 
 
 def characters(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
@@ -588,7 +575,7 @@ class Entry:
     @property
     def evidence_with_lead(self) -> str:
         """Reason why the document is a duplicate, with the name of the lead, as text to follow the level."""
-        return duplicate_reason(self.mark, hit_title(self.lead))
+        return duplicate_reason(self.mark, " ".join(str(self.lead["_source"].get("title") or self.lead["_id"]).split()))
 
     @property
     def difference(self) -> Sequence[Piece]:

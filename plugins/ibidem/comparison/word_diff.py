@@ -249,12 +249,6 @@ def word_border(text: str, reached: int) -> int:
     return next((at for at in borders if text[first:at].rstrip()[-1:].isalnum()), first)
 
 
-def common_end(a: Sequence[Hashable], b: Sequence[Hashable], start: int) -> int:
-    """Return how many words two texts have in common at their end, not counting the first `start`."""
-    limit = min(len(a), len(b)) - start
-    return next((i for i in range(limit) if a[-1 - i] != b[-1 - i]), limit)
-
-
 def places(a: Sequence[Hashable], b: Sequence[Hashable], depth: int = DEEPEST) -> Iterator[Place]:
     """Yield the ranges where two word sequences differ, in the order of both.
 
@@ -262,7 +256,8 @@ def places(a: Sequence[Hashable], b: Sequence[Hashable], depth: int = DEEPEST) -
     [(1, 2, 1, 2)]
     """
     start = next((i for i, (left, right) in enumerate(zip(a, b, strict=False)) if left != right), min(len(a), len(b)))
-    end = common_end(a, b, start)
+    limit = min(len(a), len(b)) - start
+    end = next((i for i in range(limit) if a[-1 - i] != b[-1 - i]), limit)
     left, right = a[start : len(a) - end], b[start : len(b) - end]
     cuts = anchors(left, right) if depth and max(len(left), len(right)) > EXAMINED else []
     if not cuts:

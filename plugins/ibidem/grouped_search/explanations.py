@@ -200,11 +200,6 @@ def is_duplicate(hit: ResponseHit) -> bool:
     return bool(hit.get("_dedupe", {}).get("indent", 0))
 
 
-def hit_title(hit: ResponseHit) -> str:
-    """Return the title of a hit on one line, or its id, to refer to it."""
-    return " ".join(str(hit["_source"].get("title") or hit["_id"]).split())
-
-
 def duplicate_reason(mark: Mapping[str, Any], lead: str = "") -> str:
     """Describe the evidence for a duplicate, with its notes."""
     phrases = [f": {reason(mark['why'], lead)}"] if mark.get("why") else []

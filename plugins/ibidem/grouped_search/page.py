@@ -119,7 +119,7 @@ def look_up_duplicates(
     if request.scope == "window":
         return ScopeMatches()
     leads_with_text = [
-        (row, packed) for row in leads if (packed := window.packed_value(row)) is not None and packed.length
+        (row, packed) for row in leads if (packed := window.columns.unpack_row(row)) is not None and packed.length
     ]
     if not leads_with_text:
         return ScopeMatches()
@@ -217,13 +217,10 @@ def page_places(
     rows = [row for rows in several for row in rows]
     read = yield from source.versioned([window.hits[row] for row in rows])
     documents = {row: read[window.name(row)] for row in rows if window.name(row) in read}
-    return version_places(several, {row: _dated(each, window, row) for row, each in documents.items()})
-
-
-def _dated(document: Document, window: Window, row: int) -> Document:
-    """Return the document with its signed date, if the date has another field name."""
-    day = sort_key_earliest(window.columns, row)
-    return document if document.date or day == NEVER else replace(document, date=iso_day(day))
+    for row, document in documents.items():  # the signed date, if the date has another field name
+        if not document.date and (day := sort_key_earliest(window.columns, row)) != NEVER:
+            documents[row] = replace(document, date=iso_day(day))
+    return version_places(several, documents)
 
 
 def without_text(hit: Json) -> Document:

@@ -174,7 +174,9 @@ def count_facets(window: Window) -> Facets:
         return [(window.name(facet.row), facet.documents, facet.groups) for facet in facets]
 
     years = [(year, facet.documents, facet.groups) for year, facet in count_years(window)]
-    return Facets(to_counts(count_sources(window, MAX_SOURCES)), to_counts(count_tables(window)), years)
+    sources = most_frequent(window, window.columns.source[: window.ranked].astype(np.int64))[:MAX_SOURCES]
+    tables = most_frequent(window, window.columns.idf[: window.ranked].view(np.int64))  # a table has one language
+    return Facets(to_counts(sources), to_counts(tables), years)
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,15 +188,8 @@ class Facet:
     groups: int  # how many groups they belong to
 
 
-def count_sources(window: Window, limit: int) -> list[Facet]:
-    """Count the documents of each source, the most frequent first."""
-    values = window.columns.source[: window.ranked].astype(np.int64)
-    return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))[:limit]
-
-
-def count_tables(window: Window) -> list[Facet]:
-    """Count the documents signed with each idf table, the most frequent first; a table has one language."""
-    values = window.columns.idf[: window.ranked].view(np.int64)
+def most_frequent(window: Window, values: NDArray[np.int64]) -> list[Facet]:
+    """Count the documents of each value that is not 0, the most frequent first."""
     return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))
 
 

@@ -117,7 +117,8 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
     grouping = group(columns, matcher.policy, add_overlaps(PairConstraints(), overlap), matcher)
     groups = [*grouping.members(grouping.leads.tolist()).values()]
     is_current = choice.by == "current"
-    places = version_places(groups, dict(enumerate(map(as_version, passages)))) if is_current else NO_PLACES
+    versions = (Document(each.document or "?", "", each.title, each.date) for each in passages)
+    places = version_places(groups, dict(enumerate(versions))) if is_current else NO_PLACES
     leads = [lead_of(columns, rows, overlap, choice, places) for rows in groups]
     return Explanations(matcher, overlap, passages).explain(columns, groups, leads)
 
@@ -152,11 +153,6 @@ def default_policy(columns: PackedColumns, level: Level, similarity: int | None,
     if similarity is not None or preset or len(columns) < MIN_DOCUMENTS:
         return named
     return CollectionFigures.count(columns).policy().at(named.level)
-
-
-def as_version(passage: Passage) -> Document:
-    """Return the version fields of a passage's document."""
-    return Document(passage.document or "?", "", passage.title, passage.date)
 
 
 def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> list[bytes]:

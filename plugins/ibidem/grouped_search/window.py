@@ -16,7 +16,7 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, encode_pair
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.stored_groups import Hit, HitNames, read_packed
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.packed import LONG, MISSING, Packed
+from ibidem_ingest.signatures.packed import LONG, MISSING
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 
@@ -141,10 +141,6 @@ class Window:
             return self.group_names[lead]
         parts = (self.hits[lead].index, self.policy.level, self.hits[lead].id)
         return xxhash.xxh3_64_hexdigest("\0".join(parts).encode())[:12]
-
-    def packed_value(self, row: int) -> Packed | None:
-        """Return a row's packed value; None if it is not signed."""
-        return self.columns.unpack_row(row)
 
     def read_long(self, rows: Iterable[int]) -> None:
         """Read the long signatures of rows in one request, if the policy uses them."""

@@ -313,7 +313,9 @@ def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
         )
     else:
         yield Check("unsigned", ok=True, what="every document is signed")
-    mixed = {name: count for name, count in info.tables.items() if name and not is_current_table(name, tables)}
+    languages = {table.language for name in filter(None, info.tables) if (table := tables.named(name)) is not None}
+    current = {table.name for language in languages if (table := tables.of(language)) is not None}
+    mixed = {name: count for name, count in info.tables.items() if name and name not in current}
     if mixed:
         counts = ", ".join(f"{count:,} with {name}" for name, count in mixed.items())
         yield Check(
@@ -324,12 +326,6 @@ def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
         )
     else:
         yield Check("tables", ok=True, what="all signatures come from the current idf tables")
-
-
-def is_current_table(name: str, tables: Tables) -> bool:
-    table = tables.named(name)
-    now = tables.of(table.language) if table is not None else None
-    return now is not None and now.name == name
 
 
 def check_tables_folder(settings: Settings) -> Check:

@@ -88,7 +88,8 @@ def leads_of(
         lead, metadata = known[group.lead]
         found = [*(as_metadata(each, group.lead, ids) for each in group.duplicates), *noted(metadata)]
         for each in group.duplicates:
-            found += left_with(*known[each.place])
+            name, notes = known[each.place]
+            found += [{**one, "of": one.get("of", name)} for one in noted(notes)]
         by_id: dict[str, dict[str, str]] = {}
         for one in found:
             by_id.setdefault(one["id"], one)
@@ -106,11 +107,6 @@ def noted(metadata: Mapping[str, object]) -> list[dict[str, str]]:
     if not isinstance(value, list):
         return []
     return [dict(each) for each in value if isinstance(each, Mapping) and isinstance(each.get("id"), str)]
-
-
-def left_with(name: str, metadata: Mapping[str, object]) -> list[dict[str, str]]:
-    """Return the duplicates in the metadata of a replaced passage, with `of` set to this passage."""
-    return [{**each, "of": each.get("of", name)} for each in noted(metadata)]
 
 
 def as_metadata(duplicate: Duplicate, lead: int, ids: Sequence[str]) -> dict[str, str]:

@@ -164,7 +164,11 @@ class MatchCounter:
             has_leads = self.layout.shards > 1 and self.field == GROUP
             counted = (yield from self._count_by_leads(documents - ungrouped_count)) if has_leads else None
             exact = counted is not None
-            groups = min(documents - ungrouped_count, (yield from self._estimate())) if counted is None else counted
+            if counted is None:
+                count = {"cardinality": {"field": self.field, "precision_threshold": MAX_GROUPS}}
+                (answer,) = check_answers((yield self.target.searches([self._body({"groups": count})]))["responses"])
+                counted = min(documents - ungrouped_count, int(answer["aggregations"][OWN]["groups"]["value"]))
+            groups = counted
         return MatchCounts(documents, groups + ungrouped_count, exact, ungrouped_count)
 
     def _count_by_leads(self, documents: int) -> RequestFlow[int | None]:
@@ -180,12 +184,6 @@ class MatchCounter:
         (answer,) = check_answers((yield self.target.searches([led]))["responses"])
         leads = documents - int(followers["doc_count"])
         return leads + len(groups) - int(answer["aggregations"][OWN]["led"]["doc_count"])
-
-    def _estimate(self) -> RequestFlow[int]:
-        """Request an estimate of the number of groups from the server."""
-        body = self._body({"groups": {"cardinality": {"field": self.field, "precision_threshold": MAX_GROUPS}}})
-        (answer,) = check_answers((yield self.target.searches([body]))["responses"])
-        return int(answer["aggregations"][OWN]["groups"]["value"])
 
 
 def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow[Coverage]:
@@ -295,7 +293,14 @@ class ClusterCollapse:
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
         """Read a part of the collapsed ranking; see `EngineSearch.collapse`. Without a cache, no groups are counted."""
         counted_off = place.start + size <= self.layout.max_hits
-        request = self._collapse_body(place.start if counted_off else 0, size if counted_off else 0)
+        body = {
+            **self.body,
+            **self._hit_fields(),
+            "from": (place.start if counted_off else 0),
+            "size": (size if counted_off else 0),
+            "track_total_hits": True,
+        }
+        request = body | {"collapse": {"field": self.field}}
         if cache is None:
             answer, count = yield from self._send_uncounted(request, aggregations, has_ungrouped=has_ungrouped)
         else:
@@ -370,7 +375,12 @@ class ClusterCollapse:
         limit = min(limit, MAX_MEMBERS, self.layout.max_hits)
         size = min(TOGETHER, self.layout.max_hits, max(100, 2 * limit * len(groups)))
         body = self._members_body(groups, size) | {
-            "aggs": {OWN: filter_aggregations(self.body, {"groups": self._sizes(groups)})}
+            "aggs": {
+                OWN: filter_aggregations(
+                    self.body,
+                    {"groups": {"terms": {"field": self.field, "size": len(groups), "include": list(groups)}}},
+                )
+            }
         }
         (answer,) = yield from self._search([body])
         sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][OWN]["groups"]["buckets"]}
@@ -427,10 +437,6 @@ class ClusterCollapse:
         (answer,) = yield from self._search([body])
         return {each.group: each.name for each in self._read(answer)}
 
-    def _collapse_body(self, start: int, size: int) -> Clause:
-        body = {**self.body, **self._hit_fields(), "from": start, "size": size, "track_total_hits": True}
-        return body | {"collapse": {"field": self.field}}
-
     def _hit_fields(self) -> Clause:
         """Request packed signatures and groups, and the shown fields."""
         if self.display is None:
@@ -441,9 +447,6 @@ class ClusterCollapse:
     def _fields(self) -> Clause:
         """Request what groups are made of, and nothing that is shown."""
         return {"_source": False, "docvalue_fields": [PACKED, self.field, LEAD]}
-
-    def _sizes(self, groups: Sequence[str]) -> Clause:
-        return {"terms": {"field": self.field, "size": len(groups), "include": list(groups)}}
 
     def _members_body(self, groups: Sequence[str], size: int) -> Clause:
         """Build the request for documents of some groups; the group condition does not affect scores."""

@@ -233,7 +233,7 @@ class ClusterEngine(Engine):
         return self._store(ledger).get(ledger, prefix)
 
     def get_record(self, ledger: Ledger, key: str) -> Any:
-        return self._store(ledger).get_key(ledger, key)
+        return self._store(ledger).get_keys(ledger, [key]).get(key)
 
     def recent_record(self, ledger: Ledger, key: str) -> Any:
         name = f"{ledger}/{key}"

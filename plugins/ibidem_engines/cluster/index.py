@@ -154,7 +154,9 @@ def read_layout(
         bare=tuple(sorted(name for name, meta in metadata.items() if not meta)),
         shard_counts={name: int(index_settings[name].get("number_of_shards", 1)) for name in indices},
         max_hits=min((int(each.get("max_result_window", MAX_HITS)) for each in settings), default=MAX_HITS),
-        pipelines=tuple(sorted(filter(None, {_pipeline(each) for each in settings}))),
+        pipelines=tuple(
+            sorted({str(each.get("search", {}).get("default_pipeline", "")) for each in settings} - {"", "_none"})
+        ),
         aliases=_aliases(answer),
         streams={name: str(each["data_stream"]) for name, each in answer.items() if "data_stream" in each},
         filtered=frozenset(alias for _, alias, each in _each_alias(answer) if "filter" in each),
@@ -341,11 +343,6 @@ def _schema(index: Mapping[str, Any], own_meta: Mapping[str, Any]) -> str:
     schema = str(own_meta.get("schema", ""))
     keys = read_path(index, "mappings.properties.ibidem.properties.keys.type")
     return f"{schema} (unreleased)" if schema == SCHEMA and keys == "keyword" else schema
-
-
-def _pipeline(settings: Mapping[str, Any]) -> str:
-    name = settings.get("search", {}).get("default_pipeline", "")
-    return "" if name == "_none" else str(name)
 
 
 HIDDEN = (403, 404)  # statuses of those who may not look at the health, and of an index that is not there

@@ -474,10 +474,6 @@ class LedgerStore:
             yield from reading.records
             reading.records = []
 
-    def get_key(self, ledger: Ledger, key: str) -> Any:
-        """Read the record of one key, without a refresh; None if there is none."""
-        return self.get_keys(ledger, [key]).get(key)
-
     def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
         records = self.cluster.hold(read_keys(self.names.sources, ledger, keys)) if keys else []
         return self.names.own_records(ledger, records)

@@ -401,7 +401,11 @@ class ClusterReindexSource(ReindexSource):
         while position < len(names):
             batch = names[position : position + self._at_once]
             position += len(batch)
-            answer = self._cluster.ask("POST", "/_mget", {"docs": [_mget_item(name) for name in batch]}, **params)
+            items = [
+                {"_index": each.index, "_id": each.id, **({"routing": each.routing} if each.routing else {})}
+                for each in batch
+            ]
+            answer = self._cluster.ask("POST", "/_mget", {"docs": items}, **params)
             if raw:
                 self._check_whole(answer["docs"])
             self._drop_vectors(answer["docs"])
@@ -576,11 +580,6 @@ def to_outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
             why=outcome.reason,
         )
     return Outcome(name, WriteStatus.INDEXED, write_order(outcome.place), document.version)
-
-
-def _mget_item(name: Name) -> dict[str, str]:
-    document = {"_index": name.index, "_id": name.id}
-    return document | {"routing": name.routing} if name.routing else document
 
 
 def _has_field(mapping: Mapping[str, Any], path: Sequence[str]) -> bool:

@@ -202,13 +202,10 @@ class SqliteFile:
         for pragma in PRAGMAS:
             connection.execute(f"pragma {pragma}").close()
         connection.create_function("ibidem_time_of_day", 1, time_of_day, deterministic=True)
-        connection.set_progress_handler(self._is_late, LOOKS_EVERY)
+        connection.set_progress_handler(lambda: time.monotonic() > self._deadline, LOOKS_EVERY)
         self._connection, self._pid, self._deadline = connection, os.getpid(), time.monotonic() + self._longest
         self._checked = -1
         return connection
-
-    def _is_late(self) -> bool:
-        return time.monotonic() > self._deadline
 
     def _open_existing(self) -> sqlite3.Connection:
         if self._connection is None and not self.path.exists():

@@ -299,7 +299,15 @@ class _LookUp:
         values = list(dict.fromkeys(all_values))
         with_value = [self._with_value(value, read_limit) for value in values]
         if lookup_field in LONG_CLUES:
-            below_limit = [each for each in with_value if self._count_others(each, own_place) <= limit]
+            below_limit = [
+                each
+                for each in with_value
+                if sum(
+                    place != own_place and (self._allowed_places is None or place in self._allowed_places)
+                    for place in each
+                )
+                <= limit
+            ]
             answer.capped += [lookup_field] * (len(below_limit) < len(with_value))
             with_value = below_limit or [[]]
         places = (
@@ -313,12 +321,6 @@ class _LookUp:
             answer.copies = len(places) if len(places) <= limit else self._count(values, places, own_place)
         elif len(places) > limit and lookup_field not in answer.capped:
             answer.capped.append(lookup_field)
-
-    def _count_others(self, places: Sequence[int], own_place: int) -> int:
-        """Count the documents found, without the searching document."""
-        return sum(
-            place != own_place and (self._allowed_places is None or place in self._allowed_places) for place in places
-        )
 
     def _with_value(self, value: str, limit: int) -> list[int]:
         """Read the positions of documents with a value, in ascending order."""

@@ -14,6 +14,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import TITLED, Packed, pack, unpack
+from ibidem_ingest.signatures.schema import StoredSignatures
 from ibidem_ingest.signatures.sign import (
     BATCH_CHARACTERS,
     batches,
@@ -23,7 +24,6 @@ from ibidem_ingest.signatures.sign import (
     sign_columns,
     sign_one,
     sign_stream,
-    stored_signatures,
 )
 
 WORDS = [a + b + c for a in "bcdfgh" for b in "aeiou" for c in "lmnrst"]
@@ -79,7 +79,8 @@ def test_a_long_text_is_packed_in_columns_as_it_is_alone(one_table: Tables) -> N
     several = [Document("a", " ".join(WORDS * 300)), Document("b", "one page\fanother"), Document("c", "")]
     alone = list(sign_stream(several, one_table))
     assert sign_and_pack(several, one_table) == [
-        (stored_signatures(each), pack(document, each)) for document, each in alone
+        (StoredSignatures(each.length, each.content, each.idf, each.long), pack(document, each))
+        for document, each in alone
     ]
     assert [bool(signatures.long) for _, signatures in alone] == [True, True, False]
 

@@ -75,11 +75,14 @@ def delete_survivors(
         del deleted[id_]
     for version in {each.version for each in deleted.values()}:
         engine.delete([id_ for id_, each in deleted.items() if each.version == version], version)
-    return [_stale(each, deleted[each.id].version) if each.id in deleted else each for each in outcomes]
-
-
-def _stale(outcome: Outcome, version: int) -> Outcome:
-    return Outcome(outcome.id, WriteStatus.STALE, field="version", why=f"it was deleted with version {version}")
+    return [
+        Outcome(
+            each.id, WriteStatus.STALE, field="version", why=f"it was deleted with version {deleted[each.id].version}"
+        )
+        if each.id in deleted
+        else each
+        for each in outcomes
+    ]
 
 
 def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal | None:

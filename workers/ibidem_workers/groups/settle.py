@@ -1,8 +1,9 @@
 """Settling of one portion: leads, joins, and new groups for the followers of rewritten leads."""
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from math import ceil, floor
 
 from ibidem_dedupe import evidence
@@ -57,7 +58,8 @@ class LookUpMatch:
         leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
         row_names = {row.name for row in rows}
         partners = self.rules.overrides.partners(row_names)
-        leads |= {row.name: row for row in self._override_leads(partners - leads.keys())}
+        others = self.store.read(sorted(unread), self.marks) if (unread := partners - leads.keys()) else ()
+        leads |= {row.name: row for row in map(make_row, (each for each in others if each.lead))}
         return [row for name, row in leads.items() if name not in self.recent_changes and name not in row_names]
 
     def _lookups(self, rows: Sequence[Row], *, copies: bool) -> list[LeadKeys]:
@@ -68,9 +70,6 @@ class LookUpMatch:
         keys = lookup_keys_batch([value for _, value in read])
         policy = self.rules.policy
         return [near_keys(packed, policy, row_keys) for (packed, _), row_keys in zip(read, keys, strict=True)]
-
-    def _override_leads(self, names: set[DocumentRef]) -> Iterable[Row]:
-        return [make_row(each) for each in self.store.read(sorted(names), self.marks) if each.lead] if names else ()
 
 
 def make_row(document: GroupedDocument) -> Row:
@@ -297,11 +296,7 @@ def promote(store: StoredGroups) -> bool:
 def promote_in(store: StoredGroups, groups: Sequence[str]) -> bool:
     """Promote a member in each of some groups that has lost its lead; returns whether all were written."""
     lead_groups = {each.group for members in store.members(groups, lead=True) for each in members}
-    promoted = [each for group in groups if group not in lead_groups for each in first_member(store, group)]
+    promoted = [
+        members[0] for group in groups if group not in lead_groups for members in islice(store.members([group]), 1)
+    ]
     return not promoted or all(store.assign([Assignment(each, each.group, lead=True) for each in promoted]))
-
-
-def first_member(store: StoredGroups, group: str) -> Iterator[GroupedDocument]:
-    for members in store.members([group]):
-        yield members[0]
-        return

@@ -35,7 +35,6 @@ from ibidem.grouped_search.dsl.response import (
     check_complete,
     clean_explanation,
     drop_own_aggregation,
-    has_countable_buckets,
     iter_aggregations,
     sub_aggregations,
     with_state,
@@ -301,7 +300,10 @@ class DslBackend(SearchBackend):
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
         missing = [hit for hit in hits if document_ref(hit) not in self._shown]
         read = (yield from self._read(missing, self.search.display)) if missing else {}
-        return self._shown | {name: self._as_shown(raw) for name, raw in read.items()}
+        return self._shown | {
+            name: clean_explanation(raw if self.ids else as_shown(raw, self.search.display))
+            for name, raw in read.items()
+        }
 
     def _read(self, hits: Sequence[Hit], display: Mapping[str, Any]) -> RequestFlow[dict[DocumentRef, Json]]:
         documents: dict[DocumentRef, Json] = {}
@@ -310,17 +312,14 @@ class DslBackend(SearchBackend):
             answer = yield self._documents_request([document_ref(hit) for hit in batch], display)
             check_complete(answer)
             read = by_name(answer["hits"]["hits"])
-            own = [hit for hit in batch if document_ref(hit) in read and self._holds(read[document_ref(hit)], hit)]
+            own = [
+                hit
+                for hit in batch
+                if document_ref(hit) in read and (self.ids or ranks.is_same_state(read[document_ref(hit)], hit))
+            ]
             self.renamed |= len(own) < len(batch) and not self.ids
             documents |= {(name := document_ref(hit)): read[name] for hit in own}
         return documents
-
-    def _holds(self, raw: Json, hit: Hit) -> bool:
-        """Return whether a fetched document belongs to a hit."""
-        return self.ids or ranks.is_same_state(raw, hit)
-
-    def _as_shown(self, raw: Json) -> Json:
-        return clean_explanation(raw if self.ids else as_shown(raw, self.search.display))
 
     def needs_aggregation(self) -> bool:
         """Return whether aggregations need the groups, or fields that the ranking's hits leave out."""
@@ -331,7 +330,10 @@ class DslBackend(SearchBackend):
 
     def counts_buckets(self) -> bool:
         """Return whether the groups in buckets are counted; with signatures beside, the index cannot."""
-        return has_countable_buckets(self.search.aggregations) and not self.layout.beside
+        return (
+            any(kind in each for each in iter_aggregations(self.search.aggregations) for kind in COUNTED)
+            and not self.layout.beside
+        )
 
     def up_to_now(self, body: Json) -> Json:
         """Exclude documents written after the ranking was first read."""

@@ -247,23 +247,22 @@ group it: "ext": {"ibidem": {"dedupe": "indent"}}
     }
     if selection and parts.get("_source") is not False:
         parts["_source"] = selection
-    check_total(parts)
+    total = parts.get("track_total_hits", True)
+    if not isinstance(total, bool) and not _TOTAL.fullmatch(str(total)):
+        raise UsageError(f"track_total_hits={short_repr(total)} is not valid", "allowed: true, false, a number")
     return parts, params
 
 
 def _read(name: str, value: str) -> object:
     """Read a part of a query string: names and orders by commas, and booleans; servers convert the rest."""
     if name == "sort":
-        return [_order(each) for each in value.split(",")]
+        return [
+            {field: order} if colon else order for field, colon, order in (e.rpartition(":") for e in value.split(","))
+        ]
     boolean = {"true": True, "false": False, "": True}.get(value.lower())
     if boolean is not None:
         return boolean
     return value.split(",") if PARTS.get(name) == "display" else value
-
-
-def _order(text: str) -> object:
-    field, colon, order = text.rpartition(":")
-    return {field: order} if colon else text
 
 
 def _names(value: object) -> object:
@@ -299,16 +298,6 @@ def check_combinations(index: str, parts: Mapping[str, Any], request: DedupeRequ
     if request.scope != "window":
         for name in {"knn", "min_score"} & parts.keys():
             refuse(f"dedupe_scope={request.scope} with {name}", "use dedupe_scope=window: a look-up ranks nothing")
-
-
-def check_total(parts: Mapping[str, Any]) -> None:
-    """Refuse values of `track_total_hits` that the servers refuse.
-
-    >>> check_total({"track_total_hits": 1000})
-    """
-    value = parts.get("track_total_hits", True)
-    if not isinstance(value, bool) and not _TOTAL.fullmatch(str(value)):
-        raise UsageError(f"track_total_hits={short_repr(value)} is not valid", "allowed: true, false, a number")
 
 
 def check_start(start: int) -> None:

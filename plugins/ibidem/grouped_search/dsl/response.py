@@ -110,30 +110,20 @@ class BucketGroups:
     def _count_groups(
         self, documents: int, own_aggregations: Mapping[str, Any], rows: Mapping[tuple[str, str], int], *, exact: bool
     ) -> Json:
-        member_rows = [rows[name] for name in member_refs(own_aggregations[MEMBERS]) if name in rows]
+        indices = own_aggregations[MEMBERS]["indices"]["buckets"]
+        members = ((index["key"], each["key"]) for index in indices for each in index["ids"]["buckets"])
+        member_rows = [rows[name] for name in members if name in rows]
         if CONTENTS not in own_aggregations:
             return {"groups": documents - self._count_joined(member_rows), "approximate": not exact}
         texts = own_aggregations[CONTENTS]["value"] + own_aggregations[UNSIGNED]["doc_count"]
-        return {"groups": max(1, min(documents, texts) - self._count_joined_texts(member_rows)), "approximate": True}
+        content, leads = self.window.columns.content, self.window.grouping.lead
+        own_texts = {(int(leads[row]), *content[row].tolist()) for row in member_rows}
+        joined = len(own_texts) - len({lead for lead, *_ in own_texts})  # texts that are not the first of their group
+        return {"groups": max(1, min(documents, texts) - joined), "approximate": True}
 
     def _count_joined(self, rows: Sequence[int]) -> int:
         """Count the documents that are not the first of their group among some rows."""
         return len(rows) - len({int(self.window.grouping.lead[row]) for row in rows})
-
-    def _count_joined_texts(self, rows: Sequence[int]) -> int:
-        """Count the distinct texts that are not the first of their group among some rows."""
-        content = self.window.columns.content
-        texts = {(int(self.window.grouping.lead[row]), *content[row].tolist()) for row in rows}
-        return len(texts) - len({lead for lead, *_ in texts})
-
-
-def has_countable_buckets(aggregations: Mapping[str, Any]) -> bool:
-    """Return whether there are buckets whose groups can be counted.
-
-    >>> has_countable_buckets({"days": {"date_histogram": {}, "aggs": {"by": {"terms": {"field": "source"}}}}})
-    True
-    """
-    return any(kind in each for each in iter_aggregations(aggregations) for kind in COUNTED)
 
 
 def iter_aggregations(aggregations: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -148,13 +138,6 @@ def sub_aggregations(aggregation: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the aggregations inside another."""
     aggregations = aggregation.get("aggs") or aggregation.get("aggregations") or {}
     return aggregations if isinstance(aggregations, Mapping) else {}
-
-
-def member_refs(members: Mapping[str, Any]) -> Iterable[tuple[str, str]]:
-    """Read index and id of the members in a bucket."""
-    for index in members["indices"]["buckets"]:
-        for each in index["ids"]["buckets"]:
-            yield index["key"], each["key"]
 
 
 def by_name(hits: Iterable[Json]) -> dict[tuple[str, str], Json]:

@@ -160,7 +160,9 @@ class MultiSearch:
         for line, each in zip(self.lines, requests, strict=True):
             if each is not None:
                 own.append((yield from self._answer(line, each, metadata, error_answer)))
-        return join_responses([each is None for each in requests], engine_answer.get("responses", ()), own)
+        passed, grouped = iter(engine_answer.get("responses", ())), iter(own)
+        responses = [next(passed if each is None else grouped) for each in requests]
+        return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
 
     def _read_options(self, line: SearchLine) -> DedupeRequest | UsageError | None:
         """Return the dedupe options of a search, or its error; None if the engine's own response is requested."""
@@ -228,17 +230,6 @@ def join_names(value: object) -> str:
     if len(names) < len(values):
         raise UsageError("an index name has to be a string", 'write {"index": "NAME"}')
     return ",".join(names)
-
-
-def join_responses(passed: Sequence[bool], engine: Iterable[Json], own: Iterable[Json]) -> Json:
-    """Merge the responses of several searches in order.
-
-    >>> join_responses([False, True], [{"took": 3}], [{"took": 7}])
-    {'took': 7, 'responses': [{'took': 7}, {'took': 3}]}
-    """
-    engine_responses, own_responses = iter(engine), iter(own)
-    responses = [next(engine_responses if each else own_responses) for each in passed]
-    return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
 
 
 def error_json(status: int, kind: str, reason: str) -> Json:
