@@ -39,7 +39,6 @@ from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import LEVELS, Level, Policy
 from ibidem_engines.ledger import GroupCheckpoint
-from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
@@ -51,7 +50,6 @@ from ibidem_lab.evaluate import (
     SetFigures,
     components,
     count_evidence,
-    filter_documents,
     found_evidence,
     sign_collection,
     split_refusals,
@@ -74,7 +72,7 @@ class LabelledCollection:
     positive: str = ""  # condition on the listed pairs that are duplicates
     also: str = ""  # a second condition on them
     unjudged: str = ""  # a file of pairs without a judgement
-    filters: tuple[Filter, ...] = ()  # which documents are read
+    text_type: str = ""  # only documents of this type are read
     preset: str = ""  # the preset for it, which has a row of its own
     titles: bool = False  # whether to leave out pairs of short texts with different titles
 
@@ -86,13 +84,13 @@ class LabelledCollection:
         return f", {self.positive} and {self.also}" if self.also else ""
 
 
-NORMAL = (Filter("meta.texttype", "NORM"),)  # stories, without tables and flashes
+NORMAL = "NORM"  # stories, without tables and flashes
 
 COLLECTIONS = (
     LabelledCollection("newspaper_ocr_overproof", "clusters.tsv", "near", 0.946, preset="scans"),
     LabelledCollection("ota_terms_en", "clusters.tsv", "near", 0.872, unjudged="unjudged.tsv", preset="law"),
-    LabelledCollection("reuters21578", "pairs_exact.tsv", "near", 0.941, "jac5>=0.5", filters=NORMAL),
-    LabelledCollection("reuters21578", "pairs_exact.tsv", "near", 0.973, "jac5>=0.5", filters=NORMAL, titles=True),
+    LabelledCollection("reuters21578", "pairs_exact.tsv", "near", 0.941, "jac5>=0.5", text_type=NORMAL),
+    LabelledCollection("reuters21578", "pairs_exact.tsv", "near", 0.973, "jac5>=0.5", text_type=NORMAL, titles=True),
     LabelledCollection("civil_code_sections", "pairs_exact.tsv", "near", 0.936, "jac5>=0.5"),
     LabelledCollection("civil_code_sections", "pairs_exact.tsv", "near", 0.66, "cov_a>=0.5", also="cov_b>=0.5"),
     LabelledCollection("manual_pages", "pairs_exact.tsv", "near", 0.73, "jac5>=0.5"),
@@ -248,9 +246,14 @@ def set_line(location: str, sets: SetFigures) -> str:
     return f"{location}: {text}: precision {precision:.3f}, recall {recall:.3f}."
 
 
+def read_documents(target: LabelledCollection, folder: Path) -> list[Document]:
+    documents = split_refusals([], read([folder / "docs.jsonl.xz"]))
+    return [each for each in documents if not target.text_type or each.meta.get("texttype") == target.text_type]
+
+
 def section(target: LabelledCollection, folder: Path, tables: Tables, seeds: int) -> Generator[str, None, str]:
     """Measure a collection and yield the lines of its section; returns its row in the table of all."""
-    documents = list(filter_documents(split_refusals([], read([folder / "docs.jsonl.xz"])), target.filters, set()))
+    documents = read_documents(target, folder)
     collection = sign_collection(documents, tables)
     columns = collection.columns
     titles = dict(zip(collection.ids, np.where(columns.flags & TITLED, columns.title, 0).tolist(), strict=True))

@@ -24,21 +24,18 @@ from ibidem_dedupe.policy import Policy
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_lab.evaluate import (
     Collection,
     PairFigures,
     components,
-    filter_documents,
     found_evidence,
     sign_collection,
-    split_refusals,
 )
 from ibidem_lab.labels import Pair
 from ibidem_lab.tune import choose_figures
 from peers import BITS, THRESHOLDS, estimated_pairs, min_hashes, simhash_pairs
-from quality import COLLECTIONS, LabelledCollection, Truth
+from quality import COLLECTIONS, LabelledCollection, Truth, read_documents
 
 SPLITS = 8
 # Collections with enough sets to choose on; newswire by its labels as they are.
@@ -133,7 +130,7 @@ def peers(documents: Sequence[Document], ids: Sequence[str]) -> tuple[Found, Fou
 
 def section(target: LabelledCollection, folder: Path, tables: Tables, count: int) -> Iterator[str]:
     """Measure a collection and yield the lines of its section."""
-    documents = list(filter_documents(split_refusals([], read([folder / "docs.jsonl.xz"])), target.filters, set()))
+    documents = read_documents(target, folder)
     collection = sign_collection(documents, tables)
     splits = Splits(target, collection, Truth.build(folder, target, collection.ids))
     minhash, simhash = peers(documents, collection.ids)

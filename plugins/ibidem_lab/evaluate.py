@@ -25,7 +25,6 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys, d
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import Why
 from ibidem_engines.ledger import GroupCheckpoint
-from ibidem_engines.query import Filter
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -230,9 +229,6 @@ def shared_share(name: str, figures: Why) -> str:
     return f"{share} (fewer than 60 rare terms)" if figures.get("full") is False else share
 
 
-EVERY = parse_condition("")  # the condition that every listed pair fulfils
-
-
 @dataclass(frozen=True, slots=True)
 class Labels:
     """Files with the labels of a collection."""
@@ -240,7 +236,6 @@ class Labels:
     path: Path  # a table of clusters or of pairs
     # A condition on the columns of a pair, such as `jac5>=0.5`; empty: every listed pair is a duplicate.
     positive: str = ""
-    unjudged: Path | None = None  # a table of pairs that the labels do not speak about; None when there is none
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +267,7 @@ class Collection:
     ids: Sequence[str]  # their ids, in the order of the files
     columns: PackedColumns  # their packed values
     long: Mapping[str, bytes]  # their long signatures, encoded, by id
-    left_out: AbstractSet[str]  # ids of documents that the filters left out or that could not be read
+    left_out: AbstractSet[str]  # ids of documents that could not be read
     refused: int  # how many could not be read
 
     def build_matcher(self, policy: Policy) -> tuple[LongTextMatcher | None, KeyIndex | None]:
@@ -292,20 +287,19 @@ class Collection:
         )
 
 
-def evaluate(  # noqa: PLR0913 - what to measure, and by name what goes with it
+def evaluate(
     items: Iterable[Document | Refusal],
     labels: Labels,
     tables: Tables,
     policy: Policy | None = None,
     *,
     progress: Callable[[int], None] = lambda _: None,
-    filters: Sequence[Filter] = (),
 ) -> Evaluation:
     """Sign documents in memory, and compare the duplicates found with labels."""
     began = perf_counter()
     read_labels(labels.path, parse_condition(labels.positive))
     sampler = LanguageSampler()
-    collection = sign_collection(sampler.sample(items), tables, progress, filters)
+    collection = sign_collection(sampler.sample(items), tables, progress)
     figures = compare(collection, labels, policy or GroupCheckpoint().choose_policy(collection.columns))
     return replace(figures, took_s=round(perf_counter() - began, 2), foreign=sampler.find_foreign(tables.of))
 
@@ -315,7 +309,6 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
     began = perf_counter()
     ids, in_labels = set(collection.ids), labelled_ids(labels.path)
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
-    unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
     matcher, suspected = collection.build_matcher(policy)
     evidence = found_evidence(collection, policy, matcher, suspected)
     pairs = set(evidence)
@@ -324,15 +317,13 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
     return Evaluation(
         documents=len(collection.ids),
         labelled=count_labelled(labels.path, in_labels & ids, len(ids)),
-        pairs=PairFigures.measure(true - unjudged, pairs - unjudged),
-        evidence=count_evidence({pair: name for pair, name in evidence.items() if pair not in unjudged}, true),
+        pairs=PairFigures.measure(true, pairs),
+        evidence=count_evidence(evidence, true),
         ari=adjusted_rand(sets, groups),
         sets=SetFigures.measure(sets, groups),
         refused=collection.refused,
         unknown=sorted(in_labels - ids - collection.left_out),
-        mistakes=SignedDocuments(collection.ids, collection.columns, policy, matcher).worst(
-            true - unjudged, pairs - unjudged
-        ),
+        mistakes=SignedDocuments(collection.ids, collection.columns, policy, matcher).worst(true, pairs),
         took_s=round(perf_counter() - began, 2),
     )
 
@@ -355,15 +346,13 @@ def sign_collection(
     items: Iterable[Document | Refusal],
     tables: Tables,
     progress: Callable[[int], None] = lambda _: None,
-    filters: Sequence[Filter] = (),
 ) -> Collection:
     """Sign documents in memory, keeping only packed values and long signatures."""
     refusals: list[Refusal] = []
-    left_out: set[str] = set()
     packed: dict[str, bytes] = {}
     long_signatures: dict[str, bytes] = {}
-    documents = filter_documents(split_refusals(refusals, items), filters, left_out)
-    for document, signatures in sign_stream(tables.look_through_first(documents), tables):
+    documents = tables.look_through_first(split_refusals(refusals, items))
+    for document, signatures in sign_stream(documents, tables):
         if document.id in packed:
             raise UsageError(f"the id {document.id!r} occurs twice", "labels need ids that name one document")
         packed[document.id] = pack(document, signatures)
@@ -371,8 +360,8 @@ def sign_collection(
             long_signatures[document.id] = signatures.long
         progress(len(packed))
     if not packed:
-        raise UsageError("there are no documents to evaluate", "name files with documents that pass the filters")
-    left_out.update(refusal.id for refusal in refusals)
+        raise UsageError("there are no documents to evaluate", "name files with documents")
+    left_out = {refusal.id for refusal in refusals}
     return Collection(
         list(packed), PackedColumns.decode(list(packed.values())), long_signatures, left_out, len(refusals)
     )
@@ -384,34 +373,6 @@ def split_refusals(refusals: list[Refusal], items: Iterable[Document | Refusal])
             refusals.append(item)
         else:
             yield item
-
-
-def filter_documents(
-    documents: Iterable[Document], filters: Sequence[Filter], left_out: set[str]
-) -> Iterator[Document]:
-    """Yield the documents that pass all filters, and record the ids of the other documents."""
-    for document in documents:
-        if all(matches_filter(document, each) for each in filters):
-            yield document
-        else:
-            left_out.add(document.id)
-
-
-def matches_filter(document: Document, condition: Filter) -> bool:
-    """Return whether a document has a filter's value; for a list in `meta`, one matching entry is enough.
-
-    >>> matches_filter(Document("a", "text", meta={"topics": ["grain", "wheat"]}), Filter("meta.topics", "wheat"))
-    True
-    """
-    if condition.field.startswith("meta."):
-        value = document.meta.get(condition.field.removeprefix("meta."))
-    elif condition.field in ("id", "source", "language"):
-        value = getattr(document, condition.field)
-    else:
-        raise UsageError(
-            f"--filter {condition.field} cannot be used here", "allowed: id, source, language and meta.NAME"
-        )
-    return condition.value in map(str, value if isinstance(value, list | tuple) else [value])
 
 
 FOLDS = 5

@@ -14,7 +14,6 @@ from ibidem.cli.console import (
     Json,
     Level,
     Preset,
-    Similarity,
     bar,
     figures,
     messages,
@@ -29,7 +28,6 @@ from ibidem_core.settings import load
 from ibidem_dedupe import evidence
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.query import Filter, parse_filter
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
@@ -47,11 +45,6 @@ LabelTable = Annotated[
     ),
 ]
 Positive = Annotated[str, typer.Option(metavar="EXPR", help="Which listed pairs are duplicates, such as `jac5>=0.5`.")]
-Unjudged = Annotated[Path | None, typer.Option(metavar="FILE", help="Pairs without a label; these are not counted.")]
-Filters = Annotated[
-    list[str] | None,
-    typer.Option("--filter", metavar="FIELD=VALUE", help="Only these documents: source, language, id or meta.NAME."),
-]
 
 MIN_LABELLED_SHARE = 0.5  # share of labelled documents below which precision says little
 
@@ -63,27 +56,22 @@ class EvaluationRequest:
     docs: tuple[str, ...]  # files with documents
     labels: Labels  # labelled pairs of the documents
     policy: Policy | None  # the figures of the decision; None: those that an index of these documents is settled by
-    filters: tuple[Filter, ...]  # only documents that pass are taken
 
 
 def run(
     docs: Docs,
     labels: LabelTable,
     level: Level = None,
-    similarity: Similarity = None,
     preset: Preset = None,
     positive: Positive = "",
-    unjudged: Unjudged = None,
-    filters: Filters = None,
     as_json: Json = False,
 ) -> None:
     """Sign documents in memory and compare the duplicates that are found with labels."""
-    named = figures(level, similarity, preset)
+    named = figures(level, None, preset)
     request = EvaluationRequest(
         (docs,),
-        Labels(labels, positive, unjudged),
+        Labels(labels, positive),
         pair_policy(named, presets=presets_for(preset)) if any(named.values()) else None,
-        tuple(parse_filter(typed) for typed in filters or ()),
     )
     evaluation = evaluate_with_bar(request)
     if as_json:
@@ -106,7 +94,6 @@ def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
             Tables(settings.tables, settings.index),
             request.policy,
             progress=lambda count: advance(count, None),
-            filters=request.filters,
         )
 
 

@@ -74,11 +74,11 @@ def number(row: Row, column: str, location: str) -> float:
         raise UsageError(f"{location}: {column} is {row[column]!r}", "it has to be a number") from error
 
 
-def read_pairs(path: Path, condition: Condition, ids: Iterable[str], *, expected: bool = True) -> set[Pair]:
+def read_pairs(path: Path, condition: Condition, ids: Iterable[str]) -> set[Pair]:
     known_ids = set(ids)
     names, rows = read_labels(path, condition)
     table = [(where, row) for where, row in rows if known_ids.issuperset(row[name] for name in names)]
-    if expected and not table:
+    if not table:
         raise UsageError(
             f"{path} covers none of these {len(known_ids):,} documents", "name the labels that belong to them"
         )

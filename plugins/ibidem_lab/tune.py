@@ -35,7 +35,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_lab.evaluate import EVERY, FOLDS, Collection, Counts, Labels, PairFigures, Truth, components, f1, score
+from ibidem_lab.evaluate import FOLDS, Collection, Counts, Labels, PairFigures, Truth, components, f1, score
 from ibidem_lab.labels import Pair, count_labelled, labelled_ids, parse_condition, read_pairs, refuse_unknown
 
 Floats = NDArray[np.float64]
@@ -275,8 +275,7 @@ def tune(collection: Collection, labels: Labels, *, learn: bool = False, collect
     refuse_unknown(labels.path, named - ids - collection.left_out, "labels")
     labelled = count_labelled(labels.path, named & ids, len(ids))
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
-    unjudged = set() if labels.unjudged is None else read_pairs(labels.unjudged, EVERY, collection.ids, expected=False)
-    tuning = choose_figures(collection, true - unjudged, unjudged, learn=learn, collection_size=collection_size)
+    tuning = choose_figures(collection, true, set(), learn=learn, collection_size=collection_size)
     return replace(tuning, labelled=labelled)
 
 

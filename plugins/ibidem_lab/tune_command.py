@@ -11,13 +11,12 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.parameters import Preset
 from ibidem_engines.ledger import check_name, save_preset
-from ibidem_engines.query import parse_filter
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 from ibidem_lab.evaluate import Labels, PairFigures, sign_collection
-from ibidem_lab.evaluate_command import Docs, Filters, LabelTable, Positive, Unjudged, warn_of_labels
+from ibidem_lab.evaluate_command import Docs, LabelTable, Positive, warn_of_labels
 from ibidem_lab.tune import MANY_SETS, Tuning, tune
 
 Learn = Annotated[
@@ -37,8 +36,6 @@ def run(
     docs: Docs,
     labels: LabelTable,
     positive: Positive = "",
-    unjudged: Unjudged = None,
-    filters: Filters = None,
     learn: Learn = False,
     whole: Whole = 0,
     save: Save = "",
@@ -48,12 +45,11 @@ def run(
     if save:
         check_name(save)
     settings = load()
-    pair_labels = Labels(labels, positive, unjudged)
+    pair_labels = Labels(labels, positive)
     documents = add_languages(read((docs,), Choice(language=DETECT), settings.max_text))
-    chosen_filters = tuple(parse_filter(typed) for typed in filters or ())
     with bar("Signing") as advance:
         collection = sign_collection(
-            documents, Tables(settings.tables, settings.index), lambda count: advance(count, None), chosen_filters
+            documents, Tables(settings.tables, settings.index), lambda count: advance(count, None)
         )
     tuning = tune(collection, pair_labels, learn=learn, collection_size=whole)
     if save and tuning.improves:

@@ -183,6 +183,6 @@ def test_a_new_index_is_named(run: Run) -> None:
 
 
 def test_an_alias_needs_a_new_index(run: Run) -> None:
-    code, _, err = run("strip", "--alias", "news")
+    code, _, err = run("backfill", "--alias", "news")
     assert code == 2
     assert "--into" in err

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from dedupe.test_collection import prose
 from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import GroupCheckpoint, records
-from ibidem_engines.query import Filter
 from ibidem_engines.stored_groups import SeqNoRange, ShardRef
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -21,7 +20,6 @@ from ibidem_lab.evaluate import (
     adjusted_rand,
     evaluate,
     found_evidence,
-    matches_filter,
     sign_collection,
 )
 from ibidem_lab.labels import parse_condition, read_pairs
@@ -64,11 +62,6 @@ def test_the_same_id_twice_and_no_documents_at_all_are_refused(clusters: Labels,
         evaluate([DOCS[0], DOCS[0]], clusters, tables)
     with pytest.raises(UsageError, match="no documents"):
         evaluate([], clusters, tables)
-
-
-def test_a_filter_on_another_field_is_refused() -> None:
-    with pytest.raises(UsageError, match=r"meta\.NAME"):
-        matches_filter(DOCS[0], Filter("date", "1987"))
 
 
 PARTITIONS = st.lists(st.integers(0, 4), min_size=1, max_size=12)

@@ -99,13 +99,6 @@ FILE_REMEDIES = {
 }
 
 
-def file_error(error: OSError) -> str:
-    """Return a message that names the file, the error and, if there is one, the remedy."""
-    name = f"{error.filename}: " if error.filename else ""
-    remedy = f"; {FILE_REMEDIES[error.errno]}" if error.errno in FILE_REMEDIES else ""
-    return f"{name}{error.strerror or error}{remedy}"
-
-
 def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, Answer]:
     """Wrap a command so that every expected error becomes a message and an exit code; bugs keep their traceback."""
 
@@ -128,7 +121,9 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise SystemExit(PIPE_CLOSED) from None
         except OSError as error:
-            say(file_error(error))
+            name = f"{error.filename}: " if error.filename else ""
+            remedy = f"; {FILE_REMEDIES[error.errno]}" if error.errno in FILE_REMEDIES else ""
+            say(f"{name}{error.strerror or error}{remedy}")
             raise SystemExit(FAILED) from error
         return answer
 
@@ -159,8 +154,6 @@ MAINTENANCE = frozenset({"backfill", "strip", "regroup", "idf"})
 
 # Objects after which the garbage collector looks for cycles; reading a file makes many, nearly all without any.
 COLLECTED_AFTER = 50_000
-
-COMPLETION = "_IBIDEM_COMPLETE"
 
 
 def version(value: bool) -> None:
@@ -193,11 +186,12 @@ def load(module: str) -> Callable[..., object] | typer.Typer:
 
 
 def build(typed: str) -> typer.Typer:
-    """Build the application: the typed command completely (all of them for completion), the others as help lines."""
+    """Build the application: the typed command completely, the others as help lines."""
     app = typer.Typer(
         name="ibidem",
         no_args_is_help=True,
         pretty_exceptions_enable=False,
+        add_completion=False,
         context_settings={"help_option_names": ["-h", "--help"]},
     )
     app.callback()(root)
@@ -205,7 +199,7 @@ def build(typed: str) -> typer.Typer:
     if typed not in commands:
         commands |= side_commands()
     for name, (line, module) in commands.items():
-        command = load(module) if name == typed or COMPLETION in os.environ else placeholder
+        command = load(module) if name == typed else placeholder
         panel = "Maintenance" if name in MAINTENANCE else "Commands"
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, help=line, no_args_is_help=True, rich_help_panel=panel)

@@ -13,7 +13,6 @@ from ibidem.cli.console import (
     Json,
     Level,
     Preset,
-    Similarity,
     engine_context,
     figures,
     presets_for,
@@ -74,14 +73,13 @@ def run(
         str, typer.Option(metavar="FILE", help="A file with one document, in place of the id; nothing is stored.")
     ] = "",
     level: Level = None,
-    similarity: Similarity = None,
     preset: Preset = None,
     as_json: Json = False,
 ) -> None:
     """Show one document's duplicates in the whole index, each with the reason; also those of a file outside it."""
     if bool(id_) == bool(file):
         raise UsageError("inspect takes an id or --file", "give one of the two: ibidem inspect ID, or --file scan.pdf")
-    parameters, presets = figures(level, similarity, preset), presets_for(preset)
+    parameters, presets = figures(level, None, preset), presets_for(preset)
     policy = pair_policy(parameters, "partial" if file else "near", presets)
     settings = load()
     document = read_file(file, settings, Choice(language=DETECT)) if file else None

@@ -12,17 +12,12 @@ from ibidem.cli.status import refusals
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core import logs
 from ibidem_core.settings import load
-from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.strip import StripRequest, StripResult, strip
 
 
 def run(
     into: Annotated[
         str, typer.Option("--into", metavar="NAME", help="Copy into a new index without ibidem's fields.")
-    ] = "",
-    alias: Annotated[
-        str,
-        typer.Option("--alias", metavar="NAME", help="With --into: the alias that points to the new index afterwards."),
     ] = "",
     dry: Annotated[bool, typer.Option("--dry-run", help="Write nothing; count what would be removed.")] = False,
     records: Annotated[
@@ -38,11 +33,9 @@ def run(
 
     Exits with 3 when documents stayed signed.
     """
-    if alias and not into:
-        raise UsageError("--alias needs --into", "name the new index with --into")
     settings = load()
     logs.set_up(settings)
-    request = StripRequest(into, alias, dry, records)
+    request = StripRequest(into, dry, records)
     with rated_bar("Reading" if dry else "Removing") as advance:
         result = strip(request, settings, advance)
     if as_json:
