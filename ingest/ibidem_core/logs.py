@@ -74,7 +74,6 @@ class _OnDemand(logging.Formatter):
         self._formatter: logging.Formatter | None = None
 
     def format(self, record: logging.LogRecord) -> str:
-        """Format a record as a line."""
         if self._formatter is None:
             self._formatter = self._make()
         return self._formatter.format(record)

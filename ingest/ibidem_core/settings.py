@@ -163,7 +163,6 @@ def redacted_value(name: str, value: object) -> str:
 
 
 def as_text(value: object) -> str:
-    """Return a value as text for the environment."""
     return ",".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
 
 

@@ -51,7 +51,6 @@ class KeyIndex:
         return int(self.key[-1]) + 1 if len(self.key) else 0
 
     def keep(self, mask: NDArray[np.bool_]) -> "KeyIndex":
-        """Return some of the entries."""
         positions = np.flatnonzero(mask)
         return replace(self, key=self.key[positions], row=self.row[positions])
 

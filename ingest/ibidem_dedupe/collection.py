@@ -40,8 +40,6 @@ RUNS_ALONE = replace(CLEAN, fingerprint=None, characters=None)
 
 @dataclass(frozen=True, slots=True)
 class CollectionFigures:
-    """Figures of a collection."""
-
     blocks: int  # documents with a noise block
     misread: int  # how many of them look misread
     long: int | None  # the least number of equal slots of two long texts; None: as many as of others

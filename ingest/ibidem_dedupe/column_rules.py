@@ -34,7 +34,6 @@ class Pairs:
     b: Rows  # (m,) rows
 
     def take(self, selection: NDArray[np.int64]) -> "Pairs":
-        """Return some of the pairs."""
         return Pairs(self.columns, self.a[selection], self.b[selection])
 
     def has_equal(self, column: NDArray[np.generic]) -> Bools:

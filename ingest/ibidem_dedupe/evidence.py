@@ -31,8 +31,6 @@ class SharedCount:
 
 @dataclass(frozen=True, slots=True)
 class Kind:
-    """A kind of evidence."""
-
     name: str  # its name in an answer: `signature`
     words: str  # what it is, in the words of a report on many pairs
     reason: Reason | None = None  # the reason shown for a pair; None if the relation of two long texts says it
@@ -212,7 +210,6 @@ class Table:
         self.codes = {kind.name: code for code, kind in enumerate(self.kinds, 1)}
 
     def code(self, name: str) -> int:
-        """Return the code of a kind."""
         return self.codes[name]
 
     def name(self, code: int) -> str:

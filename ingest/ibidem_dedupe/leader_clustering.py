@@ -85,8 +85,6 @@ MAX_LEADS = 1_000  # first leads that hold a value; later rows are compared with
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Grouping:
-    """The group of each row."""
-
     lead: Rows  # (n,) row of the group's first occurrence; its own for a lead
     evidence: Codes  # (n,) code of what joined it to the first occurrence, by `evidence.TABLE`; 0 for a lead
     crowded: Bools  # (n,) whether it shares a value with so many leads that it was not compared with all of them

@@ -51,8 +51,6 @@ PARTS = tuple(dict.fromkeys(FIGURES.values()))
 
 @dataclass(frozen=True, slots=True)
 class Weight:
-    """The weight of a figure."""
-
     figure: str  # its name
     weight: float  # what one unit of it adds to the sum
     centre: float  # the value at which it adds nothing
@@ -60,8 +58,6 @@ class Weight:
 
 @dataclass(frozen=True, slots=True)
 class Learned:
-    """A learned rule."""
-
     intercept: float  # the sum where every figure has its centre
     weights: tuple[Weight, ...]  # one for each figure, in the order of `FIGURES`
     scheme: str = SCHEME  # name of the figures that it was learned on

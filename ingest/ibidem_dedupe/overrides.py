@@ -84,7 +84,6 @@ class Override:
         return parse_record(cls, {name: record[name] for name in cls.__slots__ if name in record})
 
     def evidence(self, level: Level) -> Evidence:
-        """Return "same" as evidence at the requested level."""
         reasons = {"signature": "override", "author": self.author, "reason": self.reason, "date": self.date}
         return Evidence(level, "override", 1.0, reasons)
 

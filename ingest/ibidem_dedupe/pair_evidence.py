@@ -17,8 +17,6 @@ from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, TITLED, WEAK, P
 
 @dataclass(frozen=True, slots=True)
 class Evidence:
-    """The evidence for the level of a pair."""
-
     level: Level  # the strongest level that the pair reaches
     # `content`, `minhash`, `termvector`, `fingerprint`, `profile`, `characters`, or at `partial` `shingles`, `pages`,
     # `chunks` or `words`.
@@ -43,7 +41,6 @@ class Guards:
 
     @classmethod
     def compare(cls, a: Packed, b: Packed) -> "Guards":
-        """Compare the guards of a pair."""
         return cls(
             days_apart=days_apart(a, b),
             length_ratio=min(a.length, b.length) / max(a.length, b.length),

@@ -91,8 +91,6 @@ def no_long_signatures(_: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class LongTextMatcher:
-    """Decides on pairs of long texts."""
-
     names: Sequence[DocumentRef]  # index and id of each row
     packed: Callable[[int], Packed | None]  # gives a row's packed value
     policy: Policy  # the decision for a pair
@@ -142,8 +140,6 @@ BUDGET = 200_000  # pairs of entries that are spread out at once: bounds the mem
 
 @dataclass(frozen=True, eq=False, slots=True)
 class DuplicatePairs:
-    """Pairs of duplicates."""
-
     row: Rows  # (m,) the later row; ascending
     earlier: Rows  # (m,) the earlier one; ascending for a row
     code: Codes  # (m,) the evidence
@@ -161,7 +157,6 @@ class PairClassifier:
 
     @property
     def size(self) -> int:
-        """The number of rows."""
         return len(self.columns)
 
     def shared_keys(self, is_copy: Bools | None = None) -> KeyIndex:
@@ -176,7 +171,6 @@ class PairClassifier:
         )
 
     def classify(self, candidates: Iterator[Rows]) -> DuplicatePairs:
-        """Decide on candidates and return the duplicates."""
         decisions = [self.decide(pairs) for pairs in candidates]
         pairs = np.concatenate([np.empty(0, np.int64), *(pairs for pairs, _ in decisions)])
         code = np.concatenate([np.empty(0, np.uint8), *(code for _, code in decisions)])
@@ -267,7 +261,6 @@ def first_entries(entries: KeyIndex) -> Rows:
 
 
 def count_earlier(entries: KeyIndex) -> Rows:
-    """Return for each entry the number of earlier rows with its key."""
     return np.arange(len(entries.key)) - first_entries(entries)
 
 
@@ -417,7 +410,6 @@ class PageKeys:
     capped_keys: dict[LongClue, int] = field(default_factory=dict)
 
     def add(self, name: DocumentRef, signatures: LongSignatures) -> None:
-        """Add a text."""
         self.names.append(name)
         self.profiles.append(np.unique(signatures.profiles[signatures.profiles != 0]))
         clues = signatures.clues()

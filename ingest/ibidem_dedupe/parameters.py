@@ -184,8 +184,6 @@ def days(value: str) -> int | None:
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a request."""
-
     values: str  # what it takes, as the help writes it
     default: str  # what it is when not given, as the help writes it
     about: str  # effect, in one line

@@ -49,7 +49,6 @@ def shared_text(why: Why) -> str:
 
 
 def shared_terms(why: Why) -> str:
-    """Return how many rare terms are shared."""
     return f"{why['shared']} of {why['of']} rare terms shared"
 
 

@@ -62,7 +62,6 @@ class Matches:
     anchors: Places  # (m,) aligned unique words that are in both
 
     def __len__(self) -> int:
-        """Return the number of pairs."""
         return int(self.a.size)
 
 
@@ -271,7 +270,6 @@ class PartStatistics:
 
 
 def matched_share(text: LongSignatures, parts: Places) -> float:
-    """Return the share of a text's parts with signatures that match."""
     return np.unique(parts).size / max(1, int(np.count_nonzero(text.has_signatures)))
 
 

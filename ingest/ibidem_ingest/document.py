@@ -218,7 +218,6 @@ def _length_error(size: int, max_text: int) -> str:
 
 
 def _join_pages(pages: object, max_text: int) -> str:
-    """Join pages by page breaks."""
     if not isinstance(pages, list | tuple):
         raise _FieldError("pages", f"{short_repr(pages)} is {kind(pages)}; write a list of strings")
     for number, page in enumerate(pages, 1):

@@ -82,8 +82,6 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    """The top of a ranking."""
-
     hits: Sequence[Hit]  # in rank order; equal scores by index and id
     total: int  # exact number of documents that match
     view: ReadView = NOW  # what it reads; another search with it ranks the same

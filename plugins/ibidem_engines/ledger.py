@@ -326,8 +326,6 @@ NO_PRESET = "none"
 
 @dataclass(frozen=True, slots=True)
 class StoredPreset:
-    """A stored preset."""
-
     name: str
     about: str  # purpose, in one line
     policy: Policy  # its figures

@@ -38,8 +38,6 @@ _EDGES = string.punctuation + string.whitespace
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """One token of a query."""
-
     kind: Kind  # what it is
     text: str = ""  # a word, the words of a phrase, or the name of a field
     # Of a phrase how many other words may be between its words, in any order; None: they follow each other.
@@ -76,7 +74,6 @@ def read_query(text: str, is_field: Callable[[str], bool]) -> tuple[Parentheses,
 
 
 def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iterator[Token]:
-    """Split a query into tokens."""
     position, begins, valued = 0, True, False
     while position < len(text):
         character = text[position]

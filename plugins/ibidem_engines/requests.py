@@ -15,8 +15,6 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class ApiRequest:
-    """One request."""
-
     method: str  # of HTTP
     path: str  # with a leading slash, ready for a URL
     params: Mapping[str, str] = field(default_factory=dict)  # of the query string
@@ -41,7 +39,6 @@ def answered(result: T) -> RequestFlow[T]:
 
 
 def run_offline(flow: RequestFlow[T]) -> T:
-    """Run a flow that sends no requests."""
     return run_sync(flow, _refuse)
 
 

@@ -100,8 +100,6 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class GroupedDocument:
-    """A document with its group."""
-
     name: Name  # its index and id, and the number of the write that it comes from
     packed: bytes  # its packed signatures; empty when it was never signed
     group: str  # the group that it is in
@@ -140,8 +138,6 @@ class LeadKeys:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """A group for a document."""
-
     document: GroupedDocument  # the document, in the state that was read
     group: str  # the group that it is to be in
     # Whether it is to lead that group. A document that is made a lead gets the number of a new write, so that whoever
@@ -246,8 +242,6 @@ MAX_MEMBERS = 10_000  # the most documents of one group that are read
 
 @dataclass(frozen=True, slots=True)
 class GroupHit:
-    """A hit with its stored group."""
-
     hit: Hit
     group: str  # the group's name; empty for a document that has none
     score: float | None  # the engine's score; None if it does not score
@@ -261,8 +255,6 @@ class GroupHit:
 
 @dataclass(frozen=True, slots=True)
 class MatchCounts:
-    """Counts of all matching documents and groups."""
-
     documents: int
     # Groups with at least one matching document, of which one without a group counts as one; None: not counted.
     groups: int | None
@@ -373,8 +365,6 @@ class MembershipStore(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class StoredRecord:
-    """A stored record."""
-
     source: str  # the index or alias that it is stored next to
     key: str
     entry: Any  # its JSON, possibly damaged by another program

@@ -126,7 +126,6 @@ def classify_engine_error(error: IbidemError) -> tuple[int, str]:
 
 
 def as_response(error: HttpError) -> Response:
-    """Create an error response for programs."""
     return Response(orjson.dumps(error.as_json()), error.status, headers=AGAIN.get(error.status), media_type=JSON)
 
 

@@ -118,7 +118,6 @@ MIN_LABELLED = 2  # labelled documents without which there is no pair to judge
 
 
 def count_labelled(path: Path, labelled: AbstractSet[str], documents: int) -> int:
-    """Return how many documents have labels."""
     if len(labelled) < MIN_LABELLED:
         raise UsageError(
             f"{path} has labels of {len(labelled)} of {documents:,} documents: there is no pair to judge",

@@ -167,8 +167,6 @@ GAIN = 0.005
 
 @dataclass(frozen=True, slots=True, order=True)
 class Figures:
-    """Figures to choose from."""
-
     preset: str = ""  # the preset whose other figures they are; empty: the default ones
     similarity: int = DEFAULT  # the least share of common text, in percent
     without: tuple[Evidence, ...] = ()  # evidence that does not count

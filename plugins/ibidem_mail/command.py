@@ -44,8 +44,6 @@ MAX_ALTERED = 20
 
 @dataclass(frozen=True, slots=True)
 class IndexThreads:
-    """The threads of the mails of an index."""
-
     rows: Sequence[ThreadedMail]  # each mail in its thread, thread by thread
     # Each answer that alters what it quotes: id of the mail that is quoted, its own, and where.
     altered: Sequence[tuple[str, str, Sequence[Alteration]]]
@@ -77,8 +75,6 @@ Difference = tuple[Version, Sequence[Piece]]  # a version, and where it differs 
 
 @dataclass(frozen=True, slots=True)
 class IndexVersions:
-    """The versions of the documents of an index."""
-
     rows: Sequence[Version]  # each document in its work, work by work, in order; mails are left out
 
     def as_json(self) -> dict[str, object]:
@@ -115,8 +111,6 @@ def differences(engine: Engine, rows: Sequence[Version]) -> Iterator[Difference]
 
 @dataclass(frozen=True, slots=True)
 class ChangedVersion(Version):
-    """A version and its changes."""
-
     changed: str  # the first places at which it differs from its predecessor: `[removed → added]`, words of both around
 
 

@@ -220,8 +220,6 @@ MAX_HOLDERS = 200  # mails that are named as holding one; of more, the nearest a
 
 @dataclass(frozen=True, slots=True)
 class ThreadedMail:
-    """A mail in its thread."""
-
     thread: str  # id of the first mail of the thread
     id: str  # its own id
     parent: str | None  # id of the mail that it answers; None at a root

@@ -49,8 +49,6 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ThreadMail:
-    """A mail prepared for threading."""
-
     id: str  # the document's id
     message_id: str  # the mail's own id; empty if it has none
     mih: str  # EDRM's hash of it

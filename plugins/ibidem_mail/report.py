@@ -104,8 +104,6 @@ def begin(called: str, membership: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class ThreadEntry:
-    """A document in its thread."""
-
     document: Document  # the document, whole
     member: ThreadMember  # its stored place
     depth: int  # how deep it is in the tree; 0 is the top
@@ -115,8 +113,6 @@ class ThreadEntry:
 
 @dataclass(frozen=True, slots=True)
 class StoredThread:
-    """The part of a thread that was read."""
-
     name: str  # id of its first mail
     entries: Sequence[ThreadEntry]  # its documents in the order of the tree, inclusive answers first
     total: int  # how many documents it has
@@ -124,7 +120,6 @@ class StoredThread:
 
     @property
     def inclusive(self) -> int:
-        """Number of the read mails that are inclusive."""
         return sum(each.member.inclusive and not each.member.is_attached for each in self.entries)
 
     def entry(self, id_: str) -> ThreadEntry | None:

@@ -219,8 +219,6 @@ ADDRESSES = frozenset(("identifier", "url"))  # kinds of names whose years and n
 
 @dataclass(frozen=True, eq=False, slots=True)
 class VersionedDocument:
-    """A document prepared for versions."""
-
     id: str  # the document's id
     called: frozenset[str]  # what others may name it by: its id, its address, its identifiers
     works: frozenset[str]  # works that it declares to be a version of: names, ids or addresses

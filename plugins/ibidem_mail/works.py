@@ -254,8 +254,6 @@ OrderKey = tuple[tuple[int, ...], str, Stage]  # by what a version is ordered: n
 
 @dataclass(frozen=True, slots=True)
 class Version:
-    """A document as a version of its work."""
-
     work: str  # id of the first version
     id: str  # the document's id
     version: int  # its place among the versions, from 1; copies that follow each other have the same

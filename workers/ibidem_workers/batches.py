@@ -39,8 +39,6 @@ Record = Mapping[str, object]
 
 
 class SerializedDocument(NamedTuple):
-    """Document serialized for a message."""
-
     id: str
     characters: int  # characters of its text
     json: bytes  # as `Document.as_record` returns it, with its version, in JSON

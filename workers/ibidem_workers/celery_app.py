@@ -42,8 +42,6 @@ class RejectedMessages:
 
 
 class Broker(ABC):
-    """One kind of broker."""
-
     remedy: ClassVar[str]  # command that removes a queue
     steps: ClassVar[frozenset[str]] = frozenset()  # what a worker's consumer does besides Celery's own steps
 

@@ -103,8 +103,6 @@ EMPTY = 10
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """The progress of a run."""
-
     run: str  # its name
     documents: int  # documents handed to the queue so far
     done: int  # how many of them are accounted for

@@ -109,7 +109,6 @@ MIN_DOCUMENTS = 1_000
 
 
 def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
-    """Count the texts that contain each term."""
     counts: Counter[str] = Counter()
     documents = 0
     for text in texts:

@@ -155,7 +155,6 @@ class Table:
 
     @property
     def size(self) -> int:
-        """Number of terms."""
         return self.counts.size
 
     @property
@@ -190,7 +189,6 @@ class Table:
         return hash_tokens(self.letters.tobytes() + bytes(8), np.concatenate(([0], ends[:-1])), ends)[0]
 
     def term(self, rank: int) -> str:
-        """Return the term of a rank."""
         start = int(self.ends[rank - 1]) if rank else 0
         return self.letters[start : int(self.ends[rank])].tobytes().decode()
 

@@ -27,8 +27,6 @@ LIBRARY = Path(__file__).with_name("kernel.so")
 
 
 class Library:
-    """A compiled library."""
-
     def __init__(self, path: Path = LIBRARY) -> None:
         self._library = ctypes.CDLL(str(path))
         name = self._library.ibidem_source
@@ -49,7 +47,6 @@ class Library:
 
 
 def address(array: Array) -> int:
-    """Return the address of an array in memory."""
     place: int = array.__array_interface__["data"][0]
     return place
 

@@ -107,8 +107,6 @@ WIDE, NARROW = 60, 45  # characters of a line that a program wraps, and of the r
 
 @dataclass(eq=False, slots=True)
 class Lines:
-    """The lines of a body."""
-
     text: str  # the body
     starts: list[int] = field(default_factory=list)  # the first character of each
     marks: list[int] = field(default_factory=list)  # how many marks of quotation each bears
@@ -121,7 +119,6 @@ class Lines:
         return len(self.contents)
 
     def set(self, first: int, end: int, kind: Kind, depth: int) -> None:
-        """Set the kind of lines."""
         for position in range(first, end):
             self.kinds[position], self.depths[position] = kind, depth
 
@@ -279,7 +276,6 @@ def _head(lines: Lines, position: int) -> tuple[int, set[str]]:
 
 
 def _continues(lines: Lines, position: int, label: str) -> bool:
-    """Return whether a line continues the label above it."""
     content, before = lines.contents[position], lines.contents[position - 1]
     if content[0] in " \t" and label != "subject":
         return True

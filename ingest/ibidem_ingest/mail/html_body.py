@@ -57,7 +57,6 @@ class _Writer:
         self.verbatim = 0
 
     def write(self, tree: object) -> str:
-        """Visit the tree."""
         iterwalk = import_module("lxml.etree").iterwalk
         for event, element in iterwalk(tree, events=("start", "end")):
             if not isinstance(element.tag, str):

@@ -24,8 +24,6 @@ from ibidem_ingest.mail.headings import (
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a body."""
-
     # `new` was written by the author of the mail, `quoted` by another, `heading` introduces a quotation (a line of
     # attribution, a copied head), `signature` is that of the mail itself, or the footer of its list.
     kind: Kind

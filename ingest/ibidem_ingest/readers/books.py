@@ -143,7 +143,6 @@ def epub_record(path: Path, max_text: int) -> dict[str, object]:
 
 
 def _package(book: zipfile.ZipFile) -> str:
-    """Find the file list of the book."""
     if CONTAINER not in book.namelist():
         raise Unreadable(f"{DAMAGED}: it has no {CONTAINER}; save it again, or leave it out")
     paths = _xml(_read(book, CONTAINER, 100_000)).xpath("//*[local-name()='rootfile']/@full-path")
@@ -153,7 +152,6 @@ def _package(book: zipfile.ZipFile) -> str:
 
 
 def _chapters(book: zipfile.ZipFile, folder: str, root: Any, max_text: int) -> Iterator[str]:
-    """Yield the text of each chapter in the order of the book."""
     files = {
         item.get("id"): posixpath.normpath(posixpath.join(folder, unquote(item.get("href") or "")))
         for item in root.xpath("//*[local-name()='manifest']/*[local-name()='item']")

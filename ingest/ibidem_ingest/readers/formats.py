@@ -233,7 +233,6 @@ def require(format_: Format) -> None:
 
 
 def load_library(format_: Format) -> ModuleType:
-    """Load the library for a format."""
     try:
         library = import_module(LIBRARIES[format_])
     except ImportError as error:

@@ -43,8 +43,6 @@ PIPE = "named pipe"
 
 @dataclass(frozen=True, slots=True)
 class InputFile:
-    """A file to read."""
-
     path: Path | None  # the file; None is standard input
     id: str  # the id of its document, when it holds one; empty if its text names it
     format: Format
@@ -384,7 +382,6 @@ def _attached_document(
 def _document(
     source: InputFile, parse: Callable[[], Mapping[str, object]], max_text: int, choice: Choice, tally: Tally
 ) -> Document | Refusal:
-    """Return the document of a file with a single one."""
     try:
         record = dict(parse())
         if damage := record.pop(DAMAGED_BYTES, 0):

@@ -26,8 +26,6 @@ _BLANKS = b" \t\r\n\v\f"
 
 
 class Line(NamedTuple):
-    """A line that is not blank."""
-
     number: int  # its number in the file, from 1
     content: bytes  # its bytes; only the first ones if it is too long
     is_whole: bool  # whether they are all of it
@@ -134,7 +132,6 @@ def _limit(max_text: int) -> int:
 
 
 def _read_line(line: bytes, location: str, max_text: int, tally: Tally, language: str) -> Document | Refusal:
-    """Return the document of a line."""
     try:
         record = orjson.loads(line)
         document = read_record(record, location, max_text, language)
@@ -148,7 +145,6 @@ def _read_line(line: bytes, location: str, max_text: int, tally: Tally, language
 
 
 def _not_json(line: bytes, location: str, max_text: int, error: orjson.JSONDecodeError) -> Document | Refusal:
-    """Return the fault of a line that is not JSON."""
     try:
         text = line.decode()
     except UnicodeDecodeError as decode_error:
@@ -238,7 +234,6 @@ class _Lines:
         return self
 
     def __next__(self) -> str:
-        """Return the next line."""
         self.time_limit.check()
         limit = self.max_text + NAMED_ROW
         line = self.file.readline(limit + 1)

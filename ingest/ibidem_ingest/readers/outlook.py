@@ -124,7 +124,6 @@ class Storage:
         return {name: line for name, value in (self._made_headers() | headers).items() if (line := _line(value))}
 
     def _made_headers(self) -> dict[str, str]:
-        """Build headers from properties."""
         sent = self.time(SENT) or self.time(DELIVERED)
         recipients: dict[str, list[str]] = {"To": [], "Cc": []}
         for recipient in self.below("__recip_version1.0_#"):

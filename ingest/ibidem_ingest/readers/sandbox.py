@@ -98,7 +98,6 @@ class SandboxedReader:
         self._end()
 
     def parse_record(self, format_: Format, path: Path, decoding: Decoding = UTF_8) -> dict[str, object]:
-        """Parse a file."""
         process = self._process = self._process or self._start()
         name = os.fsencode(path.absolute()).hex()
         request = orjson.dumps([format_, name, self.max_text, decoding.encoding, decoding.strict])
@@ -237,7 +236,6 @@ class SandboxPool:
                 self._threads.shutdown()
 
     def results(self, items: Iterable[T | Parse[T]]) -> Iterator[T]:
-        """Yield the results of parsing in the order of the items."""
         if self._threads is None:
             raise RuntimeError("a pool of readers is a context: with SandboxPool(…) as pool")
         queue: deque[T | Future[T]] = deque()

@@ -28,7 +28,6 @@ def text_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[s
 
 
 def read_text(path: Path, max_text: int, decoding: Decoding = UTF_8) -> tuple[str, int]:
-    """Read the text of a file."""
     data = content(path, max_text, decoding.encoding)
     with translate_errors():
         text, damage = decoding.decode(data)
@@ -87,7 +86,6 @@ def markdown_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> di
 
 
 def markdown_blocks(source: str) -> list[tuple[str, str]]:
-    """Return the kind and text of each block of a text in Markdown."""
     library = load_library(Format.MARKDOWN)
     return list(_blocks(library.MarkdownIt("commonmark", {"maxNesting": 50}).enable("table").parse(source)))
 

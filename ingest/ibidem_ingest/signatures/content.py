@@ -57,7 +57,6 @@ def short_hash(data: bytes) -> int:
 
 
 def format_hash(digest: bytes, name: str) -> str:
-    """Format a hash for storage."""
     return f"{SCHEME}{digest.hex()}" if digest else f"{SCHEME}none:{name}"
 
 

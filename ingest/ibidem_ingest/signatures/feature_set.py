@@ -40,7 +40,6 @@ class RarestTerms:
 
     @classmethod
     def look_up(cls, batch: TokenBatch, groups: TermGroups, table: Table) -> "RarestTerms":
-        """Look up the terms of a batch."""
         words = groups.vocabulary
         ranks = table.ranks(words.hashes)
         columns = (ranks, words.shapes.is_term.view(np.uint8), words.hashes)
@@ -73,8 +72,6 @@ def candidates(tokens: Sequence[str], table: Table) -> tuple[list[Candidate], li
 
 
 class FeatureSet(NamedTuple):
-    """The feature set of one document."""
-
     codes: tuple[int, ...]  # codes of 24 bits, ascending, at most 60; empty when there is no set
     full: bool  # whether all 60 are within the table's range
 
@@ -102,7 +99,6 @@ class FeatureColumns(NamedTuple):
     full: Flags  # (n,) whether all 60 are within the table's range
 
     def rows(self) -> list[FeatureSet]:
-        """Return the feature sets document by document."""
         codes, ends = self.codes.tolist(), self.counts.cumsum().tolist()
         bounds = zip([0, *ends], ends, self.full.tolist(), strict=False)
         return [FeatureSet(tuple(codes[start:end]), is_full) for start, end, is_full in bounds]

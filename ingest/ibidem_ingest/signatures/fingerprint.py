@@ -22,8 +22,6 @@ SCHEME = "fp1:"
 
 
 class Fingerprint(NamedTuple):
-    """The fingerprint of one document."""
-
     value: str  # `fp1:` and 40 hex digits; empty when there is no candidate
     weak: bool  # whether there were fewer than six candidates: it is then never evidence
 
@@ -55,7 +53,6 @@ class FingerprintColumns(NamedTuple):
     terms: Sequence[int]  # how many terms each is made of
 
     def rows(self) -> list[Fingerprint]:
-        """Return the fingerprints document by document."""
         return [
             Fingerprint(SCHEME + value.hex(), terms < TERMS) if terms else NONE
             for value, terms in zip(self.values, self.terms, strict=True)

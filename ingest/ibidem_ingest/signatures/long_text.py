@@ -55,7 +55,6 @@ class LongSignatures:
     words: UniqueWords  # the unique words
 
     def __len__(self) -> int:
-        """Return the number of parts."""
         return int(self.tokens.size)
 
     @cached_property

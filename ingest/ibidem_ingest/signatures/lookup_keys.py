@@ -138,7 +138,6 @@ def bands(slots: Sequence[int]) -> list[str]:
 
 
 def characters(idf: bytes, block: bytes) -> list[str]:
-    """Return the keys of the runs of characters."""
     (values,) = character_values(np.frombuffer(idf, "<u4").astype(np.uint64), np.frombuffer(block, np.uint8)[None])
     return mark_runs(texts("c", values), block)
 

@@ -156,7 +156,6 @@ def sign(tokens: Sequence[str], k: int = SLOTS) -> tuple[int, ...]:
 
 
 def sign_batch(documents: Shingles, k: int = SLOTS) -> NDArray[np.uint16]:
-    """Sign several documents."""
     return sketch_batch(documents, k).astype(np.uint16)
 
 
@@ -171,7 +170,6 @@ def compare(a: Sequence[int], b: Sequence[int]) -> float:
 
 
 def equal_slots(a: Sequence[int], b: Sequence[int]) -> int:
-    """Count equal slots."""
     return sum(map(eq, a, b))
 
 

@@ -125,7 +125,6 @@ def read(block: bytes) -> Noise:
 
 
 def sign(tokens: Sequence[str], table: Table | None) -> bytes:
-    """Sign one document."""
     run = _run(tokens)
     letters = [ord(letter) for token in tokens for letter in token]
     if not run or (table is None and run != DENSE_RUN) or len(letters) < run:

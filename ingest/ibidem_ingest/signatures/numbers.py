@@ -28,8 +28,6 @@ _SHIFT = 48
 
 
 class Numbers(NamedTuple):
-    """The numbers of one document."""
-
     distinct: int  # distinct tokens that hold a digit, to 255
     sketch: tuple[int, ...]  # the (at most) 16 smallest of their hashes, ascending
 
@@ -53,7 +51,6 @@ class NumberColumns(NamedTuple):
     sizes: Places  # (n,) how many hashes there are
 
     def rows(self) -> list[Numbers]:
-        """Return the numbers document by document."""
         rows = zip(self.distinct.tolist(), self.sketch.tolist(), self.sizes.tolist(), strict=True)
         return [Numbers(distinct, tuple(sketch[:size])) for distinct, sketch, size in rows]
 

@@ -245,7 +245,6 @@ def leading_bytes(signature: str, size: int) -> bytes:
 
 
 def _three_bytes(codes: Sequence[int]) -> bytes:
-    """Encode codes as three bytes each."""
     words = struct.pack(f"<{len(codes)}I", *codes)
     octets = bytearray(TERM_BYTES * len(codes))
     for place in range(TERM_BYTES):
@@ -298,7 +297,6 @@ def _is_possible(packed: Packed) -> bool:
 
 
 def is_utf8(name: bytes) -> bool:
-    """Return whether bytes are valid UTF-8."""
     try:
         name.decode()
     except UnicodeDecodeError:
@@ -338,7 +336,6 @@ class PackedValues(Sequence[bytes | None]):
         return cls(text, end_places(size) - np.maximum(size, 0), size)
 
     def __len__(self) -> int:
-        """Return the number of documents."""
         return len(self.size)
 
     @overload
@@ -427,7 +424,6 @@ class IdColumn(Sequence[str]):
         return cls(b"".join(names), end_places(size) - size, size)
 
     def __len__(self) -> int:
-        """Return the number of documents."""
         return len(self.begin)
 
     @overload
@@ -450,7 +446,6 @@ class IdColumn(Sequence[str]):
 
     @property
     def complete(self) -> bool:
-        """Whether each document has an id."""
         return bool(self.size.all()) and all(self[row] for row in np.flatnonzero(self.not_ascii).tolist())
 
     @property

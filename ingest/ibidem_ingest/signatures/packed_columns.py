@@ -174,7 +174,6 @@ class PackedColumns:
             return getattr(self, name)
 
     def __len__(self) -> int:
-        """Return the number of hits."""
         return len(self.ids)
 
     def unpack_row(self, row: int) -> Packed | None:
@@ -334,7 +333,6 @@ class SignedColumns:
     signs: Sequence[int]  # hashes of 16 bits of the signs; 0 for none
 
     def rows(self) -> list[Signatures]:
-        """Return the signatures document by document."""
         count = len(self.names)
         slots = map(tuple, self.slots.tolist())
         columns = (
@@ -427,7 +425,6 @@ class SignedColumns:
 
 
 def _columns(rows: Sequence[tuple[object, ...]], count: int) -> list[tuple[object, ...]]:
-    """Convert rows into columns."""
     return list(zip(*rows, strict=True)) or [()] * count
 
 

@@ -44,8 +44,6 @@ Places = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class UniqueWords:
-    """The unique words of one text."""
-
     words: Words  # (n,) upper 32 bits of each word's `wh1`, in the order of the text
     alphabetical: bool = False  # whether they are in alphabetical order, so that they are compared with nothing
 
@@ -101,7 +99,6 @@ class Alignment:
 
 
 def sign(tokens: Sequence[str]) -> UniqueWords:
-    """Sign the tokens of one text."""
     words = [tokens[place] for place in places(tokens).tolist()]
     if len(words) < MIN_WORDS:
         return NONE

@@ -48,8 +48,6 @@ class SharedPassage:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SharedPassages:
-    """The passages of a collection."""
-
     runs: Hashes  # shingle hashes of all passages, ascending
     passages: Sequence[SharedPassage] = ()  # those in most documents first
 

@@ -63,7 +63,6 @@ def is_term(token: str) -> bool:
 
 
 def has_digit(token: str) -> bool:
-    """Return whether a token contains a digit."""
     if token.isascii():
         return not token.isalpha()
     return not {DIGIT, SINGLE_DIGIT}.isdisjoint(character_kinds(token))
@@ -71,8 +70,6 @@ def has_digit(token: str) -> bool:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class TokenShapes:
-    """The shapes of many tokens."""
-
     characters: Places  # number of characters of each
     is_term: Flags  # whether each is a term
     has_digit: Flags  # whether each holds a digit
@@ -124,7 +121,6 @@ class Vocabulary:
         return cls(hashes, leading, batch.starts.take(places), batch.ends.take(places), batch.buffer)
 
     def word(self, number: int) -> bytes:
-        """Return the UTF-8 of one word."""
         return self.buffer[self.starts[number] : self.ends[number]]
 
     @cached_property

@@ -273,17 +273,14 @@ class TokenBatch:
         return cls(buffer, starts, ends, hashes, leading, np.searchsorted(starts, begins), found)
 
     def __len__(self) -> int:
-        """Return the number of documents."""
         return self.offsets.size - 1
 
     @cached_property
     def lengths(self) -> Places:
-        """Number of tokens of each document."""
         return np.diff(self.offsets)
 
     @cached_property
     def documents(self) -> Places:
-        """Index of the document of each token."""
         return np.repeat(np.arange(len(self)), self.lengths)
 
     def slice(self, first: int, end: int) -> "TokenBatch":
@@ -308,7 +305,6 @@ class TokenBatch:
         return TokenBatch(buffer, *loops.compiled().tokens(buffer), hashes, leading, offsets)
 
     def token(self, number: int) -> str:
-        """Return one token as a string."""
         return self.buffer[self.starts[number] : self.ends[number]].decode()
 
     def join_tokens(self) -> list[bytes]:

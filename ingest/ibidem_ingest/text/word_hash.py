@@ -77,7 +77,6 @@ def finish_int(state: int) -> int:
 
 
 def hash_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Hashes]:
-    """Hash all tokens of a buffer."""
     if loops.IN_USE:
         return loops.IN_USE.word_hashes(buffer, starts, ends)
     tokens = [buffer[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
@@ -125,7 +124,6 @@ class Shingles:
 
     @classmethod
     def hash(cls, hashes: Hashes, offsets: Places) -> "Shingles":
-        """Hash the shingles of documents."""
         return cls(loops.compiled().shingles(hashes, offsets), offsets)
 
     def distinct(self) -> Places:

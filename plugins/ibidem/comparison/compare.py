@@ -512,8 +512,6 @@ PASSAGE = 300  # characters of a text that are shown where no passage of it is m
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """A document of the list."""
-
     hit: ResponseHit
     lead: ResponseHit  # the hit that leads its group: its own, or the one above it
 
@@ -595,7 +593,6 @@ class Group:
 
     @property
     def hidden(self) -> int:
-        """Number of members of the group that are not listed."""
         return int(self.lead.mark.get("size", 1)) - 1 - len(self.duplicates)
 
     @property

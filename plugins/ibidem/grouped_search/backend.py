@@ -82,8 +82,6 @@ class Portion:
 
 @dataclass(frozen=True, slots=True)
 class PageRequest:
-    """A validated request for one page."""
-
     request: DedupeRequest  # how to group and show
     start: int  # how many groups come before the page
     size: int  # groups on a page
@@ -134,7 +132,6 @@ class Way:
     why: str = ""  # why the default took the window; empty if it did not
 
     def account(self) -> Json:
-        """Return what the account says of it."""
         if self.request.mode == "off":
             return {}
         return {"by": self.request.by, "rule": self.rule} | ({"why": self.why} if self.why else {})

@@ -76,8 +76,6 @@ def choose_lead(
 
 @dataclass(frozen=True, slots=True)
 class Group:
-    """One group of a page."""
-
     id: str  # its name
     first: int  # row of its first occurrence, which gives it its place
     lead: int  # row of the member that is shown as its lead

@@ -159,8 +159,6 @@ FacetBucket = tuple[DocumentRef, int, int]  # one document, and how many documen
 
 @dataclass(frozen=True, slots=True)
 class Facets:
-    """The facets of a window."""
-
     sources: Sequence[FacetBucket] = ()  # the most frequent first
     tables: Sequence[FacetBucket] = ()  # idf tables, each of one language; the most frequent first
     years: Sequence[tuple[int, int, int]] = ()  # year, documents and groups, the latest first

@@ -42,8 +42,6 @@ SHARE = 5  # more than one in so many documents of an index are hardly gone on p
 
 
 class GoneFile(NamedTuple):
-    """A document whose file is gone."""
-
     id: str
     file: str  # the file that it was read from
 

@@ -97,8 +97,6 @@ JUDGED = 10_000  # and so many, whether they look misread
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """The result of one check."""
-
     name: str  # the part that was checked
     ok: bool  # whether it is as it should be
     what: str  # the finding

@@ -153,8 +153,6 @@ OUTSIDE = "\0"  # in place of the id of a document that is not in the index: non
 
 @dataclass(frozen=True, slots=True)
 class Duplicate:
-    """A duplicate of the inspected document."""
-
     index: str
     id: str
     title: str  # its title, or an empty string
@@ -184,8 +182,6 @@ class Duplicate:
 
 @dataclass(frozen=True, slots=True)
 class Inspection:
-    """A document and its duplicates."""
-
     id: str  # the document's id
     title: str  # its title, or an empty string
     signatures: Mapping[str, object]  # its signatures, by name

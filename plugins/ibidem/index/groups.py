@@ -51,8 +51,6 @@ ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("valu
 
 @dataclass(frozen=True, slots=True)
 class Member:
-    """A document in its group."""
-
     lead: str  # id of the group's first document
     index: str  # the document's index
     id: str
@@ -62,8 +60,6 @@ class Member:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class IndexGroups:
-    """The groups of a whole index."""
-
     level: Level  # the weakest level that joined two documents
     names: Sequence[DocumentRef]  # (n) index and id of the documents, in the order in which they were taken
     grouping: Grouping  # group of each document
@@ -215,8 +211,6 @@ AT_ONCE = 100  # groups whose documents are held at once
 
 @dataclass(frozen=True, slots=True)
 class StoredReport:
-    """The stored groups of an index."""
-
     engine: Engine  # the index
 
     def as_json(self) -> dict[str, object]:
@@ -344,8 +338,6 @@ class Cost:
 
 @dataclass(slots=True)
 class DryRun:
-    """The result of a dry run."""
-
     groups: IndexGroups  # the groups of the documents that were looked at
     documents: int  # how many documents the index has
     titles: Mapping[DocumentRef, str]  # titles of the leads of the largest groups

@@ -125,7 +125,6 @@ class Tally:
 def build_table(
     items: Iterable[Document | Refusal], language: str, origin: str, progress: Callable[[int], None] = lambda _: None
 ) -> BuiltTable:
-    """Count an idf table from the documents of one language."""
     tally, sampler = Tally(language), LanguageSampler()
     try:
         table = count_terms(count_texts(tally.texts(sampler.sample(items)), progress), language, origin)

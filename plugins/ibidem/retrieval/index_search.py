@@ -130,8 +130,6 @@ OPTIONS: Mapping[str, object] = {"dedupe": "collapse", "dedupe_explain": True}
 
 @dataclass(frozen=True, slots=True)
 class FoundPassage:
-    """A passage found by a search."""
-
     id: str
     text: str
     score: float | None  # its score, as the engine gave it

@@ -444,8 +444,6 @@ class Action:
 
 @dataclass(frozen=True, slots=True)
 class ActionOutcome:
-    """The outcome of one action."""
-
     status: int  # HTTP status of the action: 200, 201, 400, 404 (nothing there to delete), 409 (another state)
     place: int = -1  # sequence number of the write; -1 when nothing was written
     reason: str = ""  # why it was refused, in the server's words

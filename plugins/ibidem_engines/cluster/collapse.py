@@ -71,8 +71,6 @@ class Writes:
 
 @dataclass(frozen=True, slots=True)
 class CountResult:
-    """The counts of one search."""
-
     writes: Writes  # the writes that matched then
     counts: MatchCounts
     # Names of all groups with two or more matching documents; None if too many, or unknown.
@@ -89,8 +87,6 @@ NOTHING = CountResult(
 
 @dataclass(frozen=True, slots=True)
 class CountCache:
-    """Cache of the counts of one search."""
-
     cache: TtlCache[str, CountResult]  # the counts of all searches
     key: str  # the key of this search
 

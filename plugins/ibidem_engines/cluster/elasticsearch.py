@@ -148,8 +148,6 @@ EXCEPTIONS: tuple[tuple[type[Exception], str], ...] = (
 
 
 class ElasticsearchEngine(ClusterEngine):
-    """An index in Elasticsearch."""
-
     def __init__(self, address: Address | str, index: str) -> None:
         if isinstance(address, str):
             address = parse_address(address)

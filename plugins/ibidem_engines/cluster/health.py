@@ -167,7 +167,6 @@ def _guess_path(words: Sequence[str], paths: Sequence[str]) -> str:
 
 
 def count_all(index: str) -> RequestFlow[int]:
-    """Count the documents of an index."""
     answer = yield Target(index).search({"size": 0, "track_total_hits": True})
     return int(answer["hits"]["total"]["value"])
 

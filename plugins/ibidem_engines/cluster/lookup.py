@@ -122,8 +122,6 @@ def read_binary(hit: Mapping[str, Any], field: str) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class RankedHits:
-    """The hits of one response."""
-
     answer: Mapping[str, Any]  # as the server gave it
     hits: HitColumns  # its hits in rank order
 
@@ -326,8 +324,6 @@ class _Question:
 
 @dataclass(slots=True)
 class _Answer:
-    """The answer to one search."""
-
     hits: dict[tuple[str, str], Hit] = field(default_factory=dict)
     capped: list[LookupField] = field(default_factory=list)
     copies: int = 0

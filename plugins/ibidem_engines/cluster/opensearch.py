@@ -50,8 +50,6 @@ EXCEPTIONS: tuple[tuple[type[OpenSearchException], str], ...] = (
 
 
 class OpenSearchEngine(ClusterEngine):
-    """An index in OpenSearch."""
-
     def __init__(self, address: Address | str, index: str) -> None:
         if isinstance(address, str):
             address = parse_address(address)

@@ -57,8 +57,6 @@ REINDEX = "the server's own _reindex"
 
 @dataclass(frozen=True, slots=True)
 class MappedField:
-    """A field of a mapping."""
-
     name: str  # its full name
     type: str  # as the mapping has it
     path: str  # where `_source` has its value: the field that it is a part of (`fields`), or the same as `name`

@@ -279,7 +279,6 @@ class SqliteFile:
 
     @contextmanager
     def _translate_errors(self) -> Iterator[None]:
-        """Translate errors of SQLite into ours."""
         try:
             yield
         except sqlite3.Error as error:

@@ -25,8 +25,6 @@ Numbers = NDArray[np.int64]
 
 
 class TextSpan(NamedTuple):
-    """Text of one kind."""
-
     text: str  # the text, as in the document
     differs: bool = False  # whether the other text has other words here, or none; only inside a passage
     page: int = 0  # number of the page that begins before it, from 1; 0 when none does
@@ -157,8 +155,6 @@ PARAGRAPH = "\n"
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """A run of one text."""
-
     text: str  # what it says; for a page break the number of the page
     # `same`: both have it; `changed`: only this text has it; `moved`: the other has it elsewhere; `page`.
     kind: Kind = "same"

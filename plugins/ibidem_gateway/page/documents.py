@@ -30,8 +30,6 @@ MAX_DUPLICATES = 200  # duplicates that the page shows
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    """A duplicate and its document."""
-
     duplicate: Duplicate  # what makes it one
     document: Document
 
@@ -73,8 +71,6 @@ ISOLATE, POP = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
 @dataclass(frozen=True, slots=True)
 class Point:
-    """A document in the timeline."""
-
     x: float  # from the left
     y: float  # from above
     id: str
@@ -141,16 +137,12 @@ router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False
 
 @dataclass(frozen=True, slots=True)
 class Titled:
-    """A document of a decision."""
-
     id: str
     title: str  # its title, or its id
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A decision on two documents."""
-
     a: Titled
     b: Titled  # the other
     verdict: str  # `same` or `not`; `none`: it was taken back
@@ -158,8 +150,6 @@ class Decision:
 
 
 class ShownDecisions(StrictQuery):
-    """The address of the list of decisions."""
-
     said: str = Field(default="", description="The most recent decision.")
     about: list[str] = Field(default=[], max_length=2, description="The two documents of that decision.")
 
@@ -195,7 +185,6 @@ def list_decisions(engine: Engine) -> Sequence[Decision]:
 
 @router.get("/overrides")
 def overrides(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownDecisions, Query()]) -> Response:
-    """List manual decisions."""
     return html(
         "page_overrides.html",
         decisions=list_decisions(engine),

@@ -23,8 +23,6 @@ Kind = Literal["same", "word", "lead", "duplicate", "gap", "page", "unread"]
 
 @dataclass(frozen=True, slots=True)
 class TextPiece:
-    """A piece of text."""
-
     text: str  # what it says
     # `same`: plain; `word`: a word of the query; `lead` or `duplicate`: only in one of two; `gap`: left out; `page` and
     # `unread`: notes on a difference.
@@ -60,8 +58,6 @@ WEB = ("http", "https")  # schemes of addresses that are made links; any other i
 
 @dataclass(frozen=True, slots=True)
 class PageEntry(Entry):
-    """A document in the list."""
-
     # The words that differ from its lead; None if that is read when the group is opened.
     differs: Sequence[TextPiece] | None = ()
 
@@ -109,7 +105,6 @@ class PageGroup(Group):
 
     @property
     def size(self) -> int:
-        """Number of duplicates in the group."""
         return len(self.duplicates) + self.hidden
 
     @property

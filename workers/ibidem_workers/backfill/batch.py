@@ -176,8 +176,6 @@ class BackfillContext:
 
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
-    """Outcome of a page."""
-
     account: BatchResult  # result of its documents
     own: Sequence[int]  # numbers of our writes in the index that was read; none if its documents were copied
 

@@ -68,7 +68,6 @@ class StripResult:
 
 
 def carries(original: SourceDocument) -> bool:
-    """Return whether a document has signatures."""
     return bool(original.own_fields or original.packed or original.digest)
 
 

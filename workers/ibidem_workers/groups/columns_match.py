@@ -73,7 +73,6 @@ class StoredColumns(ExitStack):
             raise no_room(error) from error
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.names)
 
     def add(self, documents: Sequence[GroupedDocument]) -> None:
@@ -119,7 +118,6 @@ class Names(Sequence[DocumentRef]):
             self.ids.append(each.name.id)
 
     def __len__(self) -> int:
-        """Return the number of rows."""
         return len(self.ids)
 
     def __getitem__(self, row: Any) -> Any:

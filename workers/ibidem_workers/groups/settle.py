@@ -134,7 +134,6 @@ class Settler:
     _places: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Number the indexes."""
         self._places = index_places(self.store)
 
     def settle(

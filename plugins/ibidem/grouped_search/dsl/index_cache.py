@@ -144,5 +144,4 @@ def layout_names(index: str, layout: Layout) -> IndexNames:
 
 
 def cache_key(names: IndexNames) -> str:
-    """Return the cache key of records of the same indexes."""
     return repr((names.asked, names.indices))

@@ -352,8 +352,6 @@ JOINING = frozenset(("query", "type", "query_vector", "query_vector_builder"))
 
 @dataclass(frozen=True, slots=True)
 class DslSearch:
-    """One validated search."""
-
     target: Target  # the indexes, or a point in time
     ranking: Mapping[str, Any]  # parts of the body that decide on matches and their order
     aggregations: Mapping[str, Any]  # by name; they are answered next to the hits

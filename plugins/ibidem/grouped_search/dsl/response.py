@@ -43,8 +43,6 @@ REQUIRED, IDS = "match on required clause", "_id:"  # how servers explain a filt
 
 @dataclass(frozen=True, eq=False, slots=True)
 class BucketGroups:
-    """Counts the groups in each bucket."""
-
     window: Window  # the grouped hits
     is_whole: bool  # whether nothing else is aggregated
 
@@ -135,7 +133,6 @@ def iter_aggregations(aggregations: Mapping[str, Any]) -> Iterator[Mapping[str, 
 
 
 def sub_aggregations(aggregation: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return the aggregations inside another."""
     aggregations = aggregation.get("aggs") or aggregation.get("aggregations") or {}
     return aggregations if isinstance(aggregations, Mapping) else {}
 

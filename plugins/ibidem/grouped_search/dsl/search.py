@@ -120,8 +120,6 @@ INDEX = ("index", "indices", "indice")  # names under which the engines look for
 
 @dataclass(frozen=True, slots=True)
 class SearchLine:
-    """One of several searches."""
-
     head: Mapping[str, Any]  # names its indexes, and how they are read
     body: Mapping[str, Any]  # in the engine's own language
 
