@@ -25,20 +25,7 @@ from functools import cache
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_dedupe import evidence, pair_evidence
-from ibidem_dedupe.column_rules import (
-    ESTIMATES,
-    RUNS,
-    Bools,
-    Codes,
-    Pairs,
-    Rows,
-    is_in_window,
-    may_match,
-    may_relate,
-    needed_by_size,
-    titles_agree,
-)
+from ibidem_dedupe import column_rules, evidence, pair_evidence
 from ibidem_dedupe.pair_evidence import (
     Evidence,
     Guards,
@@ -89,7 +76,7 @@ UNDECIDED = 255  # the code of a pair of long texts that only their long signatu
 SLICE = 8_192  # pairs decided on at once: their columns stay in the processor's cache
 
 
-def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
+def verify(columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, policy: Policy) -> column_rules.Codes:
     """Decide on many pairs."""
     if loops.IN_USE is None:
         return verify_one_by_one(columns, a, b, policy)
@@ -97,11 +84,13 @@ def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
     open_pairs = np.flatnonzero(screen(columns, a, b, policy.candidates))
     for start in range(0, len(open_pairs), SLICE):
         part = open_pairs[start : start + SLICE]
-        codes[part] = strongest_codes(Pairs(columns, a[part], b[part]), policy)
+        codes[part] = strongest_codes(column_rules.Pairs(columns, a[part], b[part]), policy)
     return codes
 
 
-def verify_one_by_one(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
+def verify_one_by_one(
+    columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, policy: Policy
+) -> column_rules.Codes:
     """Decide on many pairs by the definition for one."""
     unpack = cache(lambda row: columns.unpack_row(row) if columns.length[row] else None)
     codes = np.zeros(len(a), np.uint8)
@@ -116,7 +105,7 @@ def verify_one_by_one(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) 
     return codes
 
 
-def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
+def screen(columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, policy: Policy) -> column_rules.Bools:
     """Return which pairs a rule may accept, so that the rules run on few pairs.
 
     Every pair that a rule accepts passes, and some that none accepts.
@@ -133,17 +122,17 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
         columns.slot_count,
         columns.term_count,
         columns.noise,
-        RUNS,
+        column_rules.RUNS,
         columns.slots,
         columns.terms,
-        needed_by_size(terms.share if terms else 1.0),
+        column_rules.needed_by_size(terms.share if terms else 1.0),
     )
     figures = (
         policy.slots.least + 1 if policy.slots else 0,
         policy.fingerprint is not None,
         policy.profile is not None,
         terms is not None,
-        int(np.searchsorted(ESTIMATES, characters.least_share)) + 1 if characters else 0,
+        int(np.searchsorted(column_rules.ESTIMATES, characters.least_share)) + 1 if characters else 0,
         characters.pairs if characters else 0,
         *noise.APART,
     )
@@ -152,14 +141,14 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
     return loops.compiled().screen(arrays, figures, shares, (a, b))
 
 
-def strongest_codes(pairs: Pairs, policy: Policy) -> Codes:
+def strongest_codes(pairs: column_rules.Pairs, policy: Policy) -> column_rules.Codes:
     """Check the levels up to the requested one; a pair keeps the first evidence that it passes."""
     codes = np.zeros(len(pairs.a), np.uint8)
-    agree = titles_agree(pairs)
-    candidates = np.flatnonzero(may_match(pairs) & (agree | (policy.learned is not None)))
+    agree = column_rules.titles_agree(pairs)
+    candidates = np.flatnonzero(column_rules.may_match(pairs) & (agree | (policy.learned is not None)))
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
         if level != "identical":
-            candidates = candidates[is_in_window(pairs.take(candidates), policy.window_days)]
+            candidates = candidates[column_rules.is_in_window(pairs.take(candidates), policy.window_days)]
         for kind in evidence.TABLE.at(level):
             if kind.verify and len(candidates):
                 mask = kind.verify(pairs.take(candidates), policy) & (agree[candidates] | kind.weighs_titles)
@@ -167,7 +156,7 @@ def strongest_codes(pairs: Pairs, policy: Policy) -> Codes:
                 candidates = candidates[~mask]
     if policy.level == "partial" and policy.related is not None:
         candidates = candidates[agree[candidates]]
-        codes[candidates[may_relate(pairs.take(candidates))]] = UNDECIDED
+        codes[candidates[column_rules.may_relate(pairs.take(candidates))]] = UNDECIDED
     return codes
 
 
@@ -180,7 +169,9 @@ BUILD: dict[str, Build] = {
 }
 
 
-def evidence_of_pairs(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Iterator[Evidence | None]:
+def evidence_of_pairs(
+    columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, policy: Policy
+) -> Iterator[Evidence | None]:
     """Yield the evidence of each pair; None if the two documents are not duplicates."""
     if loops.IN_USE is None:
         for row, other in zip(map(columns.unpack_row, a.tolist()), map(columns.unpack_row, b.tolist()), strict=True):
@@ -189,7 +180,7 @@ def evidence_of_pairs(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) 
     names = [evidence.TABLE.name(code) for code in verify(columns, a, b, policy).tolist()]
     equal_slots = (columns.slots[a] == columns.slots[b]).sum(axis=1).tolist()
     for row, other, name, equal, guards in zip(
-        a.tolist(), b.tolist(), names, equal_slots, guards_of(Pairs(columns, a, b)), strict=True
+        a.tolist(), b.tolist(), names, equal_slots, guards_of(column_rules.Pairs(columns, a, b)), strict=True
     ):
         if name in BUILD:
             yield BUILD[name](equal, guards)
@@ -198,7 +189,7 @@ def evidence_of_pairs(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) 
             yield decide(values[0], values[1], policy) if name and values[0] and values[1] else None
 
 
-def guards_of(pairs: Pairs) -> Iterator[Guards]:
+def guards_of(pairs: column_rules.Pairs) -> Iterator[Guards]:
     """Yield the guards of each pair, as `Guards.compare` returns them."""
     columns, a, b = pairs.columns, pairs.a, pairs.b
     start, end = columns.date_from, columns.date_to
@@ -212,7 +203,7 @@ def guards_of(pairs: Pairs) -> Iterator[Guards]:
         yield Guards(None if missing else apart, ratio, agree, equal, differs)
 
 
-def differences(pairs: Pairs) -> NDArray[np.object_]:
+def differences(pairs: column_rules.Pairs) -> NDArray[np.object_]:
     """Return `difference_beside_words` of each pair."""
     columns, a, b = pairs.columns, pairs.a, pairs.b
     found = np.full(len(a), None, object)

@@ -10,29 +10,10 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar
 
+from ibidem_engines import stored_groups
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import (
-    Collapsed,
-    Coverage,
-    Facets,
-    GroupField,
-    Hit,
-    IndexNames,
-    Ledger,
-    Marks,
-    Members,
-    MembershipStore,
-    Name,
-    Order,
-    Place,
-    RecordState,
-    SeqNoRange,
-    ShardRef,
-    StoredGroups,
-    Values,
-)
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.lookup_keys import LookupField
@@ -82,7 +63,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    hits: Sequence[Hit]  # in rank order; equal scores by index and id
+    hits: Sequence[stored_groups.Hit]  # in rank order; equal scores by index and id
     total: int  # exact number of documents that match
     view: ReadView = NOW  # what it reads; another search with it ranks the same
 
@@ -128,7 +109,7 @@ class LookupResult:
     """The documents that one `SignatureLookup` found."""
 
     # Each document once, in the order of index and id; the searching document itself too, unless it is named.
-    hits: Sequence[Hit]
+    hits: Sequence[stored_groups.Hit]
     capped: Sequence[LookupField] = ()  # the fields whose hits were cut at the limit
     # Number of documents with the content hash, `own_id` aside; exact, also where they are too many to be listed
     # (`CONTENT_HITS`).
@@ -232,12 +213,18 @@ class EngineSearch(Protocol):
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
         """Read long signatures; see `Engine.long_signatures`."""
 
-    def coverage(self, settled_marks: Marks) -> RequestFlow[Coverage]:
+    def coverage(self, settled_marks: stored_groups.Marks) -> RequestFlow[stored_groups.Coverage]:
         """Count the documents of the index without a settled group; the result may be that of the last seconds."""
 
     def collapse(
-        self, place: Place, size: int, *, by: GroupField = "group", order: Order = "relevance", view: ReadView = NOW
-    ) -> RequestFlow[Collapsed]:
+        self,
+        place: stored_groups.Place,
+        size: int,
+        *,
+        by: stored_groups.GroupField = "group",
+        order: stored_groups.Order = "relevance",
+        view: ReadView = NOW,
+    ) -> RequestFlow[stored_groups.Collapsed]:
         """Rank the matches, keeping only the best document of each group; view: that of an earlier ranking.
 
         Raises:
@@ -249,16 +236,16 @@ class EngineSearch(Protocol):
         groups: Sequence[str],
         limit: int,
         *,
-        by: GroupField = "group",
-        order: Order = "relevance",
+        by: stored_groups.GroupField = "group",
+        order: stored_groups.Order = "relevance",
         view: ReadView = NOW,
-    ) -> RequestFlow[Members]:
+    ) -> RequestFlow[stored_groups.Members]:
         """Read up to `limit` matching documents of each of some groups, in rank order."""
 
-    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         """Read the matching leads of some stored groups."""
 
-    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], Values]]:
+    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], stored_groups.Values]]:
         """Read the thread and the work of documents by (index, id); see `MembershipStore.read`."""
 
 
@@ -273,7 +260,7 @@ Destination = Literal["place", "copy", "memory", "strip"]
 class SourceDocument:
     """The current version of a document."""
 
-    name: Name  # where it is
+    name: stored_groups.Name  # where it is
     document: Document  # what it says, as far as its fields are what their names say
     fault: str  # why it has no text that could be signed; empty when it has one
     version: int  # its version to ibidem; 0 when it never wrote the document
@@ -335,26 +322,26 @@ class ReindexSource(Protocol):
     def missing_fields(self) -> list[str]:
         """Return the configured field names that no document of the index has."""
 
-    def parts(self) -> list[ShardRef]:
+    def parts(self) -> list[stored_groups.ShardRef]:
         """Return the parts of the index as of the first call."""
 
     def uuids(self) -> Mapping[str, str]:
         """Return the UUID of each index; an index that is created again gets another UUID."""
 
-    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
+    def newest(self, marks: stored_groups.Marks | None = None) -> dict[stored_groups.ShardRef, int]:
         """Return for each part the number up to which all writes are complete and visible.
 
         Args:
             marks: Marks of an earlier call; without new writes, no further request is sent.
         """
 
-    def count(self, seq_range: SeqNoRange) -> int:
+    def count(self, seq_range: stored_groups.SeqNoRange) -> int:
         """Count the documents written in a range of sequence numbers."""
 
-    def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
+    def names(self, seq_range: stored_groups.SeqNoRange, size: int) -> list[stored_groups.Name]:
         """Return the names of the first documents of a range, in the order of writing."""
 
-    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
+    def read(self, names: Sequence[stored_groups.Name], *, raw: bool = False) -> list[SourceDocument]:
         """Read the current versions of documents; deleted documents are omitted.
 
         Args:
@@ -402,10 +389,10 @@ class ReindexSource(Protocol):
     def deletions(self) -> int:
         """Return a number that changes with every deletion; it may also change without one."""
 
-    def index_names(self) -> IndexNames:
+    def index_names(self) -> stored_groups.IndexNames:
         """Return the names of the index."""
 
-    def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
+    def get_records(self, ledger: stored_groups.Ledger) -> Iterator[tuple[str, Any]]:
         """Read the records of a ledger, as in `Engine`; none if it does not exist."""
 
     def copy_to(self, name: str) -> "ReindexTarget":
@@ -432,13 +419,13 @@ class ReindexTarget(Protocol):
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
         """Store copies; a newer stored version is kept (`stale`)."""
 
-    def newest(self) -> dict[ShardRef, int]:
+    def newest(self) -> dict[stored_groups.ShardRef, int]:
         """Return the newest positions; see `ReindexSource.newest`."""
 
     def count_fields(self) -> FieldCounts:
         """Count fields; see `ReindexSource.count_fields`."""
 
-    def prune(self, end: Marks) -> int:
+    def prune(self, end: stored_groups.Marks) -> int:
         """Remove documents that the source no longer has, among those written up to a position; returns how many."""
 
     def check_alias(self, alias: str) -> None:
@@ -447,7 +434,7 @@ class ReindexTarget(Protocol):
     def finish(self, alias: str) -> None:
         """Apply the settings that would slow down filling, and move the alias from the source to the target."""
 
-    def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
+    def take_late(self, documents: Sequence[Signed], end: stored_groups.Marks) -> list[Outcome]:
         """Store copies, but not over documents written after a position, unless their version is older.
 
         It came through the alias, so it is newer; but batches do not come in the order of their versions.
@@ -518,7 +505,7 @@ class Engine(Protocol):
         hold. Words without such a term are left out, and so are all but the first ten.
         """
 
-    def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
+    def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[stored_groups.Hit]]:
         """Scan the whole index in slices, in the order of writing."""
 
     def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
@@ -540,32 +527,36 @@ class Engine(Protocol):
     def close(self) -> None:
         """Close connections and files."""
 
-    def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    def put_records(self, ledger: stored_groups.Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         """Store JSON records next to the index, by key; existing records are overwritten."""
 
-    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    def get_records(self, ledger: stored_groups.Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
         """Read the current records whose key starts with the prefix, in key order.
 
         They are those of the index, whatever name it was reached by, and the indexes that they name have their own
         names. What another program has made of a record is never checked here: `ledger.read_ledger` does that.
         """
 
-    def get_record(self, ledger: Ledger, key: str) -> Any:
+    def get_record(self, ledger: stored_groups.Ledger, key: str) -> Any:
         """Read the current record of one key; None if there is none."""
 
-    def recent_record(self, ledger: Ledger, key: str) -> Any:
+    def recent_record(self, ledger: stored_groups.Ledger, key: str) -> Any:
         """Read a record as `get_record` does, or as it was some seconds ago."""
         return self.get_record(ledger, key)
 
-    def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
+    def get_records_by_key(self, ledger: stored_groups.Ledger, keys: Sequence[str]) -> dict[str, Any]:
         """Read the current records of some keys; missing ones are omitted."""
 
-    def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
+    def read_record(self, ledger: stored_groups.Ledger, key: str) -> tuple[Any, stored_groups.RecordState | None]:
         """Read the latest record with a key, and its state; both are None if there is none."""
 
     def replace_record(
-        self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
-    ) -> RecordState | None:
+        self,
+        ledger: stored_groups.Ledger,
+        key: str,
+        entry: Mapping[str, object],
+        state: stored_groups.RecordState | None,
+    ) -> stored_groups.RecordState | None:
         """Replace a record in a known state; returns its new state, None if others have written meanwhile.
 
         Args:
@@ -575,19 +566,19 @@ class Engine(Protocol):
             state: The state of the one that was read; None if there was none.
         """
 
-    def count(self, ledger: Ledger) -> int:
+    def count(self, ledger: stored_groups.Ledger) -> int:
         """Count the records of a ledger without reading them; the newest may not be counted yet."""
 
-    def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
+    def delete_records(self, ledger: stored_groups.Ledger, keys: Iterable[str]) -> int:
         """Remove records by key; returns how many existed."""
 
-    def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
+    def delete_unchanged(self, ledger: stored_groups.Ledger, entries: Mapping[str, Any]) -> int:
         """Remove the records, given by key, that have not changed since they were read; returns how many."""
 
     def repair_ledgers(self) -> list[str]:
         """Remove what other programs gave to the records; returns the names of what was repaired."""
 
-    def groups(self) -> StoredGroups:
+    def groups(self) -> stored_groups.StoredGroups:
         """Return the groups of the index."""
 
     def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "Engine":
@@ -604,7 +595,7 @@ class Engine(Protocol):
             UsageError: Groups of a part of the indexes are settled separately, or a filter hides documents.
         """
 
-    def facets(self, query: Query, limit: int) -> Facets:
+    def facets(self, query: Query, limit: int) -> stored_groups.Facets:
         """Count all matches by source, language and year, if these fields exist.
 
         Args:
@@ -612,7 +603,7 @@ class Engine(Protocol):
             limit: How many sources and languages at most.
         """
 
-    def memberships(self) -> MembershipStore:
+    def memberships(self) -> stored_groups.MembershipStore:
         """Return the memberships of the index."""
 
     def plugin_nodes(self) -> list[PluginNode]:

@@ -21,17 +21,7 @@ import numpy as np
 
 from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, hash_words, runs, text_batches
 from ibidem_ingest.document import Document
-from ibidem_ingest.mail.head import (
-    MESSAGE_ID,
-    MIH,
-    addresses,
-    ancestor_ids,
-    bare_subject,
-    is_answer,
-    is_mail,
-    message_ids,
-    with_hash,
-)
+from ibidem_ingest.mail import head
 from ibidem_ingest.mail.headings import Kind
 from ibidem_ingest.mail.parts import Part, part, unmarked
 
@@ -112,7 +102,7 @@ class ThreadMail:
 
 def thread_mails(documents: Iterable[Document]) -> Iterator[ThreadMail]:
     """Split the mails among documents into their parts; other documents are skipped."""
-    mails = (document for document in documents if document.meta and is_mail(document.meta))
+    mails = (document for document in documents if document.meta and head.is_mail(document.meta))
     for some in text_batches(mails):
         bodies = [part(document.text) for document in some]
         texts = [unmarked(document.text, each) for document, body in zip(some, bodies, strict=True) for each in body]
@@ -160,18 +150,18 @@ def _mail(
     run_levels: Sequence[Hashes],
 ) -> ThreadMail:
     meta = document.meta
-    own = message_ids(meta.get(MESSAGE_ID))
+    own = head.message_ids(meta.get(head.MESSAGE_ID))
     subject = document.title or str(meta.get("subject", ""))
     return ThreadMail(
         id=document.id,
         message_id=own[0] if own else "",
-        mih=str(with_hash(meta).get(MIH, "")),
-        ancestors=ancestor_ids(meta),
-        subject=bare_subject(subject).lower(),
-        answers=is_answer(subject),
-        sender=addresses(meta.get("from"), document.source),
+        mih=str(head.with_hash(meta).get(head.MIH, "")),
+        ancestors=head.ancestor_ids(meta),
+        subject=head.bare_subject(subject).lower(),
+        answers=head.is_answer(subject),
+        sender=head.addresses(meta.get("from"), document.source),
         names=frozenset({_name(document.source)} - {""}),
-        recipients=addresses(meta.get("to"), meta.get("cc")),
+        recipients=head.addresses(meta.get("to"), meta.get("cc")),
         time=seconds(document.date),
         heading=heading,
         words=levels,

@@ -27,32 +27,10 @@ from ibidem_ingest.errors import Refusal, UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import Choice, Tally
-from ibidem_workers import dead_letters
-from ibidem_workers.batches import (
-    MAX_STRUCTURE,
-    SerializedBatch,
-    SerializedDocument,
-    batch_key,
-    cut,
-    most_of_record,
-    refusals_as_json,
-    serialize,
-    too_dense,
-)
+from ibidem_workers import batches, dead_letters, runs
 from ibidem_workers.celery_app import connect_broker, make_app, make_broker, send
 from ibidem_workers.executors import Pool, this_process
 from ibidem_workers.groups.service import settle_all
-from ibidem_workers.runs import (
-    AGAIN,
-    Progress,
-    RunMonitor,
-    RunRecord,
-    State,
-    may_be_harmful,
-    new_run,
-    refusals_key,
-    summary,
-)
 from ibidem_workers.tasks import SentBatch, SigningJob, WorkerContext, work_on
 
 SHOWN = 20  # repeated ids that are kept to be shown
@@ -111,11 +89,11 @@ class Submission:
         self,
         engine: Engine,
         settings: Settings,
-        send: Callable[[str, SerializedBatch], None],
+        send: Callable[[str, batches.SerializedBatch], None],
         paths: Sequence[str | Path] = (),
         tally: Tally | None = None,
     ) -> None:
-        self.record = RunRecord(new_run(), [str(path) for path in paths], time.time(), holder=this_process())
+        self.record = runs.RunRecord(runs.new_run(), [str(path) for path in paths], time.time(), holder=this_process())
         self._engine, self._settings, self._send_batch = engine, settings, send
         self._head = OwnRecord(engine, "runs", self.record.key)
         self._patience = float(settings.patience)
@@ -125,13 +103,13 @@ class Submission:
         self._slices = 0
         self._last_note = 0.0
 
-    def send(self, source: Source, finish: Callable[[], None] = lambda: None) -> RunRecord:
+    def send(self, source: Source, finish: Callable[[], None] = lambda: None) -> runs.RunRecord:
         """Send all documents and record the refusals; the run is interrupted unless it is finished, too."""
         self.record.joined = retry_unavailable(lambda: count_joined(self._engine), self._patience)
         self._note("reading")
         self._log_event("run begun")
         try:
-            for batch in cut(self._documents(source), self._settings.batch_characters):
+            for batch in batches.cut(self._documents(source), self._settings.batch_characters):
                 self._send(batch)
             self._note_refusals()
             finish()
@@ -146,7 +124,7 @@ class Submission:
         self._log_event("run submitted")
         return self.record
 
-    def _documents(self, source: Source) -> Iterator[SerializedDocument]:
+    def _documents(self, source: Source) -> Iterator[batches.SerializedDocument]:
         version = 0
         for number, item in enumerate(source, 1):
             if isinstance(item, Refusal):
@@ -155,7 +133,7 @@ class Submission:
             version = max(version + 1, time.time_ns() // 1_000)
             location = item.where or f"document {number}"
             try:
-                document = serialize(item, version, location)
+                document = batches.serialize(item, version, location)
                 reason = self._refusal_reason(document.json)
             except TypeError as error:
                 reason = f"it is not JSON: {error}"
@@ -168,17 +146,17 @@ class Submission:
 
     def _refusal_reason(self, record: bytes) -> str:
         """Return why a record cannot be sent; empty if it can."""
-        size, limit = len(record), most_of_record(self._settings)
+        size, limit = len(record), batches.most_of_record(self._settings)
         if size > limit:
             return f"the document has {size:,} bytes as JSON, at most {limit:,} are allowed; shorten its other fields"
-        if size > MAX_STRUCTURE and too_dense(record):
+        if size > batches.MAX_STRUCTURE and batches.too_dense(record):
             return "it contains too many lists and numbers; leave out those that do not describe the document"
         return ""
 
-    def _send(self, batch: SerializedBatch) -> None:
+    def _send(self, batch: batches.SerializedBatch) -> None:
         began = time.perf_counter()
         self._send_batch(self.record.run, batch)
-        event = {"batch": batch_key(self.record.run, batch.number), "documents": len(batch.documents)}
+        event = {"batch": batches.batch_key(self.record.run, batch.number), "documents": len(batch.documents)}
         _log.debug("batch sent", extra=event | {"send_ms": round(1e3 * (time.perf_counter() - began), 1)})
         self.record.repeated, self.record.repeated_ids = self._seen_ids.repeated, self._seen_ids.repeated_ids
         self.record.batches += 1
@@ -196,8 +174,8 @@ class Submission:
 
     def _note_refusals(self) -> None:
         if self._refusals:
-            key = refusals_key(self.record.run, self._slices)
-            entries = {key: {"refusals": refusals_as_json(self._refusals)}}
+            key = runs.refusals_key(self.record.run, self._slices)
+            entries = {key: {"refusals": batches.refusals_as_json(self._refusals)}}
             retry_unavailable(lambda: self._engine.put_records("runs", entries), self._patience)
             self._refusals, self._slices = [], self._slices + 1
 
@@ -211,7 +189,7 @@ class Submission:
         }
         _log.info(event, extra=figures)
 
-    def _note(self, state: State) -> None:
+    def _note(self, state: runs.State) -> None:
         self.record.state = state
         self.record.meta_fields = sorted(self._tally.moved)
         self.record.passed_over = dict(self._tally.skipped_files)
@@ -245,7 +223,7 @@ LEASES = 6.0  # leases without a result after which batches are sent again: a br
 
 _log = logging.getLogger(__name__)
 
-Report = Callable[[Progress], None]
+Report = Callable[[runs.Progress], None]
 GroupReport = Callable[[int], None]
 
 
@@ -311,7 +289,7 @@ class Sender(Protocol):
     window: int  # batches under way beyond which the submission pauses
     is_own: bool  # whether processes of this one work on them, so that nothing goes on without it
 
-    def send(self, run: str, batch: SerializedBatch, *, again: bool = False) -> None:
+    def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:
         """Send a batch."""
 
     def finish(self) -> None:
@@ -330,7 +308,7 @@ class ToBroker:
         make_broker(settings).require_client()
         self._app, self._patience = make_app(settings), settings.patience
 
-    def send(self, run: str, batch: SerializedBatch, *, again: bool = False) -> None:
+    def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:
         retry_unavailable(lambda: send(self._app, run, batch.number, batch.body, again=again), self._patience)
 
     def finish(self) -> None:
@@ -356,10 +334,10 @@ class ToProcesses(ExitStack):
     def _pool(self) -> "Pool[SentBatch, None]":
         return self.enter_context(Pool(SigningJob(self._settings), self._settings.workers))
 
-    def send(self, run: str, batch: SerializedBatch, *, again: bool = False) -> None:  # noqa: ARG002 - none is lost
+    def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:  # noqa: ARG002 - none is lost
         """Hand a batch to the pool; the first waits whether another comes, if it is small."""
         sent = run, batch.number, [each.json for each in batch.documents]
-        if batch.number == 0 and batch.is_small and not may_be_harmful(self._engine, run):
+        if batch.number == 0 and batch.is_small and not runs.may_be_harmful(self._engine, run):
             self._held = sent
             return
         if self._held is not None:
@@ -420,7 +398,7 @@ class _LocalRun:
 
     def __init__(self, engine: Engine, settings: Settings, sender: Sender, report: Report) -> None:
         self._engine, self._settings, self._sender, self._report = engine, settings, sender, report
-        self._under_way: dict[int, SerializedBatch] = {}
+        self._under_way: dict[int, batches.SerializedBatch] = {}
         self._last_look = 0.0
         self._stalls_after = float(LEASES * settings.lease)
         self._last_all_done = self._last_sent = time.monotonic()
@@ -437,15 +415,15 @@ class _LocalRun:
         except KeyboardInterrupt as error:
             sent = "" if self._sender.is_own else "; documents already sent are in the queue"
             raise Interruption(
-                f"run {self._run} was stopped{sent}", f"{AGAIN}; progress: ibidem status {self._run}"
+                f"run {self._run} was stopped{sent}", f"{runs.AGAIN}; progress: ibidem status {self._run}"
             ) from error
         return self._run
 
     @cached_property
-    def _monitor(self) -> RunMonitor:
-        return RunMonitor(self._engine, self._run, self._settings.patience)
+    def _monitor(self) -> runs.RunMonitor:
+        return runs.RunMonitor(self._engine, self._run, self._settings.patience)
 
-    def _send(self, _: str, batch: SerializedBatch) -> None:
+    def _send(self, _: str, batch: batches.SerializedBatch) -> None:
         """Send a batch, and pause while too many are under way."""
         self._under_way[batch.number] = batch
         self._sender.send(self._run, batch)
@@ -521,7 +499,7 @@ def submit(
     run = ingest_documents(map(_document, documents), settings, wait=wait)
     engine = open_engine(settings.address, settings.index)
     try:
-        return summary(engine, run)
+        return runs.summary(engine, run)
     finally:
         engine.close()
 

@@ -6,27 +6,15 @@ from dataclasses import dataclass, replace
 
 from ibidem_ingest.dates import iso_date, utc
 from ibidem_ingest.document import Document
+from ibidem_ingest.mail import headings
 from ibidem_ingest.mail.head import MESSAGE_ID, addresses, is_mail, message_ids
-from ibidem_ingest.mail.headings import (
-    FOOTER,
-    LIST_FOOTER,
-    MARKS,
-    NAMED_PREFIX,
-    UNDERSCORES,
-    Kind,
-    Lines,
-    heading,
-    is_marked_itself,
-    prefixed_end,
-    read_lines,
-)
 
 
 @dataclass(frozen=True, slots=True)
 class Part:
     # `new` was written by the author of the mail, `quoted` by another, `heading` introduces a quotation (a line of
     # attribution, a copied head), `signature` is that of the mail itself, or the footer of its list.
-    kind: Kind
+    kind: headings.Kind
     start: int  # its first character
     end: int  # the character behind its last
     # How deep it is quoted: 1 is the mail that is answered, 2 what that one quotes; 0 elsewhere. A heading has the
@@ -46,7 +34,7 @@ def part(text: str) -> list[Part]:
     """
     if not text:
         return []
-    lines = read_lines(text)
+    lines = headings.read_lines(text)
     _find_quotations(lines)
     find_signatures(lines)
     return list(_merge(lines))
@@ -73,10 +61,10 @@ def unmarked(text: str, piece: Part) -> str:
     return _MARKED.sub("", body) if piece.depth else body
 
 
-_MARKED = re.compile(rf"^(?:(?:[ \t]{{0,3}}>)+|{NAMED_PREFIX.pattern})[ \t]?", re.MULTILINE)
+_MARKED = re.compile(rf"^(?:(?:[ \t]{{0,3}}>)+|{headings.NAMED_PREFIX.pattern})[ \t]?", re.MULTILINE)
 
 
-def _find_quotations(lines: Lines) -> None:
+def _find_quotations(lines: headings.Lines) -> None:
     """Find the quotations in one pass; a stack holds the depths at which quotations without marks began."""
     open_at: list[int] = []
     names: set[str] = set()
@@ -89,29 +77,29 @@ def _find_quotations(lines: Lines) -> None:
             continue
         while open_at and open_at[-1] > mark:
             open_at.pop()
-        first, end, opens = heading(lines, position)
+        first, end, opens = headings.heading(lines, position)
         if end > position:
-            is_marked = opens == "open" and is_marked_itself(lines, first)
+            is_marked = opens == "open" and headings.is_marked_itself(lines, first)
             depth = mark + len(open_at) + (not is_marked)
             lines.set(first, end, "heading", depth)
             if opens == "open":
                 open_at += [] if is_marked else [mark]
             elif opens:
-                stop = prefixed_end(lines, end, opens)
+                stop = headings.prefixed_end(lines, end, opens)
                 for line in range(end, stop):
-                    match = MARKS.match(lines.contents[line].lstrip())
+                    match = headings.MARKS.match(lines.contents[line].lstrip())
                     lines.set(line, line + 1, "quoted", depth + (match[0].count(">") if match else 0))
                 end = stop
                 names.update([opens] if opens.endswith(">") else [])
             position = end
             continue
-        named = NAMED_PREFIX.match(content) if names else None
+        named = headings.NAMED_PREFIX.match(content) if names else None
         depth = mark + len(open_at) + (named is not None and named[0].strip() in names)
         lines.set(position, position + 1, "quoted" if depth else "new", depth)
         position += 1
 
 
-def _merge(lines: Lines) -> Iterator[Part]:
+def _merge(lines: headings.Lines) -> Iterator[Part]:
     """Merge adjacent lines of one kind and depth; empty lines belong to the lines before them."""
     start, kind, depth = 0, "", 0
     for position, content in enumerate(lines.contents):
@@ -129,7 +117,7 @@ SIGNATURE_LINES = 30
 FOOTER_LINES = 14
 
 
-def find_signatures(lines: Lines) -> None:
+def find_signatures(lines: headings.Lines) -> None:
     """Find the author's signature, the line that a phone adds, and the footer of a mailing list."""
     _find_list_footer(lines)
     signature = 0
@@ -142,15 +130,15 @@ def find_signatures(lines: Lines) -> None:
             lines.kinds[position] = "signature"
 
 
-def _begins_signature(lines: Lines, position: int) -> bool:
+def _begins_signature(lines: headings.Lines, position: int) -> bool:
     """Return whether a signature starts at a line: after two dashes, or with the line that a phone adds."""
     content = lines.contents[position]
     if content == "--":
         return _is_short(lines, position)
-    return 0 < len(content) < 70 and FOOTER.match(content.strip("* _")) is not None and _ends(lines, position)
+    return 0 < len(content) < 70 and headings.FOOTER.match(content.strip("* _")) is not None and _ends(lines, position)
 
 
-def _is_short(lines: Lines, position: int) -> bool:
+def _is_short(lines: headings.Lines, position: int) -> bool:
     """Return whether only few lines follow before another part."""
     follow = 0
     for line in range(position + 1, len(lines)):
@@ -160,7 +148,7 @@ def _is_short(lines: Lines, position: int) -> bool:
     return follow <= SIGNATURE_LINES
 
 
-def _ends(lines: Lines, position: int) -> bool:
+def _ends(lines: headings.Lines, position: int) -> bool:
     """Return whether at most two further lines follow before another part."""
     rest = 0
     for line in range(position + 1, min(position + 8, len(lines))):
@@ -170,7 +158,7 @@ def _ends(lines: Lines, position: int) -> bool:
     return rest <= 2
 
 
-def _find_list_footer(lines: Lines) -> None:
+def _find_list_footer(lines: headings.Lines) -> None:
     """Return the footer that a mailing list adds at the end: a rule, then how to unsubscribe."""
     words = 0
     for position in range(len(lines) - 1, -1, -1):
@@ -178,10 +166,12 @@ def _find_list_footer(lines: Lines) -> None:
         words += bool(content.strip())
         if words > FOOTER_LINES or lines.marks[position]:
             return
-        if UNDERSCORES.match(content) and lines.kinds[position] != "heading":
+        if headings.UNDERSCORES.match(content) and lines.kinds[position] != "heading":
             footer = "\n".join(lines.contents[position:])
             # Below a quotation without marks, it may belong to the quoted mail: then it occurs twice.
-            if LIST_FOOTER.search(footer) and (not lines.depths[position] or lines.text.count(footer.strip()) > 1):
+            if headings.LIST_FOOTER.search(footer) and (
+                not lines.depths[position] or lines.text.count(footer.strip()) > 1
+            ):
                 lines.set(position, len(lines), "signature", 0)
             return
 

@@ -9,21 +9,8 @@ from typing import Annotated, Literal
 import typer
 from rich.text import Text
 
+from ibidem.cli import console
 from ibidem.cli.app import BEGAN
-from ibidem.cli.console import (
-    Json,
-    Preset,
-    Similarity,
-    WindowDays,
-    add_up,
-    bar,
-    engine_context,
-    figures,
-    messages,
-    presets_for,
-    print_json,
-    results,
-)
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import load
 from ibidem_core.side_packages import need_hook
@@ -48,9 +35,9 @@ def run(
     everything: Annotated[
         bool, typer.Option("--all", help="Start over, with each document in a group of its own.")
     ] = False,
-    similarity: Similarity = None,
-    preset: Preset = None,
-    window_days: WindowDays = None,
+    similarity: console.Similarity = None,
+    preset: console.Preset = None,
+    window_days: console.WindowDays = None,
     threads: Annotated[
         bool, typer.Option("--threads", help="Instead, find the threads of mails and store them.")
     ] = False,
@@ -67,14 +54,14 @@ def run(
     packed: Annotated[
         str | None, typer.Option("--packed", metavar="FILE", help="With --spark: read what groups --packed exported.")
     ] = None,
-    as_json: Json = False,
+    as_json: console.Json = False,
 ) -> None:
     """Settle stored groups: join leads that are duplicates, and compare every document with its lead again."""
     if spark is not None and not everything:
         raise UsageError("--spark settles all documents", "add --all: ibidem regroup --all --spark …")
     if packed is not None and spark is None:
         raise UsageError("--packed is read by Spark", "add --spark MASTER, or leave --packed out")
-    options = figures(None, similarity, preset, window_days)
+    options = console.figures(None, similarity, preset, window_days)
     parameters = {name: value for name, value in options.items() if value is not None}
     if memberships := [name for name, is_asked in (("threads", threads), ("works", versions)) if is_asked]:
         if everything or parameters:
@@ -82,7 +69,7 @@ def run(
                 "--threads and --versions cannot be combined with --similarity, --preset, --window-days or --all",
                 "leave them out",
             )
-        with engine_context(load()) as engine:
+        with console.engine_context(load()) as engine:
             if engine.group_set().is_beside:
                 raise UsageError(
                     "threads and works are not stored beside an index",
@@ -90,28 +77,30 @@ def run(
                 )
         need_hook("write_sets", "ibidem_mail")(memberships, as_json=as_json)
         return
-    policy = stored_policy(parameters, presets_for(preset)) if parameters else None
+    policy = stored_policy(parameters, console.presets_for(preset)) if parameters else None
     settings = load()
-    with engine_context(settings) as engine:
+    with console.engine_context(settings) as engine:
         if by is not None:
             set_way(engine, by)
-            print_json({"by": by}) if as_json else results().print(Text(f"Searches that name no way group by: {by}"))
+            console.print_json({"by": by}) if as_json else console.results().print(
+                Text(f"Searches that name no way group by: {by}")
+            )
             return
         check_distinct(engine, settings.distinct)
         check_policy(engine, policy, everything=everything)
         totals = run_regroup(engine, policy, spark, packed or "", everything=everything)
         checkpoint = GroupCheckpoint.read(engine)
     if as_json:
-        print_json(totals)
+        console.print_json(totals)
         return
-    results().print(
+    console.results().print(
         Text(
             f"{format_count(totals['documents'], 'document')} in {format_count(totals['groups'], 'group')}; "
             f"{totals['joined']:,} joined another, in {totals['took_s']:.1f} s"
         )
     )
     for note in filter(None, (describe_rule(checkpoint), lookup_advice(parse_policy(checkpoint.policy)))):
-        messages().print(Text(note))
+        console.messages().print(Text(note))
 
 
 def set_way(engine: Engine, by: Literal["auto", "window"]) -> None:
@@ -177,9 +166,9 @@ def run_regroup(
 ) -> dict[str, int | float]:
     """Settle groups with a bar, and return what `--json` prints."""
     settle = regroup if spark is None else partial(need_hook("regroup", "ibidem_spark"), spark, packed)
-    with bar("Grouping") as advance:
+    with console.bar("Grouping") as advance:
         old_counts = engine.groups().counts()
-        settle(engine, everything=everything, policy=policy, report=add_up(advance))
+        settle(engine, everything=everything, policy=policy, report=console.add_up(advance))
     counts = engine.groups().counts()
     joins = counts.documents - counts.groups if everything else max(0, old_counts.groups - counts.groups)
     took = round(time.monotonic() - BEGAN, 3)

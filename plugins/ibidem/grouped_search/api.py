@@ -9,18 +9,8 @@ from time import perf_counter
 
 import numpy as np
 
+from ibidem.grouped_search import backend
 from ibidem.grouped_search import stats as by_plugin
-from ibidem.grouped_search.backend import (
-    UNKNOWN,
-    IndexState,
-    PageRequest,
-    Portion,
-    SearchBackend,
-    choose_way,
-    cursor_codec,
-    document_ref,
-    read_cursor,
-)
 from ibidem.grouped_search.page import check_page, check_scope, grouped_page, read_passage, without_text
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
@@ -32,22 +22,12 @@ from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields, Preset
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest, parse_request
+from ibidem_engines import stored_groups
 from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
 from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.ledger import KEY, checkpoint_of, load_overrides
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import (
-    Collapsed,
-    GroupField,
-    Hit,
-    HitNames,
-    Members,
-    Order,
-    Place,
-    Values,
-    parse_marks,
-)
 from ibidem_engines.words import did_you_mean
 from ibidem_ingest.dates import interval, time_of_day
 from ibidem_ingest.document import Document
@@ -57,15 +37,15 @@ TEXTS_AT_ONCE = 20  # documents that are read together for their versions: a tex
 
 
 @dataclass(slots=True)
-class EngineBackend(SearchBackend):
+class EngineBackend(backend.SearchBackend):
     """A query to an engine, and its documents as shown."""
 
     engine: Engine  # engine that is searched
     query: Query
     words: Sequence[Override] = ()  # manual decisions
     view: ReadView = NOW  # what the ranking reads
-    order: Order = "relevance"  # how the hits of a window are ordered
-    by: GroupField = "group"  # what the documents of a group share, where no window is grouped
+    order: stored_groups.Order = "relevance"  # how the hits of a window are ordered
+    by: stored_groups.GroupField = "group"  # what the documents of a group share, where no window is grouped
     undated: int = 0  # how many documents of the window have no date, where dates decide on the order
     # How long rankings and documents were read, by `window` and `fetch`.
     seconds: dict[str, float] = field(default_factory=dict)
@@ -76,7 +56,7 @@ class EngineBackend(SearchBackend):
         self.view = ranking.view
         if self.order == "relevance":
             return ranking
-        dates = yield from self._search.dates(HitNames(ranking.hits))
+        dates = yield from self._search.dates(stored_groups.HitNames(ranking.hits))
         self.undated = len(ranking.hits) - len(dates)
         return replace(ranking, hits=sort_hits(ranking.hits, dates, self.order))
 
@@ -89,15 +69,17 @@ class EngineBackend(SearchBackend):
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         return self._search.long_signatures(names)
 
-    def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
+    def passages(
+        self, hits: Sequence[stored_groups.Hit], fields: PassageFields
+    ) -> RequestFlow[Mapping[DocumentRef, Passage]]:
         with self._timed("fetch"):
-            read = yield from self.engine.searching().fetch([document_ref(hit) for hit in hits])
+            read = yield from self.engine.searching().fetch([backend.document_ref(hit) for hit in hits])
         return {(each.index, each.document.id): read_passage(each.document.as_record(), fields) for each in read}
 
-    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
         return self._search.memberships(names)
 
-    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
+    def versioned(self, hits: Sequence[stored_groups.Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
         """Read whole documents, a few texts at a time, and drop the texts."""
         documents: dict[DocumentRef, Document] = {}
         for start in range(0, len(hits), TEXTS_AT_ONCE):
@@ -106,9 +88,9 @@ class EngineBackend(SearchBackend):
         return documents
 
     def fetch(
-        self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
+        self, hits: Sequence[stored_groups.Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        names = [document_ref(hit) for hit in hits]
+        names = [backend.document_ref(hit) for hit in hits]
         documents: list[StoredDocument] = []
         with self._timed("fetch"):
             for search, own in ((self._search, False), (self._unranked, True)):
@@ -116,7 +98,7 @@ class EngineBackend(SearchBackend):
                     documents += yield from search.fetch(some)
         return {(each.index, each.document.id): to_source(each) for each in documents}
 
-    def state(self, request: DedupeRequest) -> IndexState:
+    def state(self, request: DedupeRequest) -> backend.IndexState:
         """Read what decides on the way of a search; groups that may not be read, or are of several sets, are none."""
         try:
             group_set = self.engine.group_set(use_cache=True)
@@ -124,23 +106,23 @@ class EngineBackend(SearchBackend):
         except (EngineError, UsageError):
             if request.by == "stored":
                 raise
-            return UNKNOWN
+            return backend.UNKNOWN
         if request.by == "window" or not checkpoint.done or group_set.is_beside:
-            return IndexState(checkpoint, is_beside=group_set.is_beside)
-        coverage = self.engine.run(self._search.coverage(parse_marks(checkpoint.done)))
+            return backend.IndexState(checkpoint, is_beside=group_set.is_beside)
+        coverage = self.engine.run(self._search.coverage(stored_groups.parse_marks(checkpoint.done)))
         decisions = len(load_overrides(self.engine)) if request.policy.level == "identical" else 0
-        return IndexState(checkpoint, coverage, decisions)
+        return backend.IndexState(checkpoint, coverage, decisions)
 
-    def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
+    def collapse(self, place: stored_groups.Place, size: int) -> RequestFlow[stored_groups.Collapsed]:
         with self._timed("window"):
             page = yield from self._search.collapse(place, size, by=self.by, order=self.order, view=self.view)
         self.view = page.view
         return page
 
-    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
+    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[stored_groups.Members]:
         return self._search.members(groups, limit, by=self.by, order=self.order, view=self.view)
 
-    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         return self._search.leads(groups)
 
     @property
@@ -165,7 +147,7 @@ class EngineBackend(SearchBackend):
 def index_policy(engine: Engine, named: Mapping[str, str | None], presets: Mapping[str, Preset]) -> Policy:
     """Return the figures for pairs of an index: those that are named, else its own."""
     request = parse_request({**named, "dedupe": "indent", "dedupe_by": "window"}, presets=presets)
-    return choose_way(request, EngineBackend(engine, Query()).state(request)).request.policy
+    return backend.choose_way(request, EngineBackend(engine, Query()).state(request)).request.policy
 
 
 def search_index(  # noqa: PLR0913 - the public face: what to search, and by name how to page
@@ -220,21 +202,21 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     *,
     overrides: Iterable[Override] | None = None,
     tables: Collection[str] = (),
-    order: Order = "relevance",
-    portion: Portion | None = None,
+    order: stored_groups.Order = "relevance",
+    portion: backend.Portion | None = None,
     facets: bool = False,
 ) -> SearchResult:
     """Search as `search_index` does, with the same errors, and return the window too."""
     start_time = perf_counter()
     check_scope(request)
     source = EngineBackend(engine, query, order=order)
-    state = UNKNOWN if request.mode == "off" else source.state(request)
-    codec = partial(cursor_codec, engine.index, query.digest(), order=order)
-    way, cursor = read_cursor(choose_way(request, state), codec, is_free=request.by == "auto")
+    state = backend.UNKNOWN if request.mode == "off" else source.state(request)
+    codec = partial(backend.cursor_codec, engine.index, query.digest(), order=order)
+    way, cursor = backend.read_cursor(backend.choose_way(request, state), codec, is_free=request.by == "auto")
     request = way.request
     check_page(page, size, deepest=sys.maxsize if request.takes_all else MAX_WINDOW)
     deepest = MAX_WINDOW if order == "relevance" else request.window
-    page_request = PageRequest(
+    page_request = backend.PageRequest(
         request, (page - 1) * size, size, tables, deepest, portion=portion, next_page=cursor.next_page
     )
     source.view, source.by = cursor.view, "content" if request.by == "content" else "group"
@@ -247,8 +229,8 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
 
 def find_page(
     source: EngineBackend,
-    page_request: PageRequest,
-    state: IndexState,
+    page_request: backend.PageRequest,
+    state: backend.IndexState,
     overrides: Iterable[Override] | None,
     *,
     facets: bool,
@@ -265,7 +247,7 @@ def find_page(
     return run(group_here(source, page_request, state, facets=facets))
 
 
-def notes(source: EngineBackend, page_request: PageRequest, answer: "Answer") -> Json:
+def notes(source: EngineBackend, page_request: backend.PageRequest, answer: "Answer") -> Json:
     """Return the notes of a response on its query and sort order."""
     found = query_notes(source.engine, source.query, source.view, answer.total)
     if source.order == "relevance":
@@ -302,7 +284,7 @@ def to_response(answer: Answer, account: Json, start_time: float) -> Json:
 
 
 def group_here(
-    source: EngineBackend, page_request: PageRequest, state: IndexState, *, facets: bool
+    source: EngineBackend, page_request: backend.PageRequest, state: backend.IndexState, *, facets: bool
 ) -> RequestFlow[Answer]:
     """Return a page grouped in this process, or the engine's own list without grouping."""
     if page_request.request.mode == "off":
@@ -318,7 +300,7 @@ def group_here(
     return result if answer is None else replace(result, best=answer.best, next_page=answer.further)
 
 
-def list_here(source: EngineBackend, page_request: PageRequest) -> RequestFlow[Answer]:
+def list_here(source: EngineBackend, page_request: backend.PageRequest) -> RequestFlow[Answer]:
     """Return the engine's own list, unchanged."""
     start = page_request.start
     depth = (
@@ -338,7 +320,9 @@ def build_answer(source: EngineBackend, ranking: Ranking, hits: list[Json], acco
     return Answer(hits, account, max(ranking.total, len(ranking.hits)), best, source.view)
 
 
-def group_by_plugin(source: EngineBackend, page_request: PageRequest, *, facets: bool) -> RequestFlow[Answer | None]:
+def group_by_plugin(
+    source: EngineBackend, page_request: backend.PageRequest, *, facets: bool
+) -> RequestFlow[Answer | None]:
     """Let the plugin inside the cluster search and group; None without a plugin, or if it lacks an option."""
     request, size = page_request.request, page_request.size
     if not by_plugin.decides(request):
@@ -380,9 +364,11 @@ def count_lacking(engine: Engine, query: Query, name: str, view: ReadView) -> in
     return engine.search(replace(query, filters=(*others, Filter(name, ""))), 1, view).total
 
 
-def sort_hits(hits: Sequence[Hit], dates: Mapping[DocumentRef, str], order: Order) -> Sequence[Hit]:
+def sort_hits(
+    hits: Sequence[stored_groups.Hit], dates: Mapping[DocumentRef, str], order: stored_groups.Order
+) -> Sequence[stored_groups.Hit]:
     """Sort the hits of a window by time; a date without a time counts as the start of its day."""
-    texts = [dates.get(name, "") for name in HitNames(hits)]
+    texts = [dates.get(name, "") for name in stored_groups.HitNames(hits)]
     intervals = [interval(text) for text in texts]
     days = np.array([(first if order == "oldest" else last) or 0 for first, last in intervals], np.int64)
     times = np.array([time_of_day(text) for text in texts], np.float64)

@@ -12,19 +12,9 @@ from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 
+from ibidem.grouped_search import response
 from ibidem.grouped_search.backend import PageRequest, SearchBackend, document_ref
 from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps, Passage, overlaps
-from ibidem.grouped_search.response import (
-    NEVER,
-    NO_PLACES,
-    Group,
-    Json,
-    Pages,
-    ResponseRenderer,
-    build_group,
-    rows_of_step,
-    sort_key_earliest,
-)
 from ibidem.grouped_search.stats import late_members, response_stats
 from ibidem.grouped_search.window import Window, WindowMembers
 from ibidem_core.address import read_path
@@ -67,7 +57,7 @@ class WindowOverlaps:
             self._passages |= yield from self.source.passages(short, self.fields)
         return overlaps([self._passages[name] for name in HitNames(hits)])
 
-    def account(self, hits: Sequence[Hit]) -> Json:
+    def account(self, hits: Sequence[Hit]) -> response.Json:
         """Report the fields, and the number of hits that lack one of them; empty without passages."""
         if self.fields is None:
             return {}
@@ -213,17 +203,17 @@ def page_places(
     """Return the place of each row among the versions of its group; empty if not requested."""
     several = [rows for rows in groups if len(rows) > 1]
     if request.keep.by != "current" or not several:
-        return NO_PLACES
+        return response.NO_PLACES
     rows = [row for rows in several for row in rows]
     read = yield from source.versioned([window.hits[row] for row in rows])
     documents = {row: read[window.name(row)] for row in rows if window.name(row) in read}
     for row, document in documents.items():  # the signed date, if the date has another field name
-        if not document.date and (day := sort_key_earliest(window.columns, row)) != NEVER:
+        if not document.date and (day := response.sort_key_earliest(window.columns, row)) != response.NEVER:
             documents[row] = replace(document, date=iso_day(day))
     return version_places(several, documents)
 
 
-def without_text(hit: Json) -> Document:
+def without_text(hit: response.Json) -> Document:
     record = hit["_source"]
     texts = {name: record.get(name, "") for name in ("title", "date", "url")}
     return Document(record["id"], "", meta=record.get("meta", {}), **texts)
@@ -257,7 +247,7 @@ class WindowReader:
     def _is_done(self, depth: int) -> bool:
         """Return whether no further request can add to the page."""
         start, size = self._page_request.start, self._page_request.size
-        pages = Pages(self.window.grouping, self._step, size)
+        pages = response.Pages(self.window.grouping, self._step, size)
         is_full = pages.steps_needed(start + size) is not None
         return is_full or len(self.ranking.hits) < depth or depth == self._page_request.deepest
 
@@ -279,7 +269,7 @@ class WindowReader:
             members = need_hook("window_members", "ibidem_mail")
             names = list(map(document_ref, hits))
             stored = yield from self._stored_members(names)
-            days = [sort_key_earliest(self.window.columns, row) for row in range(len(hits))]
+            days = [response.sort_key_earliest(self.window.columns, row) for row in range(len(hits))]
             own: WindowMembers = members(membership, names, stored, days)
             self.window = self.window.regroup(membership, own, overrides)
 
@@ -326,8 +316,8 @@ class GroupedPage:
 
     ranking: Ranking
     window: Window  # the part of it that the page is based on, grouped
-    hits: list[Json]  # the list to show
-    account: Json  # counts that describe the page
+    hits: list[response.Json]  # the list to show
+    account: response.Json  # counts that describe the page
 
 
 def check_page(page: int, size: int, deepest: int = MAX_WINDOW) -> None:
@@ -345,7 +335,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     read = WindowReader(source, page_request)
     yield from read.read_steps()
     ranking, read_window = read.ranking, read.window
-    pages = Pages(read_window.grouping, request.window, page_request.size)
+    pages = response.Pages(read_window.grouping, request.window, page_request.size)
     window = read_window.head(max(1, pages.steps_used(page_request.start + page_request.size)) * request.window)
     leads = pages.leads(page_request.start)
     late_documents = late_members(window, pages, page_request.start)
@@ -357,10 +347,11 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     members = window.grouping.members(leads).items()
     ordered = window.members if window.members is not None and window.members.is_ordered else None
     unordered = [(first, rows) for first, rows in members if ordered is None or not ordered.set_name(first)]
-    steps = [rows_of_step(window, first, rows, request) for first, rows in unordered]
+    steps = [response.rows_of_step(window, first, rows, request) for first, rows in unordered]
     places = yield from page_places(source, window, steps, request)
     groups = [
-        build_group(window, first, rows, request, places) for first, rows in window.grouping.members(leads).items()
+        response.build_group(window, first, rows, request, places)
+        for first, rows in window.grouping.members(leads).items()
     ]
     if (portion := page_request.portion) is not None:
         groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
@@ -375,7 +366,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     account["capped"] = cut_groups(groups, scope_matches)
     account |= read.neighbours.account(window.hits[: window.ranked])
     account |= window.members.stats(window.ranked) if window.members else {}
-    hits = ResponseRenderer(window, groups, request, sources, scope_matches.outside).hits()
+    hits = response.ResponseRenderer(window, groups, request, sources, scope_matches.outside).hits()
     return GroupedPage(ranking, window, hits, account)
 
 
@@ -391,7 +382,7 @@ def widen(
     return wider, matches
 
 
-def cut_groups(groups: Sequence[Group], scope_matches: ScopeMatches) -> list[Json]:
+def cut_groups(groups: Sequence[response.Group], scope_matches: ScopeMatches) -> list[response.Json]:
     """Return the groups whose look-up was cut at the limit."""
     return [
         {"group": group.id, "by": list(scope_matches.capped[group.first])}

@@ -24,19 +24,7 @@ from elasticsearch.exceptions import ConnectionError as NoConnection
 from elasticsearch.serializer import OrjsonSerializer
 
 from ibidem_core.address import Address, parse_address, redact_text
-from ibidem_engines.cluster.client import (
-    CERTIFICATE,
-    CONNECTIONS,
-    JSON,
-    OTHER_PRODUCT,
-    TIMEOUT,
-    UNREACHABLE,
-    UNREADABLE,
-    ClusterClient,
-    Dialect,
-    Failure,
-    build_failure,
-)
+from ibidem_engines.cluster import client
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.requests import JsonAnswer
 
@@ -124,7 +112,7 @@ def in_server_version_async(
 # A whole Elasticsearch deprecates names with a dot; those of records are hidden, and no user can change them.
 warnings.filterwarnings("ignore", r".*\[\.ibidem-.*begins with a dot", client_library.ElasticsearchWarning)
 
-DIALECT = Dialect(
+DIALECT = client.Dialect(
     name="elasticsearch",
     product="Elasticsearch",
     min_version=(8,),
@@ -139,11 +127,11 @@ DIALECT = Dialect(
 
 # The client's exceptions that tell more than a status, the narrower first.
 EXCEPTIONS: tuple[tuple[type[Exception], str], ...] = (
-    (UnsupportedProductError, OTHER_PRODUCT),
-    (SSLError, CERTIFICATE),
-    (ConnectionTimeout, TIMEOUT),
-    (NoConnection, UNREACHABLE),
-    (SerializationError, UNREADABLE),
+    (UnsupportedProductError, client.OTHER_PRODUCT),
+    (SSLError, client.CERTIFICATE),
+    (ConnectionTimeout, client.TIMEOUT),
+    (NoConnection, client.UNREACHABLE),
+    (SerializationError, client.UNREADABLE),
 )
 
 
@@ -151,7 +139,9 @@ class ElasticsearchEngine(ClusterEngine):
     def __init__(self, address: Address | str, index: str) -> None:
         if isinstance(address, str):
             address = parse_address(address)
-        super().__init__(ClusterClient(address.label, lambda: ElasticsearchTransport(address)), DIALECT, address, index)
+        super().__init__(
+            client.ClusterClient(address.label, lambda: ElasticsearchTransport(address)), DIALECT, address, index
+        )
 
 
 class ElasticsearchTransport:
@@ -161,17 +151,17 @@ class ElasticsearchTransport:
         self._address = address
         self.client = client_library.Elasticsearch(
             hosts=address.urls,
-            serializers={JSON: WholeSerializer()},
+            serializers={client.JSON: WholeSerializer()},
             max_retries=0,
             request_timeout=address.timeout,
-            connections_per_node=CONNECTIONS,
+            connections_per_node=client.CONNECTIONS,
             **_options(address),
         )
         self._perform_request = in_server_version(ApiVersion(), self.client.perform_request)
 
     def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
         """Send one request; see `Transport.send`."""
-        headers = {"accept": JSON, "content-type": content_type}
+        headers = {"accept": client.JSON, "content-type": content_type}
         try:
             answer = self._perform_request(method, path, params=params or None, headers=headers, body=body)
         except (ApiError, TransportError) as error:
@@ -206,11 +196,11 @@ def _options(address: Address) -> dict[str, Any]:
     return options
 
 
-def _failure(error: ApiError | TransportError, secret_values: Collection[str]) -> Failure:
+def _failure(error: ApiError | TransportError, secret_values: Collection[str]) -> client.Failure:
     """Convert a client's exception by the table above, or by the server's status and type."""
     for kind, name in EXCEPTIONS:
         if isinstance(error, kind):
-            return Failure(0, name, redact_text(str(error), secret_values))
+            return client.Failure(0, name, redact_text(str(error), secret_values))
     if isinstance(error, ApiError):
-        return build_failure(error.status_code, error.body, secret_values)
-    return Failure(0, "", redact_text(str(error), secret_values))
+        return client.build_failure(error.status_code, error.body, secret_values)
+    return client.Failure(0, "", redact_text(str(error), secret_values))

@@ -10,21 +10,11 @@ from opensearchpy.exceptions import ConnectionTimeout, OpenSearchException, Seri
 from opensearchpy.serializer import JSONSerializer
 
 from ibidem_core.address import Address, parse_address, redact_text
-from ibidem_engines.cluster.client import (
-    CERTIFICATE,
-    CONNECTIONS,
-    TIMEOUT,
-    UNREACHABLE,
-    UNREADABLE,
-    ClusterClient,
-    Dialect,
-    Failure,
-    build_failure,
-)
+from ibidem_engines.cluster import client
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.requests import JsonAnswer
 
-DIALECT = Dialect(
+DIALECT = client.Dialect(
     name="opensearch",
     product="OpenSearch",
     min_version=(2, 19),
@@ -42,10 +32,10 @@ NO_PIPELINE = {"search_pipeline": "_none"}
 
 # The client's exceptions for requests without an answer, the narrower first.
 EXCEPTIONS: tuple[tuple[type[OpenSearchException], str], ...] = (
-    (SSLError, CERTIFICATE),
-    (ConnectionTimeout, TIMEOUT),
-    (NoConnection, UNREACHABLE),
-    (SerializationError, UNREADABLE),
+    (SSLError, client.CERTIFICATE),
+    (ConnectionTimeout, client.TIMEOUT),
+    (NoConnection, client.UNREACHABLE),
+    (SerializationError, client.UNREADABLE),
 )
 
 
@@ -53,7 +43,7 @@ class OpenSearchEngine(ClusterEngine):
     def __init__(self, address: Address | str, index: str) -> None:
         if isinstance(address, str):
             address = parse_address(address)
-        cluster = ClusterClient(address.label, lambda: OpenSearchTransport(address), search_parts=NO_PIPELINE)
+        cluster = client.ClusterClient(address.label, lambda: OpenSearchTransport(address), search_parts=NO_PIPELINE)
         super().__init__(cluster, DIALECT, address, index)
 
 
@@ -67,7 +57,7 @@ class OpenSearchTransport:
             serializer=OrjsonSerializer(),
             max_retries=0,
             timeout=address.timeout,
-            pool_maxsize=CONNECTIONS,
+            pool_maxsize=client.CONNECTIONS,
             **_options(address),
         )
 
@@ -113,12 +103,12 @@ def _options(address: Address) -> dict[str, Any]:
     return options
 
 
-def _failure(error: OpenSearchException, secret_values: Collection[str]) -> Failure:
+def _failure(error: OpenSearchException, secret_values: Collection[str]) -> client.Failure:
     """Convert a client's exception by the table above, or by the server's status and type."""
     for kind, name in EXCEPTIONS:
         if isinstance(error, kind):
             message = error.error if isinstance(error, TransportError) else error
-            return Failure(0, name, redact_text(str(message), secret_values))
+            return client.Failure(0, name, redact_text(str(message), secret_values))
     if isinstance(error, TransportError) and isinstance(error.status_code, int):
-        return build_failure(error.status_code, error.info, secret_values)
-    return Failure(0, "", redact_text(str(error), secret_values))
+        return client.build_failure(error.status_code, error.info, secret_values)
+    return client.Failure(0, "", redact_text(str(error), secret_values))

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal, get_args
 
 from ibidem_core.address import Fields, read_path
+from ibidem_engines import engine
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import Dialect, build_failure
 from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, CountResult, collapse_search, read_coverage
@@ -18,15 +19,6 @@ from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lookup import LookUp, apply_view, limit_writes, long_values, next_view, rank
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.engine import (
-    EngineSearch,
-    GroupedHits,
-    LookupResult,
-    PluginNode,
-    Ranking,
-    SignatureLookup,
-    StoredDocument,
-)
 from ibidem_engines.query import Query
 from ibidem_engines.requests import COUNTS_S, ApiRequest, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import Collapsed, Coverage, GroupField, Hit, Marks, Members, Order, Place, Values
@@ -54,12 +46,12 @@ def mode() -> Mode:
     raise UsageError(f"{VARIABLE}={value!r} is not valid", f"allowed: {', '.join(get_args(Mode))}")
 
 
-def plugin_nodes() -> RequestFlow[list[PluginNode]]:
+def plugin_nodes() -> RequestFlow[list[engine.PluginNode]]:
     """List the nodes with their plugins; empty without the right to see them."""
     return read_nodes((yield NODES))
 
 
-def read_nodes(answer: Mapping[str, Any]) -> list[PluginNode]:
+def read_nodes(answer: Mapping[str, Any]) -> list[engine.PluginNode]:
     """Return the plugin of each node, ordered by node name.
 
     >>> read_nodes({"nodes": {"a": {"name": "one", "version": "3.8.0", "plugins": [{"name": "x", "version": "1"}]}}})
@@ -67,7 +59,7 @@ def read_nodes(answer: Mapping[str, Any]) -> list[PluginNode]:
     """
     return sorted(
         (
-            PluginNode(
+            engine.PluginNode(
                 node["name"],
                 node.get("version", ""),
                 next((each["version"] for each in node.get("plugins", ()) if each["name"] == NAME), ""),
@@ -78,7 +70,7 @@ def read_nodes(answer: Mapping[str, Any]) -> list[PluginNode]:
     )
 
 
-def has_same_plugin(nodes: list[PluginNode]) -> bool:
+def has_same_plugin(nodes: list[engine.PluginNode]) -> bool:
     """Return whether every node has this version of the plugin, since other versions may decide differently."""
     own_version = installed_version()
     return bool(nodes) and all(each.plugin == own_version for each in nodes)
@@ -97,7 +89,7 @@ def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
     return account
 
 
-def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, view: ReadView) -> GroupedHits:
+def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, view: ReadView) -> engine.GroupedHits:
     hits = answer["hits"]["hits"]
     documents = {
         (hit["_index"], hit["_id"]): to_stored_document(hit, fields, words)
@@ -105,7 +97,7 @@ def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, vi
         if "_source" in hit
     }
     best, total = answer["hits"]["max_score"], answer["hits"]["total"]["value"]
-    return GroupedHits(hits, documents, pop_account(answer), total, best, view)
+    return engine.GroupedHits(hits, documents, pop_account(answer), total, best, view)
 
 
 KEEP_ALIVE = "5m"
@@ -132,7 +124,7 @@ def target_of(index: str, point: str = "", preference: str = "") -> Target:
 
 
 @dataclass(frozen=True, slots=True)
-class ClusterSearch(EngineSearch):
+class ClusterSearch(engine.EngineSearch):
     """One query to an index of a cluster."""
 
     index: str  # name of the index, or of an alias
@@ -144,7 +136,7 @@ class ClusterSearch(EngineSearch):
     plugins: TtlCache[str, bool]  # whether every node has the plugin, by index
     query: Query | None = None  # for what; None: for everything
 
-    def window(self, size: int, view: ReadView = NOW) -> RequestFlow[Ranking]:
+    def window(self, size: int, view: ReadView = NOW) -> RequestFlow[engine.Ranking]:
         if not 1 <= size <= self.layout.max_hits:
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {self.layout.max_hits}")
         view = yield from self._begin(view)
@@ -153,11 +145,11 @@ class ClusterSearch(EngineSearch):
             self._target(view), apply_view(body, view), self.layout.max_hits, ids=True, beside=self.layout.beside
         )
         yield from self._check_phrases(ranking.hits)
-        return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"], next_view(view, ranking.answer))
+        return engine.Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"], next_view(view, ranking.answer))
 
     def grouped(
         self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW
-    ) -> RequestFlow[GroupedHits | None]:
+    ) -> RequestFlow[engine.GroupedHits | None]:
         if not (yield from self._has_plugin()):
             return None
         view = yield from self._begin(view)
@@ -168,7 +160,7 @@ class ClusterSearch(EngineSearch):
         words = self.query if self.fields.are_cut_as_ours or self.fields.search else None
         return read_grouped(answer, self.fields, words, next_view(view, answer))
 
-    def fetch(self, ids: Names) -> RequestFlow[list[StoredDocument]]:
+    def fetch(self, ids: Names) -> RequestFlow[list[engine.StoredDocument]]:
         """Fetch documents with matching passages.
 
         In an index of our own words are cut as passages are, so these are marked here, in a tenth of the time that a
@@ -181,7 +173,7 @@ class ClusterSearch(EngineSearch):
         names = list(dict.fromkeys(place for each in places.values() for place in each))
         query = self.query
         marked_here = query if self.fields.are_cut_as_ours or self.fields.search else None
-        documents: dict[tuple[str, str], StoredDocument] = {}
+        documents: dict[tuple[str, str], engine.StoredDocument] = {}
         for batch in self._batches(names):
             hits = yield from (self._read(batch) if query is None else self._read_matching(batch, query))
             for hit in hits:
@@ -197,7 +189,7 @@ class ClusterSearch(EngineSearch):
                     dates[hit["_index"], hit["_id"]] = date
         return dates
 
-    def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
+    def find(self, searches: Sequence[engine.SignatureLookup]) -> RequestFlow[list[engine.LookupResult]]:
         clause = None if self.query is None else dsl.clause(self.query, self.fields)
         return LookUp(Target(self.index), self.layout, clause).find(searches)
 

@@ -12,6 +12,7 @@ from typing import Any
 
 from ibidem_core.address import Fields
 from ibidem_core.errors import Unavailable
+from ibidem_engines import ledger
 from ibidem_engines.cluster.client import (
     CONFLICT,
     MISSING,
@@ -26,15 +27,6 @@ from ibidem_engines.cluster.index import write_order
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import Values, as_source, led_group, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
-from ibidem_engines.ledger import (
-    Tombstone,
-    UnstorableRecord,
-    clash,
-    find_superseded,
-    read_entries,
-    values_of_records,
-    write_in_turns,
-)
 from ibidem_engines.requests import quote_index
 
 
@@ -139,7 +131,7 @@ class WriteTarget:
 
 def tombstone_versions(entries: Mapping[str, Any]) -> dict[str, int]:
     """Return the versions of tombstones by document id; damaged ones are omitted."""
-    return {id_: stone.version for id_, stone in read_entries(entries.items(), Tombstone.from_record)}
+    return {id_: stone.version for id_, stone in ledger.read_entries(entries.items(), ledger.Tombstone.from_record)}
 
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
@@ -161,17 +153,17 @@ class _Ready:
 
 
 def write(target: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
-    return write_in_turns(records, partial(_write_turn, target))
+    return ledger.write_in_turns(records, partial(_write_turn, target))
 
 
 def _write_turn(target: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
-    outcomes = find_superseded(records)
+    outcomes = ledger.find_superseded(records)
     ready: dict[int, _Ready] = {}
-    for position, (record, values) in enumerate(zip(records, values_of_records(records), strict=True)):
+    for position, (record, values) in enumerate(zip(records, ledger.values_of_records(records), strict=True)):
         if position not in outcomes:
             try:
                 ready[position] = _Ready(record, target.source(record, values), values)
-            except UnstorableRecord as unfit:
+            except ledger.UnstorableRecord as unfit:
                 outcomes[position] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
     if ready:
         outcomes |= _write(target, ready)
@@ -255,7 +247,7 @@ def _decide(
     if entry and entry.others:
         return WriteStatus.REFUSED, _several(entry)
     is_equal = entry is not None and entry.digest == record.digest
-    if entry and not is_equal and (reason := clash(record, entry.origin)):
+    if entry and not is_equal and (reason := ledger.clash(record, entry.origin)):
         return WriteStatus.REFUSED, reason
     if entry and entry.version is not None and entry.version > record.version:
         return WriteStatus.STALE, f"version {record.version} is older than the one in the index, {entry.version}"

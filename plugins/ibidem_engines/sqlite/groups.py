@@ -5,28 +5,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing_extensions import override
 
 from ibidem_dedupe.overrides import DocumentRef
+from ibidem_engines import stored_groups
 from ibidem_engines.engine import SignatureLookup
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.sqlite.file import Row, SqliteFile, Value
 from ibidem_engines.sqlite.read import find
 from ibidem_engines.sqlite.write import as_json, lookup_values, words
-from ibidem_engines.stored_groups import (
-    FIELDS,
-    Assignment,
-    GroupCounts,
-    GroupedDocument,
-    Hit,
-    LeadKeys,
-    Marks,
-    MembershipChange,
-    MembershipStore,
-    Name,
-    SeqNoRange,
-    ShardRef,
-    StoredGroups,
-    Values,
-    hash_packed,
-)
 
 _LEADS = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
     where place > ? and place <= ? and lead order by place limit ?"""
@@ -64,65 +48,67 @@ _MOVED = (
 )
 
 
-class SqliteGroups(StoredGroups):
+class SqliteGroups(stored_groups.StoredGroups):
     """The groups of an index in SQLite; see `StoredGroups`."""
 
     def __init__(self, file: SqliteFile) -> None:
         self.index = file.index
         self._file = file
 
-    def parts(self) -> list[ShardRef]:
-        return [ShardRef(self.index)]
+    def parts(self) -> list[stored_groups.ShardRef]:
+        return [stored_groups.ShardRef(self.index)]
 
     def uuids(self) -> Mapping[str, str]:
         return {}
 
     @override
-    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
+    def newest(self, marks: stored_groups.Marks | None = None) -> dict[stored_groups.ShardRef, int]:
         """Return the last assigned position, even if its document was deleted."""
         with self._file.reading():
             (last_place,) = self._file.run(_LAST).fetchone()
-        return {ShardRef(self.index): int(last_place)}
+        return {stored_groups.ShardRef(self.index): int(last_place)}
 
     def deletions(self) -> int:
         with self._file.reading():
             return int(self._file.run(_GIVEN_UP).fetchone()[0])
 
-    def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
+    def leads(self, seq_range: stored_groups.SeqNoRange, size: int) -> list[stored_groups.GroupedDocument]:
         return self._rows(_LEADS, (seq_range.after, seq_range.end, size))
 
-    def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
+    def documents(self, seq_range: stored_groups.SeqNoRange, size: int) -> list[stored_groups.GroupedDocument]:
         return self._rows(_DOCUMENTS, (seq_range.after, seq_range.end, size))
 
-    def count_leads(self, seq_range: SeqNoRange) -> int:
+    def count_leads(self, seq_range: stored_groups.SeqNoRange) -> int:
         with self._file.reading():
             (count,) = self._file.run(_COUNT_LEADS, (seq_range.after, seq_range.end)).fetchone()
         return int(count)
 
-    def with_value(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
+    def with_value(self, keys: Sequence[stored_groups.LeadKeys], end: stored_groups.Marks) -> list[stored_groups.Hit]:
         searches = [_search(each) for each in keys]
-        results = find(self._file, searches, None, last_lead=end[ShardRef(self.index)])
+        results = find(self._file, searches, None, last_lead=end[stored_groups.ShardRef(self.index)])
         return list({hit.id: hit for each in results for hit in each.hits}.values())
 
     def members(
         self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
-    ) -> Iterator[list[GroupedDocument]]:
+    ) -> Iterator[list[stored_groups.GroupedDocument]]:
         last_name, flags = 0, (0, 1) if lead is None else (int(lead), int(lead))
         excluded_ids = as_json([name for index, name in excluded if index == self.index])
         while rows := self._rows(_OF_GROUPS, (as_json(list(groups)), last_name, excluded_ids, *flags, SLICE)):
             yield rows
             last_name = rows[-1].name.order
 
-    def read(self, ids: Sequence[tuple[str, str]], end: Marks | None = None) -> list[GroupedDocument]:
-        last_place = LAST_PLACE if end is None else end[ShardRef(self.index)]
+    def read(
+        self, ids: Sequence[tuple[str, str]], end: stored_groups.Marks | None = None
+    ) -> list[stored_groups.GroupedDocument]:
+        last_place = LAST_PLACE if end is None else end[stored_groups.ShardRef(self.index)]
         return self._rows(_BY_ID, (as_json([name for index, name in ids if index == self.index]), last_place))
 
-    def assign(self, changes: Sequence[Assignment]) -> list[bool]:
+    def assign(self, changes: Sequence[stored_groups.Assignment]) -> list[bool]:
         """Assign groups; a document that becomes a lead moves to a new position."""
         with self._file.transaction():
             return [self._assign(each) for each in changes]
 
-    def _assign(self, change: Assignment) -> bool:
+    def _assign(self, change: stored_groups.Assignment) -> bool:
         name, before = change.document.name, (change.document.group, int(change.document.lead))
         values = (change.group, int(change.lead), name.id, name.order, *before)
         is_written = self._file.run(_JOIN, values).rowcount > 0
@@ -130,9 +116,9 @@ class SqliteGroups(StoredGroups):
             _move(self._file, name.order)
         return is_written
 
-    def counts(self) -> GroupCounts:
+    def counts(self) -> stored_groups.GroupCounts:
         with self._file.reading():
-            return GroupCounts(*self._file.run(_COUNTS).fetchone())
+            return stored_groups.GroupCounts(*self._file.run(_COUNTS).fetchone())
 
     def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
         last_name = ""
@@ -144,16 +130,18 @@ class SqliteGroups(StoredGroups):
             yield dict(rows)
             last_name = rows[-1][0]
 
-    def _rows(self, statement: str, values: Row) -> list[GroupedDocument]:
+    def _rows(self, statement: str, values: Row) -> list[stored_groups.GroupedDocument]:
         with self._file.reading():
             rows = self._file.run(statement, values).fetchall()
         return [
-            GroupedDocument(Name(self.index, name, place), packed or b"", group, bool(lead), (place, 0))
+            stored_groups.GroupedDocument(
+                stored_groups.Name(self.index, name, place), packed or b"", group, bool(lead), (place, 0)
+            )
             for name, place, packed, group, lead in rows
         ]
 
 
-def _search(keys: LeadKeys) -> SignatureLookup:
+def _search(keys: stored_groups.LeadKeys) -> SignatureLookup:
     """Build the look-up for one document; the caller compares the lengths of the hits."""
     values = dict(keys.values) | {lookup_field: each.values for lookup_field, each in keys.several.items()}
     return SignatureLookup(
@@ -173,14 +161,14 @@ def _move(file: SqliteFile, place: int) -> None:
         file.run(_KEYS, (number, key))
 
 
-_READ = f"""select id, {", ".join(FIELDS)} from "ibidem.{{index}}.documents"
+_READ = f"""select id, {", ".join(stored_groups.FIELDS)} from "ibidem.{{index}}.documents"
     where id in (select value from json_each(?))"""  # noqa: S608 - made of constants
 _PACKED_BY_ID = 'select id, packed from "ibidem.{index}.documents" where id in (select value from json_each(?))'
 _HAS_THREADS = 'select exists (select 1 from "ibidem.{index}.documents" where thread is not null)'
 _WRITE = 'update "ibidem.{index}.documents" set {columns} where id = ?'
 
 
-class SqliteMemberships(MembershipStore):
+class SqliteMemberships(stored_groups.MembershipStore):
     """The memberships of an index in SQLite; see `MembershipStore`."""
 
     def __init__(self, file: SqliteFile) -> None:
@@ -193,22 +181,24 @@ class SqliteMemberships(MembershipStore):
         with self._file.reading():
             return bool(self._file.run(_HAS_THREADS).fetchone()[0])
 
-    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
+    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
         own_ids = as_json([name for index, name in names if index == self._file.index])
         with self._file.reading():
             rows = self._file.run(_READ, (own_ids,)).fetchall()
-        return answered({(self._file.index, row[0]): dict(zip(FIELDS, row[1:], strict=True)) for row in rows})
+        return answered(
+            {(self._file.index, row[0]): dict(zip(stored_groups.FIELDS, row[1:], strict=True)) for row in rows}
+        )
 
-    def write(self, changes: Sequence[MembershipChange]) -> int:
+    def write(self, changes: Sequence[stored_groups.MembershipChange]) -> int:
         with self._file.transaction():
             rows = self._file.run(_PACKED_BY_ID, (as_json([each.name[1] for each in changes]),)).fetchall()
-            stored = {(self._file.index, name): hash_packed(packed) for name, packed in rows}
+            stored = {(self._file.index, name): stored_groups.hash_packed(packed) for name, packed in rows}
             same = [each for each in changes if stored.get(each.name) == each.text_hash]
             for each in same:
                 self._write(each)
         return len(same)
 
-    def _write(self, change: MembershipChange) -> None:
+    def _write(self, change: stored_groups.MembershipChange) -> None:
         columns = ", ".join(f"{name} = ?" for name in change.values)
         values: list[Value] = [each if isinstance(each, str | int) else None for each in change.values.values()]
         self._file.run(_WRITE.replace("{columns}", columns), (*values, change.name[1]))

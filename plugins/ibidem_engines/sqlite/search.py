@@ -9,6 +9,7 @@ from dataclasses import dataclass
 import orjson
 from typing_extensions import override
 
+from ibidem_engines import stored_groups
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query
@@ -17,22 +18,6 @@ from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.groups import SqliteMemberships
 from ibidem_engines.sqlite.read import Selection, choose, expression, find, newest_place, read_places
 from ibidem_engines.sqlite.write import as_json
-from ibidem_engines.stored_groups import (
-    Collapsed,
-    Coverage,
-    FacetCount,
-    Facets,
-    GroupField,
-    GroupHit,
-    Hit,
-    Marks,
-    MatchCounts,
-    Members,
-    Order,
-    Place,
-    ShardRef,
-    Values,
-)
 from ibidem_engines.words import mark, passage, searched_phrases
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.document import Document
@@ -57,7 +42,7 @@ _DATES = """select id, date from "ibidem.{index}.documents"
 
 RankedPlaces = list[tuple[int, float]]
 
-_ORDERS: dict[Order, str] = {
+_ORDERS: dict[stored_groups.Order, str] = {
     "relevance": "rank, id",
     "newest": "last is null, last desc, ibidem_time_of_day(date) desc, rank, id",
     "oldest": "first is null, first, ibidem_time_of_day(date), rank, id",
@@ -122,7 +107,7 @@ class SqliteSearch(EngineSearch):
             total, ranked_places = _rank(file, choose(self._ranked, newest), size)
             documents = read_places(file, [place for place, _ in ranked_places], leads=False)
         score = {place: -rank for place, rank in ranked_places}
-        hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
+        hits = [stored_groups.Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
         return answered(Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, ReadView(newest)))
 
     @override
@@ -164,23 +149,29 @@ class SqliteSearch(EngineSearch):
             rows = self.file.run(_LONG, (as_json(self._own(ids)),)).fetchall()
         return answered({(self.file.index, name): value for name, value in rows})
 
-    def coverage(self, settled_marks: Marks) -> RequestFlow[Coverage]:
+    def coverage(self, settled_marks: stored_groups.Marks) -> RequestFlow[stored_groups.Coverage]:
         with self.file.reading():
-            row = self.file.run(_COVERAGE, (settled_marks.get(ShardRef(self.file.index), 0),)).fetchone()
-        return answered(Coverage(*row))
+            row = self.file.run(_COVERAGE, (settled_marks.get(stored_groups.ShardRef(self.file.index), 0),)).fetchone()
+        return answered(stored_groups.Coverage(*row))
 
     @override
     def collapse(
-        self, place: Place, size: int, *, by: GroupField = "group", order: Order = "relevance", view: ReadView = NOW
-    ) -> RequestFlow[Collapsed]:
+        self,
+        place: stored_groups.Place,
+        size: int,
+        *,
+        by: stored_groups.GroupField = "group",
+        order: stored_groups.Order = "relevance",
+        view: ReadView = NOW,
+    ) -> RequestFlow[stored_groups.Collapsed]:
         file = self.file
         with file.reading():
             newest = newest_place(file, view)
             selection = choose(self._ranked, newest)
             heads = file.run(_fill_ranked(_HEADS, selection, order), (*selection.values, size, place.start)).fetchall()
             documents, count, best = file.run(_fill(_MATCH_COUNTS, selection), selection.values).fetchone()
-        counts = MatchCounts(documents, count, exact=True)
-        return answered(Collapsed(_hits(file, heads), counts, best, view=ReadView(newest)))
+        counts = stored_groups.MatchCounts(documents, count, exact=True)
+        return answered(stored_groups.Collapsed(_hits(file, heads), counts, best, view=ReadView(newest)))
 
     @override
     def members(
@@ -188,39 +179,41 @@ class SqliteSearch(EngineSearch):
         groups: Sequence[str],
         limit: int,
         *,
-        by: GroupField = "group",
-        order: Order = "relevance",
+        by: stored_groups.GroupField = "group",
+        order: stored_groups.Order = "relevance",
         view: ReadView = NOW,
-    ) -> RequestFlow[Members]:
+    ) -> RequestFlow[stored_groups.Members]:
         names, file = as_json(list(groups)), self.file
         with file.reading():
             selection = choose(self._ranked, newest_place(file, view))
             rows = file.run(_fill_ranked(_MEMBERS, selection, order), (*selection.values, limit, names)).fetchall()
             sizes = dict(file.run(_fill(_MATCH_SIZES, selection), (*selection.values, names)).fetchall())
-        return answered(Members(_hits(file, rows), sizes))
+        return answered(stored_groups.Members(_hits(file, rows), sizes))
 
-    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         with self.file.reading():
             selection = choose(self._ranked, newest_place(self.file, NOW))
             values = (*selection.values, as_json(list(groups)))
             rows = self.file.run(_fill(_MATCHING_LEADS, selection), values).fetchall()
         return answered({each.group: each.hit for each in _hits(self.file, rows)})
 
-    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], Values]]:
+    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], stored_groups.Values]]:
         return SqliteMemberships(self.file).read(ids)
 
 
-def facets(file: SqliteFile, query: Query, limit: int) -> Facets:
+def facets(file: SqliteFile, query: Query, limit: int) -> stored_groups.Facets:
     """Count the documents and groups of each source, language and year among the matches."""
     with file.reading():
         selection = choose(query, newest_place(file, NOW))
 
-        def count_facet(value: str, order: str, count: int) -> list[FacetCount]:
+        def count_facet(value: str, order: str, count: int) -> list[stored_groups.FacetCount]:
             statement = _fill(_FACETS, selection).replace("{value}", value).replace("{order}", order)
-            return [FacetCount(*row) for row in file.run(statement, (*selection.values, count)).fetchall()]
+            return [
+                stored_groups.FacetCount(*row) for row in file.run(statement, (*selection.values, count)).fetchall()
+            ]
 
         frequent = "count(*) desc, value"
-        return Facets(
+        return stored_groups.Facets(
             sources=count_facet("d.source", frequent, limit),
             languages=count_facet("d.language", frequent, limit),
             years=count_facet(_YEAR, "value desc", YEARS),
@@ -247,13 +240,13 @@ def _fill(statement: str, selection: Selection) -> str:
     return statement.replace("{found}", selection.sql())
 
 
-def _fill_ranked(statement: str, selection: Selection, order: Order) -> str:
+def _fill_ranked(statement: str, selection: Selection, order: stored_groups.Order) -> str:
     return (_fill(_RANKED, selection) + statement).replace("{order}", _ORDERS[order])
 
 
-def _hits(file: SqliteFile, rows: Rows) -> list[GroupHit]:
+def _hits(file: SqliteFile, rows: Rows) -> list[stored_groups.GroupHit]:
     return [
-        GroupHit(Hit(file.index, name, -rank, packed, place), group, -rank, bool(lead))
+        stored_groups.GroupHit(stored_groups.Hit(file.index, name, -rank, packed, place), group, -rank, bool(lead))
         for place, name, packed, rank, group, lead in rows
     ]
 

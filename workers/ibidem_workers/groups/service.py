@@ -13,16 +13,8 @@ from uuid import uuid4
 
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.policy import Policy
+from ibidem_engines import ledger
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import (
-    POLICY,
-    Conflict,
-    GroupCheckpoint,
-    has_settled,
-    load_overrides,
-    override_hashes,
-    policy_as_record,
-)
 from ibidem_engines.stored_groups import Marks, marks_as_record, parse_marks
 from ibidem_workers.executors import has_exited, this_process
 from ibidem_workers.groups.follower import SIZE, Follower, Report, SettleEverything, settle_everything
@@ -110,7 +102,7 @@ def settle_all(engine: Engine, report: Report = lambda _: None) -> None:
     """Settle all documents written before the call, or wait until another process has settled them."""
     goal = engine.group_set().groups().newest()
     settle(engine, inf, report)
-    while not has_settled(together := engine.group_set(), remaining(goal, together)):
+    while not ledger.has_settled(together := engine.group_set(), remaining(goal, together)):
         settle(engine, inf, report)
         time.sleep(PAUSE)
 
@@ -132,25 +124,25 @@ def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
     deadline = time.monotonic() + seconds
     try:
         engine = engine.group_set()
-        while (checkpoint := GroupCheckpoint.read(engine)).done and not follows_all(engine, checkpoint):
+        while (checkpoint := ledger.GroupCheckpoint.read(engine)).done and not follows_all(engine, checkpoint):
             if time.monotonic() > deadline:
                 return False
             settle(engine, max(0.0, deadline - time.monotonic()))
-            if GroupCheckpoint.read(engine).overrides == checkpoint.overrides:  # another process settles
+            if ledger.GroupCheckpoint.read(engine).overrides == checkpoint.overrides:  # another process settles
                 time.sleep(PAUSE)
     except EngineError:
         return False
     return True
 
 
-def follows_all(engine: Engine, checkpoint: GroupCheckpoint) -> bool:
+def follows_all(engine: Engine, checkpoint: ledger.GroupCheckpoint) -> bool:
     """Return whether groups follow all current manual decisions, and none that was withdrawn."""
-    return override_hashes(load_overrides(engine)) == checkpoint.overrides
+    return ledger.override_hashes(ledger.load_overrides(engine)) == checkpoint.overrides
 
 
 def is_settled(engine: Engine) -> bool:
     """Return whether all documents, deletions and manual decisions of a group set are settled."""
-    checkpoint, store = GroupCheckpoint.read(engine), engine.groups()
+    checkpoint, store = ledger.GroupCheckpoint.read(engine), engine.groups()
     marks = marks_as_record(store.newest(parse_marks(checkpoint.seen)))
     is_same = marks == checkpoint.seen and store.uuids() == (checkpoint.uuids or store.uuids())
     is_followed = is_same and not checkpoint.in_hand and follows_all(engine, checkpoint)
@@ -166,7 +158,7 @@ def regroup(  # noqa: PLR0913 - what is settled, by which rules and by whom
     size: int = SIZE,
     settle: SettleEverything = settle_everything,
     resumes: bool = False,
-) -> GroupCheckpoint:
+) -> ledger.GroupCheckpoint:
     """Settle all groups again, or resume: leads that are duplicates are joined, and followers compared again."""
     engine = engine.group_set(takes_over=everything)
     if not everything:
@@ -190,16 +182,16 @@ def regroup(  # noqa: PLR0913 - what is settled, by which rules and by whom
 
 def begin_again(engine: Engine, *, everything: bool, policy: Policy | None) -> bool:
     """Record that all groups are to be settled again; returns whether no other process wrote meanwhile."""
-    checkpoint = GroupCheckpoint.read(engine)
+    checkpoint = ledger.GroupCheckpoint.read(engine)
     if policy is not None:
-        checkpoint.policy = policy_as_record(policy)
-        checkpoint.origin = "default" if policy == POLICY else "named"
+        checkpoint.policy = ledger.policy_as_record(policy)
+        checkpoint.origin = "default" if policy == ledger.POLICY else "named"
     checkpoint.done, checkpoint.seen = {}, {}
     checkpoint.everything = everything
     if everything:
         checkpoint.joined = {}
     try:
         checkpoint.save(engine)
-    except Conflict:
+    except ledger.Conflict:
         return False
     return True

@@ -13,32 +13,10 @@ import orjson
 from typing_extensions import override
 from xxhash import xxh3_128_hexdigest
 
-from ibidem.grouped_search.backend import (
-    UNKNOWN,
-    PageRequest,
-    SearchBackend,
-    Way,
-    choose_way,
-    cursor_codec,
-    document_ref,
-    read_cursor,
-)
+from ibidem.grouped_search import backend
+from ibidem.grouped_search.dsl import response
 from ibidem.grouped_search.dsl.index_cache import NAMES, NOWHERE, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import MATCHING, DslSearch, check_start, grows, nothing_near, raised_depths
-from ibidem.grouped_search.dsl.response import (
-    COUNTED,
-    NO_META,
-    OTHER_DOCUMENTS,
-    PRECISION,
-    as_shown,
-    by_name,
-    check_complete,
-    clean_explanation,
-    drop_own_aggregation,
-    iter_aggregations,
-    sub_aggregations,
-    with_state,
-)
 from ibidem.grouped_search.page import read_passage
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Json
@@ -67,7 +45,7 @@ from ibidem_ingest.errors import UsageError
 AT_ONCE = 1_000
 
 
-class DslBackend(SearchBackend):
+class DslBackend(backend.SearchBackend):
     """A ranking in the engine's own language."""
 
     def __init__(self, search: DslSearch, metadata: IndexMetadataCache) -> None:
@@ -77,8 +55,8 @@ class DslBackend(SearchBackend):
         self.first: Mapping[str, Any] = {}
         self.scores: dict[DocumentRef, float | None] = {}
         self.renamed = False
-        self.state = UNKNOWN
-        self.way = Way(search.request, "request")
+        self.state = backend.UNKNOWN
+        self.way = backend.Way(search.request, "request")
         self._ids = False
         self._ranked: Sequence[Hit] = ()
         self._found: Sequence[Hit] = ()
@@ -89,7 +67,7 @@ class DslBackend(SearchBackend):
         self._shown: dict[DocumentRef, Json] = {}
 
     @property
-    def page(self) -> PageRequest:
+    def page(self) -> backend.PageRequest:
         """The requested page of the result list."""
         deepest = min(MAX_WINDOW, self.layout.max_hits)
         if self.search.request.window > deepest:
@@ -98,12 +76,12 @@ class DslBackend(SearchBackend):
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
         search = self.search
-        return PageRequest(search.request, search.start, search.size, search.tables, deepest)
+        return backend.PageRequest(search.request, search.start, search.size, search.tables, deepest)
 
     @property
-    def stored_request(self) -> PageRequest:
+    def stored_request(self) -> backend.PageRequest:
         search = self.search
-        return PageRequest(search.request, search.start, search.size, search.tables, next_page=self.next_page)
+        return backend.PageRequest(search.request, search.start, search.size, search.tables, next_page=self.next_page)
 
     def _ranks_as_a_whole(self) -> bool:
         """Return whether a document matches by its rank, so that no clause can test it alone."""
@@ -111,7 +89,7 @@ class DslBackend(SearchBackend):
 
     def _codec(self, request: DedupeRequest) -> CursorCodec:
         """Return the codec of this search's cursors."""
-        return cursor_codec(self.search.target.index, self.search.digest, request)
+        return backend.cursor_codec(self.search.target.index, self.search.digest, request)
 
     @property
     def cursor(self) -> str:
@@ -144,13 +122,13 @@ class DslBackend(SearchBackend):
             self._overrides = yield from self.metadata.overrides(layout_names(index, self.layout))
             state = yield from self.metadata.state(Target(index, params=params), self.layout, asked)
             self.state = replace(state, decisions=len(self._overrides))
-        way = choose_way(asked, self.state)
+        way = backend.choose_way(asked, self.state)
         if target.point is not None and asked.cursor and not way.request.takes_all:
             raise UsageError(
                 "dedupe_cursor cannot be combined with a point in time, by which all pages see one ranking already",
                 "leave one of them out",
             )
-        self.way, cursor = read_cursor(way, self._codec, is_free=asked.by == "auto")
+        self.way, cursor = backend.read_cursor(way, self._codec, is_free=asked.by == "auto")
         self._view, self.next_page = cursor.view, cursor.next_page
         self.search = replace(self.search, request=self.way.request)
         self._ids = self.way.request.takes_all or self.search.joins or bool(asked.membership)
@@ -169,10 +147,10 @@ class DslBackend(SearchBackend):
         )
         if answer is None:
             return None
-        check_complete(answer)
+        response.check_complete(answer)
         if may_pin:
             self._view = ReadView(ranks.read_newest(answer))
-        drop_own_aggregation(answer)
+        response.drop_own_aggregation(answer)
         account, cursor = answer["dedupe"], self.cursor
         if ranked is not None:
             account = with_index(account, self.state, self._overrides)
@@ -186,7 +164,7 @@ class DslBackend(SearchBackend):
         ranking = yield from ranks.rank(
             self.search.target, self._body(depth), self.layout.max_hits, ids=self.ids, beside=self.layout.beside
         )
-        check_complete(ranking.answer)
+        response.check_complete(ranking.answer)
         if "sort" in self.search.ranking:
             pairs = zip(ranking.hits, ranking.answer["hits"]["hits"], strict=True)
             self.scores |= {(hit.index, hit.id): each["_score"] for hit, each in pairs}
@@ -220,7 +198,7 @@ class DslBackend(SearchBackend):
             self._cached_count() if self.search.counts else None,
             has_ungrouped=self._by == "content" or bool(self.state.coverage.ungrouped),
         )
-        check_complete(answer)
+        response.check_complete(answer)
         self.learn(answer, page.newest)
         self.scores |= {head.name: head.score for head in page.heads}
         self._collapsed = page
@@ -251,7 +229,9 @@ class DslBackend(SearchBackend):
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
         """Keep the hits that already contain all fields to show."""
         display = self.search.display
-        self._shown |= {(hit["_index"], hit["_id"]): clean_explanation(as_shown(hit, display)) for hit in hits}
+        self._shown |= {
+            (hit["_index"], hit["_id"]): response.clean_explanation(response.as_shown(hit, display)) for hit in hits
+        }
 
     def _cached_count(self) -> CountCache:
         """Return the cached count of this search without its cursor; valid until a matching write."""
@@ -276,7 +256,7 @@ class DslBackend(SearchBackend):
         read = yield from ranks.long_hits(
             self.search.target, names, None if self._ranks_as_a_whole() else self.search.clause
         )
-        hits = {document_ref(hit): hit for hit in (*self._ranked, *self._found)}
+        hits = {backend.document_ref(hit): hit for hit in (*self._ranked, *self._found)}
         own = [raw for raw in read if ranks.is_same_state(raw, hits[raw["_index"], raw["_id"]])]
         self.renamed |= len(own) < len(read)
         return ranks.read_long(own)
@@ -298,10 +278,10 @@ class DslBackend(SearchBackend):
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        missing = [hit for hit in hits if document_ref(hit) not in self._shown]
+        missing = [hit for hit in hits if backend.document_ref(hit) not in self._shown]
         read = (yield from self._read(missing, self.search.display)) if missing else {}
         return self._shown | {
-            name: clean_explanation(raw if self.ids else as_shown(raw, self.search.display))
+            name: response.clean_explanation(raw if self.ids else response.as_shown(raw, self.search.display))
             for name, raw in read.items()
         }
 
@@ -309,29 +289,34 @@ class DslBackend(SearchBackend):
         documents: dict[DocumentRef, Json] = {}
         for start in range(0, len(hits), AT_ONCE):
             batch = hits[start : start + AT_ONCE]
-            answer = yield self._documents_request([document_ref(hit) for hit in batch], display)
-            check_complete(answer)
-            read = by_name(answer["hits"]["hits"])
+            answer = yield self._documents_request([backend.document_ref(hit) for hit in batch], display)
+            response.check_complete(answer)
+            read = response.by_name(answer["hits"]["hits"])
             own = [
                 hit
                 for hit in batch
-                if document_ref(hit) in read and (self.ids or ranks.is_same_state(read[document_ref(hit)], hit))
+                if backend.document_ref(hit) in read
+                and (self.ids or ranks.is_same_state(read[backend.document_ref(hit)], hit))
             ]
             self.renamed |= len(own) < len(batch) and not self.ids
-            documents |= {(name := document_ref(hit)): read[name] for hit in own}
+            documents |= {(name := backend.document_ref(hit)): read[name] for hit in own}
         return documents
 
     def needs_aggregation(self) -> bool:
         """Return whether aggregations need the groups, or fields that the ranking's hits leave out."""
         aggs = self.search.aggregations
         return self.counts_buckets() or (
-            self.search.joins and any("top_hits" in each for each in iter_aggregations(aggs))
+            self.search.joins and any("top_hits" in each for each in response.iter_aggregations(aggs))
         )
 
     def counts_buckets(self) -> bool:
         """Return whether the groups in buckets are counted; with signatures beside, the index cannot."""
         return (
-            any(kind in each for each in iter_aggregations(self.search.aggregations) for kind in COUNTED)
+            any(
+                kind in each
+                for each in response.iter_aggregations(self.search.aggregations)
+                for kind in response.COUNTED
+            )
             and not self.layout.beside
         )
 
@@ -369,7 +354,7 @@ class DslBackend(SearchBackend):
         # With several indexes, more than one may contain the id.
         is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
         clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
-        shown = dict(display) if self.ids else with_state(display)
+        shown = dict(display) if self.ids else response.with_state(display)
         body = shown | {"size": len(names), "track_total_hits": False}
         if self._ranks_as_a_whole() and display.keys() & MATCHING:
             conditions = [clause, *([body["post_filter"]] if body.get("post_filter") else [])]
@@ -437,7 +422,7 @@ GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
 CERTAIN = 100  # groups up to which two are not taken for one, but once in ten thousand buckets
 
 _COUNTS: Json = {
-    GROUPS: {"cardinality": {"field": GROUP, "precision_threshold": PRECISION}},
+    GROUPS: {"cardinality": {"field": GROUP, "precision_threshold": response.PRECISION}},
     UNGROUPED: {"missing": {"field": GROUP}},
 }
 
@@ -448,10 +433,10 @@ def request_counts(aggregations: Mapping[str, Any]) -> Json:
 
 
 def _request_counts(aggregation: Any) -> Any:
-    if not isinstance(aggregation, Mapping) or any(name in aggregation for name in OTHER_DOCUMENTS):
+    if not isinstance(aggregation, Mapping) or any(name in aggregation for name in response.OTHER_DOCUMENTS):
         return aggregation
-    children = sub_aggregations(aggregation)
-    group_counts = _COUNTS if any(name in aggregation for name in COUNTED) else {}
+    children = response.sub_aggregations(aggregation)
+    group_counts = _COUNTS if any(name in aggregation for name in response.COUNTED) else {}
     settings = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
     return settings | ({"aggs": request_counts(children) | group_counts} if children or group_counts else {})
 
@@ -465,7 +450,7 @@ def write_counts(answer: Any) -> Any:
     settings = {
         name: write_counts(each)
         for name, each in answer.items()
-        if name not in (GROUPS, UNGROUPED) and (name, each) != NO_META
+        if name not in (GROUPS, UNGROUPED) and (name, each) != response.NO_META
     }
     return settings | {"_dedupe": _count_groups(answer)} if {GROUPS, UNGROUPED} <= answer.keys() else settings
 
