@@ -4,11 +4,12 @@ from typing import Any
 
 import pytest
 
-from ibidem.grouped_search.api import Order, search_index, search_window
+from ibidem.grouped_search.api import search_index, search_window
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
+from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError
 from support.fake_engine import PAGE, FakeEngine
 from support.naive_grouping import leaders

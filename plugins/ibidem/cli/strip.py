@@ -35,7 +35,7 @@ def run(
     """
     settings = load()
     logs.set_up(settings)
-    request = StripRequest(into, dry, records)
+    request = StripRequest(into, dry=dry, records=records)
     with rated_bar("Reading" if dry else "Removing") as advance:
         result = strip(request, settings, advance)
     if as_json:

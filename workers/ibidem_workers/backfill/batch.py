@@ -75,14 +75,11 @@ def delete_survivors(
         del deleted[id_]
     for version in {each.version for each in deleted.values()}:
         engine.delete([id_ for id_, each in deleted.items() if each.version == version], version)
-    return [
-        Outcome(
-            each.id, WriteStatus.STALE, field="version", why=f"it was deleted with version {deleted[each.id].version}"
-        )
-        if each.id in deleted
-        else each
-        for each in outcomes
-    ]
+    return [_stale(each, deleted[each.id].version) if each.id in deleted else each for each in outcomes]
+
+
+def _stale(outcome: Outcome, version: int) -> Outcome:
+    return Outcome(outcome.id, WriteStatus.STALE, field="version", why=f"it was deleted with version {version}")
 
 
 def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal | None:
@@ -176,6 +173,8 @@ class BackfillContext:
 
 @dataclass(frozen=True, slots=True)
 class BatchOutcome:
+    """Outcome of a page."""
+
     account: BatchResult  # result of its documents
     own: Sequence[int]  # numbers of our writes in the index that was read; none if its documents were copied
 

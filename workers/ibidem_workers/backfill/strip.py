@@ -27,6 +27,7 @@ class StripRequest:
     """Request to remove signatures from an index."""
 
     into: str = ""  # name of the new index; empty to strip in place
+    alias: str = ""  # the alias that it gets at the end; empty: the name in the settings, if it is an alias
     dry: bool = False  # whether to write nothing
     records: bool = False  # whether to remove the records next to the index too
 
@@ -68,6 +69,7 @@ class StripResult:
 
 
 def carries(original: SourceDocument) -> bool:
+    """Return whether a document has signatures."""
     return bool(original.own_fields or original.packed or original.digest)
 
 
@@ -81,7 +83,7 @@ def strip(request: StripRequest, settings: Settings, report: Report = lambda *_:
         source.check("copy" if request.into else "memory" if request.dry else "strip")
         if request.into and not request.dry:
             check_name(request.into)
-            result = StripResult(alias=source.alias)
+            result = StripResult(alias=request.alias or source.alias)
             _Copying(engine, source, source.copy_to(request.into), result, report).run()
         else:
             result = _strip_in_place(engine, source, report, dry=request.dry)
