@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar
 
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.query import Filter, Query
+from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import (
     Collapsed,
@@ -520,7 +520,7 @@ class Engine(Protocol):
         hold. Words without such a term are left out, and so are all but the first ten.
         """
 
-    def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
+    def scan(self, size: int = 1_000) -> Iterator[list[Hit]]:
         """Scan the whole index in slices, in the order of writing."""
 
     def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:

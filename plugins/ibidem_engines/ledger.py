@@ -347,7 +347,6 @@ def save_preset(engine: Engine, name: str, preset: Preset) -> None:
         raise NoIndex(
             f"there is no index {engine.index!r} to store a preset with", "create it first with: ibidem ingest PATH"
         )
-    engine.create()
     engine.put_records("presets", {name: asdict(StoredPreset(name, preset.about, preset.policy))})
 
 

@@ -5,18 +5,16 @@ there as they are in an index that holds its signatures itself; records, such as
 first index, so that they outlive a change from one to the other.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from ibidem_core.address import OURS
+from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import Permanent
-from ibidem_dedupe.overrides import Override
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster.client import CONFLICT, Action, run
+from ibidem_engines.cluster.client import CONFLICT, Action, ClusterClient, run
 from ibidem_engines.cluster.dsl import Clause, ids_query
-from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import beside_key, refresh_index, signature_index
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex import SLICE, ClusterReindexSource, to_outcome, with_values
@@ -26,50 +24,19 @@ from ibidem_engines.cluster.write import get_many
 from ibidem_engines.engine import Destination, FieldCounts, Outcome, Signed, SourceDocument, WriteStatus
 from ibidem_engines.ledger import UnstorableRecord
 from ibidem_engines.requests import WHOLE, quote_index
-from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, ShardRef, own_group
+from ibidem_engines.stored_groups import Marks, Name, ShardRef, own_group
 from ibidem_ingest.errors import UsageError
 
 MAX_LOOKUP = 200_000_000  # documents that an index of one shard takes, as a look-up join needs it
 ABSENT = 0, 0  # state of an entry that is not there: no primary term is 0
-FORBIDDEN = 403
-
-
-class BesideEngine(ClusterEngine):
-    """The index of signatures as a group set; its records are those of the index that it belongs to."""
-
-    is_beside = True
-
-    def __init__(self, of: ClusterEngine, names: IndexNames, index: str) -> None:
-        super().__init__(of.cluster, of.dialect, of.address, index)
-        self._of = names
-
-    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "BesideEngine":
-        del use_cache, takes_over
-        return self
-
-    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
-        """Read records; manual decisions name entries instead of documents."""
-        for key, entry in super().get_records(ledger, prefix):
-            yield key, _on_entries(entry, self.index) if ledger == "overrides" else entry
-
-    def _names(self) -> IndexNames:
-        return self._of
-
-
-def _on_entries(entry: Any, index: str) -> Any:
-    try:
-        word = Override.from_record(entry)
-    except (TypeError, ValueError, UsageError):  # a damaged record is left to those who read it
-        return entry
-    a, b = ((index, beside_key(*name)) for name in (word.a, word.b))
-    return replace(word, a=a, b=b).as_record()
+REFUSED, FORBIDDEN = 400, 403
 
 
 class BesideSource(ClusterReindexSource):
     """Documents of an index, whose signatures are written into another one."""
 
-    def __init__(self, of: ClusterEngine, *, lookup: bool) -> None:
-        super().__init__(of.cluster, of.index, of.fields, "lean")
+    def __init__(self, cluster: ClusterClient, index: str, fields: Fields, *, lookup: bool) -> None:
+        super().__init__(cluster, index, fields, "lean")
         self._lookup = lookup
 
     @property
@@ -112,7 +79,13 @@ class BesideSource(ClusterReindexSource):
                 problem = f"{self.index!r} has {documents:,} documents, and an index for look-ups has one shard"
                 raise UsageError(problem, f"leave out --lookup: it is for at most {MAX_LOOKUP:,}")
             settings |= {"number_of_shards": 1, "mode": "lookup"}
-        layout.make(self._cluster, self._held, {"settings": {"index": settings}, "mappings": mappings()})
+        try:
+            layout.make(self._cluster, self._held, {"settings": {"index": settings}, "mappings": mappings()})
+        except Permanent as error:
+            if not self._lookup or not layout.is_failure(error, REFUSED):
+                raise
+            remedy = "leave out --lookup: it is for the LOOKUP JOIN of Elasticsearch 8.18 and later"
+            raise UsageError(f"{error.what}: this server has no index for look-ups", remedy) from error
 
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return the last write of each part; by a search where the account may not see statistics."""

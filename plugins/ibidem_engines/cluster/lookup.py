@@ -132,7 +132,11 @@ def rank(
     target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = False, beside: Sequence[str] = ()
 ) -> RequestFlow[RankedHits]:
     """Search for a window of `limit` hits; signatures that their index does not hold are read from those beside it."""
-    ranking = yield from _rank(target, body, limit, ids=ids)
+    return (yield from fill_from_beside((yield from _rank(target, body, limit, ids=ids)), beside))
+
+
+def fill_from_beside(ranking: RankedHits, beside: Sequence[str]) -> RequestFlow[RankedHits]:
+    """Read the signatures that hits lack from the indexes beside theirs, if there are any."""
     hits = ranking.hits
     keys = {beside_key(*name): row for row, name in enumerate(HitNames(hits)) if hits.packed.size[row] == MISSING}
     if not (beside and keys):
