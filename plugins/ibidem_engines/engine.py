@@ -390,7 +390,10 @@ class ReindexSource(Protocol):
         return 0
 
     def drop_beside(self, *, dry: bool) -> tuple[int, int] | None:
-        """Remove the signatures beside the index; returns their number and bytes, None if there are none."""
+        """Remove the signatures beside the index and return their number and bytes; None if there are none.
+
+        `UsageError` where other indexes have theirs in the same place.
+        """
 
     def drop_records(self) -> None:
         """Remove every ledger."""
