@@ -279,7 +279,7 @@ class ClusterSearch(EngineSearch):
 
     def _has_plugin(self) -> RequestFlow[bool]:
         """Return whether the plugin may be used: every node has it, and the environment does not disable it."""
-        if mode() == "off" or self.layout.beside:
+        if mode() == "off":
             return False
         if (cached := self.plugins.get(self.index)) is not None:
             return cached

@@ -388,7 +388,7 @@ def does(search: DslSearch, layout: Layout) -> bool:
     """Return whether the plugin supports a request, except for aggregations that need the groups."""
     # The filter against later writes would be explained too.
     request = search.request
-    if (request.cursor and "explain" in search.display) or search.joins or layout.beside:
+    if (request.cursor and "explain" in search.display) or search.joins:
         return False
     if not request.takes_all:
         return decides(request)

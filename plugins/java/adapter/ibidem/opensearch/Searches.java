@@ -15,11 +15,13 @@ import ibidem.core.StoredSearch;
 import ibidem.core.Way;
 import ibidem.lucene.GroupSpec;
 import java.util.Collection;
+import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.apache.lucene.search.TotalHits;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.action.search.SearchResponse;
@@ -165,6 +167,31 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     @Override
     public void documents(Set<Name> names, Consumer<SearchResponse> next) {
         sendWhole(inner.page(names), next);
+    }
+
+    @Override
+    public void signatures(List<Name> names, Consumer<Map<String, Object>> next) {
+        Set<String> beside = deep.beside();
+        if (indexes().isEmpty()) {
+            beside = nodes.beside(
+                    request.indices(), names.stream().map(Name::index).collect(Collectors.toSet()));
+        }
+        if (beside.isEmpty()) {
+            next.accept(Map.of());
+            return;
+        }
+        ActionListener<SearchResponse> values =
+                onAnswer(response -> compute(response, () -> next.accept(values(response))));
+        send(InnerRequests.signatures(beside, names), orElse(values, () -> next.accept(Map.of())));
+    }
+
+    private static Map<String, Object> values(SearchResponse response) {
+        Map<String, Object> values = new HashMap<>();
+        Responses responses = new Responses();
+        for (SearchHit hit : responses.hits(response)) {
+            values.put(hit.getId(), responses.value(hit, PackedField.NAME));
+        }
+        return values;
     }
 
     @Override
