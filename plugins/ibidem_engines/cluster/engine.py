@@ -13,7 +13,7 @@ from ibidem_dedupe.overrides import Override
 from ibidem_engines.cluster import dsl, groups, records, search
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import write as writing
-from ibidem_engines.cluster.beside import BesideSource
+from ibidem_engines.cluster.beside import BesideSource, DatedSource
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.collapse import CountResult
 from ibidem_engines.cluster.groups import BesideGroups, ClusterGroups, ClusterMemberships, Points
@@ -105,7 +105,8 @@ class ClusterEngine(Engine):
             **dsl.packed_options(),
         }
         if _numbers(self._check_server()) >= self._dialect.shard_doc_version:
-            return self._slices(body | {"sort": [{"_seq_no": "asc"}, {"_shard_doc": "asc"}]}, index_layout.beside)
+            sort = [{"_shard_doc": "asc"}] if index_layout.unnumbered else [{"_seq_no": "asc"}, {"_shard_doc": "asc"}]
+            return self._slices(body | {"sort": sort}, index_layout.beside)
         body["sort"] = [{"_seq_no": "asc"}, {"_index": "asc"}]
         shards = range(max(index_layout.shard_counts.values(), default=1))
         return chain.from_iterable(
@@ -154,12 +155,13 @@ class ClusterEngine(Engine):
         if names.indices and not any(each.stops for each in issues):
             issues += [*LedgerStore(self._cluster, names).issues(), *groups.issues(self._cluster, names)]
         if found.beside and not any(each.stops for each in issues):
-            issues += self.run(lag(self.index, found.beside))
+            issues += self.run(lag(self.index, found.beside, self.fields.changed or "_seq_no"))
         return [*issues, *([issue] if issue else [])]
 
     def reindex_source(self, beside: Beside = "") -> ClusterReindexSource:
         if beside:
-            return BesideSource(self._cluster, self.index, self.fields, lookup=beside == "lookup")
+            kind = DatedSource if self.fields.changed else BesideSource
+            return kind(self._cluster, self.index, self.fields, lookup=beside == "lookup")
         return ClusterReindexSource(self._cluster, self.index, self.fields, self._kind)
 
     def facets(self, query: Query, limit: int) -> Facets:

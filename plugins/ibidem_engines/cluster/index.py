@@ -89,6 +89,7 @@ _PARTS = (
     "*.settings.index.creation_date",
     "*.settings.index.uuid",
     "*.settings.index.search",
+    "*.settings.index.disable_sequence_numbers",
 )
 
 WITHOUT_CODEC = "the server cannot write an index that is compressed by {!r}, as the layout `lean` requires"
@@ -118,6 +119,7 @@ class Layout:
     uuids: Mapping[str, str] = field(default_factory=dict)
     # Sub-fields that hold stems of the text in at least one of the indexes; empty if no text was named.
     stemmed: tuple[str, ...] = ()
+    unnumbered: tuple[str, ...] = ()  # those whose sequence numbers cannot be searched
     beside: tuple[str, ...] = ()  # indexes of ibidem's own that hold the signatures of some of those in `bare`
 
     def names(self, *asked: str) -> IndexNames:
@@ -131,6 +133,11 @@ class Layout:
     @property
     def shards(self) -> int:
         return sum(self.shard_counts.values())
+
+    @property
+    def numbers_writes(self) -> bool:
+        """Return whether sequence numbers order all writes."""
+        return self.shards == 1 and not self.unnumbered
 
 
 def read(cluster: ClusterClient, index: str, *, text: str = "") -> Layout:
@@ -161,6 +168,9 @@ def read_layout(
         filtered=frozenset(alias for _, alias, each in _each_alias(answer) if "filter" in each),
         write_indices={alias: name for name, alias, each in _each_alias(answer) if each.get("is_write_index")},
         uuids={name: str(each.get("uuid", "")) for name, each in index_settings.items()},
+        unnumbered=tuple(
+            name for name in indices if index_settings[name].get("disable_sequence_numbers") in (True, "true")
+        ),
         stemmed=tuple(sorted({path for each in answer.values() for path in stemmed_fields(each, text)})),
     )
     return replace(layout, **(yield from _read_beside(layout))) if layout.bare else layout

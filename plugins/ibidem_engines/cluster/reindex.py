@@ -326,6 +326,7 @@ class ClusterReindexSource(ReindexSource):
 
     def check(self, target: Destination) -> None:
         index_layout = self._layout
+        self._check_numbers()
         if target == "place":
             layout.check_readable(index_layout, self.index, self._cluster)
             if index_layout.beside:
@@ -527,6 +528,14 @@ class ClusterReindexSource(ReindexSource):
 
     def close(self) -> None:
         self._cluster.close()
+
+    def _check_numbers(self) -> None:
+        """Refuse an index whose sequence numbers cannot be searched."""
+        if names := ", ".join(map(repr, self._layout.unnumbered)):
+            raise UsageError(
+                f"the sequence numbers of {names} cannot be searched (index.disable_sequence_numbers)",
+                "add changed=FIELD to IBIDEM_FIELDS, the date of its last change, and use: ibidem backfill --beside",
+            )
 
     def _check_pipelines(self) -> None:
         """Refuse to write whole documents if a pipeline would change them."""

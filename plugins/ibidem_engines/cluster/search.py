@@ -273,7 +273,7 @@ class ClusterSearch(EngineSearch):
 
     def _begin(self, view: ReadView) -> RequestFlow[ReadView]:
         """Open a point in time for a new ranking, if sequence numbers do not order the writes."""
-        if view != NOW or self.layout.shards == 1:
+        if view != NOW or self.layout.numbers_writes:
             return view
         return ReadView(point=(yield from open_point(self.dialect, self.index)))
 

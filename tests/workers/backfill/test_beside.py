@@ -25,13 +25,14 @@ from ibidem_engines.ledger import save_preset, stored_presets
 from ibidem_engines.query import parse_query
 from ibidem_gateway.app import make_gateway
 from ibidem_ingest.errors import UsageError
+from ibidem_workers.backfill import checkpoint
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import StripRequest, strip
 from ibidem_workers.groups.service import regroup
 from ibidem_workers.ingest import IngestRequest, ingest
 from servers.fake_server import Answer, Request, between
 from servers.indices import ask
-from workers.backfill.conftest import ALIAS, FIRST, MAPPING, SECOND, Theirs, stories, story
+from workers.backfill.conftest import ALIAS, FIELDS, FIRST, MAPPING, SECOND, Theirs, stories, story
 
 HELD = f".ibidem-{FIRST}-signatures"
 NOT_WHOLE = MAPPING | {"_source": {"excludes": ["price"]}}
@@ -231,6 +232,58 @@ class TestBackfill:
             backfill_in_place(foreign_settings, beside="lookup")
             settings = ask(foreign_index.address, "GET", f"/{HELD}/_settings")[HELD]["settings"]["index"]
             assert (settings["mode"], settings["number_of_shards"]) == ("lookup", "1")
+
+
+class TestDates:
+    """An index whose sequence numbers cannot be searched says by a date what was written."""
+
+    @pytest.fixture
+    def dated(self, foreign_index: Theirs, foreign_settings: Settings) -> Settings:
+        if foreign_index.address.startswith("opensearch"):
+            pytest.skip("OpenSearch has sequence numbers always")
+        body = {
+            "settings": {"number_of_shards": 2, "disable_sequence_numbers": True},
+            "mappings": MAPPING,
+            "aliases": {ALIAS: {}},
+        }
+        ask(foreign_index.address, "PUT", f"/{FIRST}", json.dumps(body))
+        foreign_index.write({name: {**each, "published": "1987/03/01"} for name, each in stories(10).items()})
+        foreign_index.write({f"t{at}": {"headline": f"{at}", "body": story(at)["body"]} for at in range(10, 30)})
+        foreign_index.all()
+        return foreign_settings.changed(fields=f"{FIELDS},changed=published")
+
+    def test_all_are_signed_whether_they_have_a_date_or_not(
+        self, dated: Settings, foreign_index: Theirs, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(checkpoint, "PAGE", 4)  # documents with one date are more than a page
+        backfill_in_place(dated, beside="index")
+        assert pairs(foreign_index, HELD) == {frozenset({f"t{n}", f"t{n + 1}"}) for n in (8, 18, 28)}
+        foreign_index.write({"t40": story(9) | {"published": "2026/01/02"}})
+        foreign_index.delete("t18")
+        foreign_index.all()
+        backfill_in_place(dated, beside="index")
+        assert pairs(foreign_index, HELD) == {frozenset({"t8", "t9", "t40"}), frozenset({"t28", "t29"})}
+        assert f"{FIRST}/t18" not in foreign_index.all(HELD)
+
+    def test_a_search_groups_them(self, dated: Settings, foreign_index: Theirs) -> None:
+        backfill_in_place(dated, beside="index")
+        found = search(wrapped(foreign_index.address))
+        assert found["dedupe"]["groups"]["in_window"] == 27
+
+    def test_without_a_date_it_is_refused(self, dated: Settings, foreign_settings: Settings) -> None:
+        del dated
+        with pytest.raises(UsageError, match="add changed=FIELD to IBIDEM_FIELDS"):
+            backfill_in_place(foreign_settings)
+        with pytest.raises(UsageError, match="add changed=FIELD to IBIDEM_FIELDS"):
+            backfill_in_place(foreign_settings, beside="index")
+
+    def test_more_of_one_date_than_a_search_shows_are_refused(
+        self, dated: Settings, foreign_index: Theirs, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(checkpoint, "PAGE", 2)
+        ask(foreign_index.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index.max_result_window": 5}))
+        with pytest.raises(UsageError, match="have one 'published'; name a field with the time of a change"):
+            backfill_in_place(dated, beside="index")
 
 
 class TestWhatIsTheirs:

@@ -352,7 +352,7 @@ class DslBackend(SearchBackend):
     def may_pin(self) -> bool:
         """Return whether sequence numbers order the writes, so that a ranking can be repeated."""
         is_new = self._view.newest is None and not self.search.target.point
-        return self.layout.shards == 1 and is_new and not self._ranks_as_a_whole()
+        return self.layout.numbers_writes and is_new and not self._ranks_as_a_whole()
 
     def learn(self, answer: Mapping[str, Any], newest: int) -> None:
         """Store the response without its hits, and the highest sequence number among the matches."""
