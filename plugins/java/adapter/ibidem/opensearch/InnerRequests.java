@@ -246,6 +246,8 @@ final class InnerRequests {
                 .size(names.size())
                 .trackTotalHits(false)
                 .fetchSource(false)
+                .storedField(
+                        NO_FIELDS) // packed values name their documents, and ids would be loaded from stored fields
                 .docValueField(PackedField.NAME);
         SearchRequest request = new SearchRequest(indexes.toArray(String[]::new), source);
         return Engine.pastPipelines(request).allowPartialSearchResults(false);

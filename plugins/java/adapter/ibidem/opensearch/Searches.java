@@ -14,11 +14,12 @@ import ibidem.core.ResultList;
 import ibidem.core.StoredSearch;
 import ibidem.core.Way;
 import ibidem.lucene.GroupSpec;
+import java.util.Arrays;
 import java.util.Collection;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
@@ -170,28 +171,27 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     }
 
     @Override
-    public void signatures(List<Name> names, Consumer<Map<String, Object>> next) {
+    public void signatures(List<Name> names, Consumer<List<byte[]>> next) {
         Set<String> beside = deep.beside();
         if (indexes().isEmpty()) {
             beside = nodes.beside(
                     request.indices(), names.stream().map(Name::index).collect(Collectors.toSet()));
         }
         if (beside.isEmpty()) {
-            next.accept(Map.of());
+            next.accept(List.of());
             return;
         }
         ActionListener<SearchResponse> values =
                 onAnswer(response -> compute(response, () -> next.accept(values(response))));
-        send(InnerRequests.signatures(beside, names), orElse(values, () -> next.accept(Map.of())));
+        send(InnerRequests.signatures(beside, names), orElse(values, () -> next.accept(List.of())));
     }
 
-    private static Map<String, Object> values(SearchResponse response) {
-        Map<String, Object> values = new HashMap<>();
+    private static List<byte[]> values(SearchResponse response) {
         Responses responses = new Responses();
-        for (SearchHit hit : responses.hits(response)) {
-            values.put(hit.getId(), responses.value(hit, PackedField.NAME));
-        }
-        return values;
+        return Arrays.stream(responses.hits(response))
+                .map(hit -> PackedField.read(responses.value(hit, PackedField.NAME)))
+                .filter(Objects::nonNull)
+                .toList();
     }
 
     @Override

@@ -2,7 +2,6 @@ package ibidem.core;
 
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.Set;
 import java.util.function.Consumer;
 
@@ -44,10 +43,10 @@ public interface InnerSearches<R, H, P> {
     void documents(Set<Name> names, Consumer<R> next);
 
     /**
-     * Reads the packed values of documents, by their keys, from the indexes of signatures beside theirs; none where there
-     * are no such indexes, or the caller may not read them.
+     * Reads the packed values of documents from the indexes of signatures beside theirs; none where there are no such
+     * indexes, or the caller may not read them.
      */
-    void signatures(List<Name> names, Consumer<Map<String, Object>> next);
+    void signatures(List<Name> names, Consumer<List<byte[]>> next);
 
     /** Reads the documents of groups that shards know in part. */
     void members(Set<String> groups, Consumer<FoundGroups<H>> next);

@@ -4,6 +4,7 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 
@@ -43,14 +44,15 @@ public final class Rows {
     /**
      * Gives such hits the values of an index of signatures.
      *
-     * @param values packed values by the keys of their documents, as the engine gives them
+     * @param values packed values, each of which has the key of its document
      */
-    void fill(Map<String, Object> values) {
+    void fill(List<byte[]> values) {
+        Map<String, byte[]> byKey = new HashMap<>();
+        values.forEach(value -> byKey.put(Packed.id(value), value));
         for (int at = lacking.nextSetBit(0); at >= 0; at = lacking.nextSetBit(at + 1)) {
-            String key = names.get(at).key();
-            byte[] bytes = PackedField.read(values.get(key));
-            if (bytes != null && key.equals(Packed.id(bytes))) {
-                packed[at] = Packed.read(bytes);
+            byte[] value = byKey.get(names.get(at).key());
+            if (value != null) {
+                packed[at] = Packed.read(value);
                 lacking.clear(at);
             }
         }

@@ -103,8 +103,8 @@ final class OneRanking
     }
 
     @Override
-    public void signatures(List<Name> names, Consumer<Map<String, Object>> next) {
-        next.accept(Map.of());
+    public void signatures(List<Name> names, Consumer<List<byte[]>> next) {
+        next.accept(List.of());
     }
 
     @Override
