@@ -8,11 +8,11 @@ Texts of Debian's packages in seventeen languages, cut into pieces of 300 words,
 Japanese, of 100 in Thai: *prose*, the help of a desktop and a handbook (gnome-user-docs, debian-handbook); *manuals*,
 pages of manpages-de, -fr, -es … that share whole paragraphs about options, authors and licences; *messages* of Firefox
 (firefox-esr-l10n-th …); *office*, help of LibreOffice (libreoffice-help-et, -eu), in languages without a list of
-words, of which one is made from the pieces and their copies, by a rule that was chosen on these texts. Pieces of fewer
-than 50 words and those left untranslated are not taken, and one half of the others by a hash. That many of the letters
-of a copy are read as others of the language, of Latin letters as recognition confuses them. A piece and its copy are
-duplicates, all other pairs are not, except pairs that are near without any noise, by a quarter of the five-word runs
-or by one of the two presets. The least share of runs was chosen on manuals of eight languages, and newspapers; the
+words: the list is made from the pieces and their copies, and the rule that makes it was chosen on these texts. Pieces
+of fewer than 50 words, pieces left untranslated, and half of the others, by a hash, are not taken. In a copy, 5 or 10 %
+of the letters are replaced by others of the language, Latin letters as recognition confuses them. A piece and its copy
+are duplicates, all other pairs are not, except pairs that are near without any noise, by a quarter of the five-word
+runs or by one of the two presets. The least share of runs was chosen on manuals of eight languages, and newspapers; the
 list of bigrams was made from none of these texts. *Terms*: those of the idf table; below 20,000 only the preset
 `scans` counts misread words, and scripts without spaces have no table. Recall, with precision behind it, by the
 default (the rule for these documents) and by the preset `scans`, which is not meant for texts such as manuals.

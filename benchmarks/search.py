@@ -7,11 +7,13 @@ one shard, groups are settled, nothing is merged by force. All ways go through t
 query, in the other order every other time, and show three duplicates of a group; rounds warm up until no way gets
 faster by a twentieth. Of each query counts the least of all rounds; a figure is the median over the queries, a ratio
 the median of the queries' ratios to a plain search that counts its hits, to native `collapse`, and to it with
-`inner_hits` of 3. Own and the server's are processor times. Fifty connections then ask for plain searches of ten, and
+`inner_hits` of 3. Own and the server's are processor times. Windows of an index with its signatures beside it are also
+compared with the same in place. Fifty connections then ask for plain searches of ten, and
 for ten groups; they take turns.
 """
 
 import asyncio
+import json
 import os
 import shutil
 import statistics
@@ -28,15 +30,18 @@ import orjson
 import ibidem
 from benchmark import options as parse_options
 from benchmark import publish
+from ibidem_core.settings import Settings
 from ibidem_engines.engine import Record
+from ibidem_workers.backfill.run import backfill_in_place
 from newswire import CLIENTS, body, load, serve, sign_stories
 from plugin.cluster import NODE, built
 from processor import node_processes
 from rates import CLIENTS_AT_ONCE, measure_rate, together
+from servers.indices import ask
 from servers.process import Launch, Process, free_ports
 from stories import NEWSWIRE
 
-INDEX = "measured-search"
+INDEX, APART = "measured-search", "measured-apart"  # the second has its signatures beside it
 PATIENT = {"opensearch": {"timeout": 60}, "elasticsearch": {"request_timeout": 60}}
 SIZES = (10, 25)
 DEEP = 400  # page that is compared with the first one
@@ -47,6 +52,11 @@ KINDS: dict[str, Sequence[str]] = {
     "all documents": ("",),  # of which there are 400 pages and more
 }
 PEERS = ("plain", "collapse", "collapse, inner_hits of 3")  # to which the others are compared
+BESIDE = "signatures beside"
+WINDOWS = tuple(
+    (f"{way}, window of 500", f"{way}, window of 500, {BESIDE}")
+    for way in ("plugin, near", "wrapped client without plugin, near")
+)
 COLLAPSE: dict[str, Any] = {"collapse": {"field": "ibidem.group"}}
 TURNS = 3
 WARM = 0.95  # part of its time in the round before that a way takes while it still gets faster
@@ -78,10 +88,13 @@ def plugin_ways(client: Any, size: int) -> dict[str, Way]:
         f"plugin, near, page {DEEP}": asked_of_plugin("near") | {"from": (DEEP - 1) * size},
         "plugin, near, indent with all duplicates": asked_of_plugin("near", dedupe="indent", max_per_group=None),
         "plugin, identical": asked_of_plugin("identical"),
-        "plugin, near, window of 500": asked_of_plugin("near", window=500),
+        WINDOWS[0][0]: asked_of_plugin("near", window=500),
+        WINDOWS[0][1]: asked_of_plugin("near", window=500),
     }
     return {
-        name: lambda query, part=part: client.search(index=INDEX, body=search(query, size) | part)
+        name: lambda query, index=APART if BESIDE in name else INDEX, part=part: client.search(
+            index=index, body=search(query, size) | part
+        )
         for name, part in parts.items()
     }
 
@@ -90,12 +103,14 @@ def client_ways(client: Any, gateway: Any, size: int) -> dict[str, Way]:
     """Return the searches that the wrapped client and the gateway group, by name."""
     wrapper = ibidem.wrap(client)
 
-    def search_client(query: str, level: str, *, counts: bool = False) -> Any:
+    def search_client(query: str, level: str, *, counts: bool = False, index: str = INDEX, **more: object) -> Any:
         os.environ["IBIDEM_PLUGIN"] = "off"
         asked = search(query, size) | ({} if counts else {"track_total_hits": 10_000})
-        return wrapper.search(index=INDEX, body=asked, **options(level))
+        return wrapper.search(index=index, body=asked, **options(level), **more)
 
     return {
+        WINDOWS[1][0]: lambda query: search_client(query, "near", dedupe_window=500),
+        WINDOWS[1][1]: lambda query: search_client(query, "near", dedupe_window=500, index=APART),
         "wrapped client without plugin, near": lambda query: search_client(query, "near"),
         "the same, groups counted": lambda query: search_client(query, "near", counts=True),
         "wrapped client without plugin, identical": lambda query: search_client(query, "identical"),
@@ -167,6 +182,12 @@ def table(client: Any, gateway: Any, processes: Sequence[int], rounds: int) -> I
             ]
             cells = [*(f"{figure:.1f}" for figure in figures), *(f"{ratio:.2f}" for ratio in ratios)]
             yield f"| {kind} | {size} | {name} | {' | '.join(cells)} |"
+        for here, beside in WINDOWS if clients else ():
+            pairs = [*zip(took[beside], took[here], strict=True)]
+            elapsed = statistics.median(one[0] / other[0] for one, other in pairs)
+            processor = statistics.median(sum(one[2:]) / sum(other[2:]) for one, other in pairs)
+            cells = ["", "", "", f"{processor:.2f} of processor", f"{elapsed:.2f} of least", "", ""]
+            yield f"| {kind} | {size} | {beside}, to in place | {' | '.join(cells)} |"
 
 
 def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
@@ -206,12 +227,23 @@ def run_node(kind: str) -> Iterator[str]:
         node.stop()
 
 
+def load_apart(url: str, folder: Path) -> None:
+    """Copy the stories into an index of others, and sign them beside it."""
+    mapping = {"properties": {"title": {"type": "text"}, "text": {"type": "text"}}}
+    settings = {"number_of_shards": 1, "number_of_replicas": 0}
+    ask(url, "PUT", f"/{APART}", json.dumps({"settings": settings, "mappings": mapping}))
+    copy = {"source": {"index": INDEX, "_source": ["title", "text"]}, "dest": {"index": APART}}
+    ask(url, "POST", "/_reindex?refresh=true", json.dumps(copy))
+    backfill_in_place(Settings(engine=url, index=APART, fields="meta=", tables=folder), beside="index")
+
+
 def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) -> Iterator[str]:
     """Yield the lines of one server."""
     with ExitStack() as stack:
         url = stack.enter_context(run_node(kind))
         load(url, stories, INDEX)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        load_apart(url, folder)
         gateway, process = stack.enter_context(serve(url, INDEX, folder))
         address = url.partition("+")[2]
         server_client, gateway_client = (

@@ -34,6 +34,7 @@ class Fields:
     language: str = "language"
     meta: str = "meta"  # the object that holds all else; empty when it is at the top, next to the others
     search: str = ""  # the field that is searched where it is not the one that is read; empty: `text`
+    changed: str = ""  # when a document was last written, for an index whose sequence numbers cannot be searched
     # Fields with the stems of the text, such as a sub-field `body.english`; empty if none is named.
     stemmed: tuple[str, ...] = ()
 

@@ -13,7 +13,7 @@ from typing import Self
 
 import numpy as np
 
-from ibidem_dedupe.column_rules import Figures, Rows, is_noisy
+from ibidem_dedupe.column_rules import Bools, Figures, Rows, is_noisy
 from ibidem_dedupe.decision import SLICE
 from ibidem_dedupe.pairs import CandidateRanges, build_key_index, count_earlier, expand_pairs, pairs_sharing_values
 from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy, Slots
@@ -23,9 +23,6 @@ from ibidem_ingest.signatures.minhash import found_share
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
 
-MIN_DOCUMENTS = 200  # with a noise block, below which a collection counts as clean
-UNKNOWN, UNKNOWN_DENSE = 0.10, 0.35  # the least share of unknown words, or bigrams, of a document that looks misread
-MISREAD_SHARE = 0.08  # the least share of such documents in a misread collection
 LEAVE_MISREAD, BECOME_MISREAD = 0.03, 0.16  # the shares at which the rule of an index changes
 
 CLOSE = slice(50, 65)  # equal slots of pairs that are versions in any collection
@@ -47,8 +44,8 @@ class CollectionFigures:
     @classmethod
     def count(cls, columns: PackedColumns) -> Self:
         """Count the figures of signed documents."""
-        misread = is_noisy(columns.noise, UNKNOWN, UNKNOWN_DENSE)
-        return cls(int((columns.noise[:, noise.SLOTS] > 0).sum()), int(misread.sum()), min_long_slots(columns))
+        blocks = int((columns.noise[:, noise.SLOTS] > 0).sum())
+        return cls(blocks, int(look_misread(columns).sum()), min_long_slots(columns))
 
     def policy(self, earlier: Policy | None = None) -> Policy:
         """Return the rule for the collection; that of an index changes only where the share is clear.
@@ -57,12 +54,17 @@ class CollectionFigures:
         >>> figures.policy() == MISREAD, figures.policy(CLEAN) == CLEAN
         (True, True)
         """
-        share = self.misread / self.blocks if self.blocks >= MIN_DOCUMENTS else 0.0
+        share = self.misread / self.blocks if self.blocks >= noise.MIN_DOCUMENTS else 0.0
         if earlier is None:
-            is_misread = share >= MISREAD_SHARE
+            is_misread = share >= noise.MISREAD_SHARE
         else:
             is_misread = share > LEAVE_MISREAD if earlier.terms else share >= BECOME_MISREAD
         return replace(MISREAD if is_misread else CLEAN, slots=Slots(long=self.long))
+
+
+def look_misread(columns: PackedColumns) -> Bools:
+    """Return which documents look misread among others."""
+    return is_noisy(columns.noise, noise.UNKNOWN, noise.UNKNOWN_DENSE)
 
 
 def min_long_slots(columns: PackedColumns) -> int | None:

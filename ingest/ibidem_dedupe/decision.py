@@ -137,7 +137,7 @@ def screen(columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, p
         *noise.APART,
     )
     of_characters = (characters.lengths, characters.misread, characters.misread_dense) if characters else (0.0,) * 3
-    shares = (terms.lengths if terms else 0.0, *of_characters)
+    shares = (terms.lengths if terms else 0.0, *of_characters, noise.RUNS_OF_A_WORD, noise.RUNS_OF_A_BIGRAM)
     return loops.compiled().screen(arrays, figures, shares, (a, b))
 
 

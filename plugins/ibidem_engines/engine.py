@@ -12,7 +12,7 @@ from typing import Any, Literal, Protocol, TypeVar
 
 from ibidem_engines import stored_groups
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.query import Filter, Query
+from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -375,7 +375,10 @@ class ReindexSource(Protocol):
         return 0
 
     def drop_beside(self, *, dry: bool) -> tuple[int, int] | None:
-        """Remove the signatures beside the index; returns their number and bytes, None if there are none."""
+        """Remove the signatures beside the index and return their number and bytes; None if there are none.
+
+        `UsageError` where other indexes have theirs in the same place.
+        """
 
     def drop_records(self) -> None:
         """Remove every ledger."""
@@ -505,7 +508,7 @@ class Engine(Protocol):
         hold. Words without such a term are left out, and so are all but the first ten.
         """
 
-    def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[stored_groups.Hit]]:
+    def scan(self, size: int = 1_000) -> Iterator[list[stored_groups.Hit]]:
         """Scan the whole index in slices, in the order of writing."""
 
     def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:

@@ -15,7 +15,7 @@ from xxhash import xxh3_64_hexdigest
 
 from ibidem_core.errors import DamagedRecord, NoIndex, Unavailable
 from ibidem_core.records import REMOVE, parse_record
-from ibidem_dedupe.collection import MIN_DOCUMENTS, CollectionFigures
+from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PRESETS, Preset
 from ibidem_dedupe.policy import Policy
@@ -24,6 +24,7 @@ from ibidem_engines.stored_groups import Ledger, Marks, RecordState, ShardRef, p
 from ibidem_ingest.document import MAX_ID_BYTES, Document
 from ibidem_ingest.errors import IbidemError, UsageError
 from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys_batch
 from ibidem_ingest.signatures.packed import guard, unpack
@@ -194,7 +195,7 @@ class GroupCheckpoint:
     def is_due(self, end: Marks) -> bool:
         """Return whether figures of the collection are to be counted: with 200 writes, then with twice as many."""
         written = sum(end.values())
-        return self.origin == "default" and written >= max(MIN_DOCUMENTS, 2 * self.counted)
+        return self.origin == "default" and written >= max(noise.MIN_DOCUMENTS, 2 * self.counted)
 
     def choose_policy(self, columns: PackedColumns) -> Policy:
         """Return the policy for all documents: of the collection, unless it was named or too few can be counted."""
@@ -203,7 +204,7 @@ class GroupCheckpoint:
     def choose(self, count: Callable[[], CollectionFigures], *, guarded: bool) -> Policy:
         """Return the policy by the figures of a collection, which are counted if they are needed."""
         policy, self.guarded = parse_policy(self.policy), guarded
-        if self.origin == "named" or (figures := count()).blocks < MIN_DOCUMENTS:
+        if self.origin == "named" or (figures := count()).blocks < noise.MIN_DOCUMENTS:
             return policy
         policy = figures.policy(policy if self.origin == "collection" else None)
         self.policy, self.origin = policy_as_record(policy), "collection"
@@ -345,7 +346,6 @@ def save_preset(engine: Engine, name: str, preset: Preset) -> None:
         raise NoIndex(
             f"there is no index {engine.index!r} to store a preset with", "create it first with: ibidem ingest PATH"
         )
-    engine.create()
     engine.put_records("presets", {name: asdict(StoredPreset(name, preset.about, preset.policy))})
 
 

@@ -337,14 +337,11 @@ def found(truth: Truth, preset: str) -> Iterator[tuple[Figures, Rows, Rows]]:
 
 def cross_validate(counts: Mapping[Figures, Counts]) -> Counts:
     """Count, for each fold, the results of the figures that are best on all other folds."""
-    return np.array(
-        [
-            counts[best({figures: np.delete(folds, fold, axis=0).sum(axis=0) for figures, folds in counts.items()})][
-                fold
-            ]
-            for fold in range(FOLDS)
-        ]
-    )
+    results = []
+    for fold in range(FOLDS):
+        others = {figures: np.delete(folds, fold, axis=0).sum(axis=0) for figures, folds in counts.items()}
+        results.append(counts[best(others)][fold])
+    return np.array(results)
 
 
 def best(counts: Mapping[Figures, Counts]) -> Figures:

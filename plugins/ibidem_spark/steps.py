@@ -12,7 +12,7 @@ from xxhash import xxh3_64_intdigest, xxh3_128_digest
 from ibidem_core.errors import Permanent
 from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import BUCKETS, TERMS, Hashes, length_buckets
-from ibidem_dedupe.collection import UNKNOWN, UNKNOWN_DENSE
+from ibidem_dedupe.collection import look_misread
 from ibidem_dedupe.column_rules import Bools, Rows, eligible, is_noisy
 from ibidem_dedupe.decision import UNDECIDED, verify
 from ibidem_dedupe.leader_clustering import DATES, READ_BY_RULES, WEIGHED
@@ -94,7 +94,7 @@ def figures(columns: PackedColumns) -> dict[str, object]:
         "content": (columns.content[:, 0] ^ columns.content[:, 1]).view(np.int64),
         "words": columns.length > 0,
         "block": (columns.noise[:, noise.SLOTS] > 0).astype(np.int32),
-        "misread": is_noisy(columns.noise, UNKNOWN, UNKNOWN_DENSE).astype(np.int32),
+        "misread": look_misread(columns).astype(np.int32),
         "long": (columns.length >= LONG_TOKENS).astype(np.int32),
         "guarded": columns.guard > 0,
         "damaged": ~columns.is_signed & (PackedValues.join(columns.values).size > 0),

@@ -18,7 +18,7 @@ from ibidem_engines.cluster.write import StoredVersion, WriteMode, WriteTarget
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, Info, LookupResult, Outcome, Ranking, Record, SignatureLookup, StoredDocument
 from ibidem_engines.ledger import UnstorableRecord, check_storable
-from ibidem_engines.query import Filter, Query
+from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.stored_groups import (
     FIELDS,
@@ -222,7 +222,7 @@ class MemoryEngine(Engine):
         return Hit(self._cluster.names_next_to(self.index), each.id, 0.0, each.record.packed or None, each.order)
 
     @override
-    def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
+    def scan(self, size: int = 1_000) -> Iterator[list[Hit]]:
         found = self._view()
         return iter([[self._hit(each) for each in found[at : at + size]] for at in range(0, len(found), size)])
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument, T
-from ibidem_engines.query import Filter, Query
+from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow, answered, run_offline
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
@@ -85,7 +85,7 @@ class FakeEngine(Engine):
             hits += [hit] * (is_found and hit.id != search.own_id)
         return LookupResult(hits, copies=len(hits))
 
-    def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
+    def scan(self, size: int = 1_000) -> Iterator[list[Hit]]:
         hits = [*self.hits, *self.others]
         yield from (hits[at : at + 7] for at in range(0, len(hits), 7))
 

@@ -42,7 +42,7 @@ def worker(address: str, settings: Settings, plan: Plan) -> Iterator[tuple[Worke
     """A worker behind a proxy, which cuts a batch into four portions."""
     with between(address, plan) as server, closing(open_engine(server.address(address.partition("+")[0]), INDEX)) as to:
         assert isinstance(to, ClusterEngine)
-        to.cluster.waits = (0.01, 0.02, 0.04)
+        to._cluster.waits = (0.01, 0.02, 0.04)
         small_settings = settings.changed(batch_characters=4_000, patience=30)
         yield WorkerContext(to, Tables(settings.tables), small_settings), server
 

@@ -24,15 +24,17 @@ import orjson
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf.table import ABSENT, COUNTED, Table, write_whole
+from ibidem_ingest.idf.table import COUNTED, Table, write_whole
 from ibidem_ingest.idf.table import MIN_DOCUMENTS as LEAST_DOCUMENTS
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.private import make_folder
+from ibidem_ingest.signatures import noise
+from ibidem_ingest.signatures.feature_set import candidates
 from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.passages import NO_PASSAGES, SharedPassage, find_passages, leave_out
 from ibidem_ingest.text.terms import MIN_LETTERS, is_term
 from ibidem_ingest.text.tokens import normal_form, tokens
-from ibidem_ingest.text.word_hash import Hashes, wh1
+from ibidem_ingest.text.word_hash import Hashes
 
 FOLDING = "tok3"
 DOCUMENTS = 3_100_000
@@ -119,20 +121,15 @@ def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
     return Table.build(language, documents, dict(counts), origin)
 
 
-# Documents from which on a collection may look misread, the share of those that do, and that of their unknown words.
-LEAST_MISREAD, MISREAD_SHARE, MISREAD_WORDS = 200, 0.08, 0.1
-LETTERS = 7  # of a word, and of what is between two
-
-
 def are_misread(documents: Sequence[Document], tables: Mapping[str, Table]) -> bool:
-    """Return whether many of some documents have many words that are not in the table of their language."""
+    """Return whether a collection of such documents looks misread, by its first ones and before they are signed."""
     some = [each for each in add_languages(documents[:: max(1, len(documents) // SOME)]) if each.language in tables]
-    misread = 0
-    for each in some:
-        words = np.array([wh1(token) for token in {*tokens(each.text)} if is_term(token)], np.uint64)
-        unknown = int((tables[each.language].ranks(words) == ABSENT).sum())
-        misread += LETTERS * unknown >= MISREAD_WORDS * len(each.text)
-    return len(documents) >= LEAST_MISREAD and misread >= MISREAD_SHARE * len(some)
+    unknown = [len(candidates(tokens(each.text), tables[each.language])[1]) for each in some]
+    misread = sum(
+        noise.RUNS_OF_A_WORD * words >= noise.UNKNOWN * len(each.text)
+        for words, each in zip(unknown, some, strict=True)
+    )
+    return len(documents) >= noise.MIN_DOCUMENTS and misread >= noise.MISREAD_SHARE * len(some)
 
 
 LEAST_TEXTS, LEAST_WORDS = 300, 100_000  # texts in a language from which its words are counted, and their words

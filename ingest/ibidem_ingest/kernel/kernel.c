@@ -1266,7 +1266,7 @@ typedef struct {
     const i32 *terms;
     const i64 *needed;
     i64 equal, fingerprints, profiles, sets, runs, two, second, third;
-    double set_lengths, run_lengths, misread, misread_dense;
+    double set_lengths, run_lengths, misread, misread_dense, runs_of_a_word, runs_of_a_bigram;
 } Screen;
 
 static double lengths_of(const Screen *by, i64 a, i64 b) {
@@ -1297,7 +1297,8 @@ static int share_terms(const Screen *by, i64 a, i64 b) {
 /* Whether a text has many unknown words for its length, or pairs of letters in a dense text. */
 static int is_misread(const Screen *by, const u8 *noise) {
     int dense = noise[RUNS] == DENSE_RUN, unknown = noise[RUNS + 2] | noise[RUNS + 3] << 8;
-    return unknown * (dense ? 1.5 : 7.0) >= (dense ? by->misread_dense : by->misread) * by->runs_by_code[noise[RUNS + 1]];
+    double share = dense ? by->misread_dense : by->misread, lost = dense ? by->runs_of_a_bigram : by->runs_of_a_word;
+    return unknown * lost >= share * by->runs_by_code[noise[RUNS + 1]];
 }
 
 static int have_equal_runs(const Screen *by, i64 a, i64 b) {

@@ -64,6 +64,9 @@ UNKNOWN_BIGRAMS = 0.5
 NOISY = 0.02
 # The same of one that looks misread on its own, so that it can be told in clean text, and of pairs of letters.
 MISREAD, MISREAD_DENSE = 0.15, 0.35
+# The same of one that looks misread among others, the share of such texts in a misread collection, and the fewest texts
+# of which that is said.
+UNKNOWN, UNKNOWN_DENSE, MISREAD_SHARE, MIN_DOCUMENTS = 0.10, 0.35, 0.08, 200
 
 # Runs that are lost, about, with a word that differs, and with a pair of letters in a dense text.
 RUNS_OF_A_WORD, RUNS_OF_A_BIGRAM = 7.0, 1.5

@@ -11,7 +11,7 @@ from ibidem.grouped_search.page import version_places
 from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps, read_passages
 from ibidem.grouped_search.response import NO_PLACES, choose_lead
 from ibidem.grouped_search.window import add_overlaps
-from ibidem_dedupe.collection import MIN_DOCUMENTS, CollectionFigures
+from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_signatures
@@ -23,6 +23,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import GeneralTables, Tables
 from ibidem_ingest.language import add_languages, detect
+from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import batches, sign_and_pack
 
@@ -150,7 +151,7 @@ def default_policy(columns: PackedColumns, level: Level, similarity: int | None,
         named = pair_policy({"dedupe_level": level, "dedupe_similarity": similarity, "dedupe_preset": preset})
     except UsageError as error:
         raise UsageError(error.what.replace("dedupe_", ""), error.remedy.replace("dedupe_", "")) from error
-    if similarity is not None or preset or len(columns) < MIN_DOCUMENTS:
+    if similarity is not None or preset or len(columns) < noise.MIN_DOCUMENTS:
         return named
     return CollectionFigures.count(columns).policy().at(named.level)
 

@@ -18,8 +18,7 @@ from ibidem_core.address import redact
 from ibidem_core.errors import NoIndex
 from ibidem_core.records import REMOVE, parse_record
 from ibidem_core.settings import Settings, settings_rows
-from ibidem_dedupe.collection import UNKNOWN, UNKNOWN_DENSE, CollectionFigures
-from ibidem_dedupe.column_rules import is_noisy
+from ibidem_dedupe.collection import CollectionFigures, look_misread
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.reasons import percent
 from ibidem_engines.engine import Engine, HealthIssue, Info, PluginNode
@@ -294,7 +293,7 @@ def check_misread(open_index: Callable[[], Engine]) -> Check:
         return Check.from_issue("misread", error)
     columns = PackedColumns.decode([hit.packed for hit in hits])
     figures = CollectionFigures.count(columns)
-    ids = [hits[row].id for row in np.flatnonzero(is_noisy(columns.noise, UNKNOWN, UNKNOWN_DENSE))[:NAMED].tolist()]
+    ids = [hits[row].id for row in np.flatnonzero(look_misread(columns))[:NAMED].tolist()]
     share = percent(figures.misread / max(1, figures.blocks))
     named = f": {', '.join(ids)}" if ids else ""
     return Check("misread", ok=True, what=f"{share} of {format_count(figures.blocks, 'document')} look misread{named}")

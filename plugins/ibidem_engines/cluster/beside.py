@@ -5,18 +5,17 @@ there as they are in an index that holds its signatures itself; records, such as
 first index, so that they outlive a change from one to the other.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+import secrets
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import Any
 
-from ibidem_core.address import OURS
+from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import Permanent
-from ibidem_dedupe.overrides import Override
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster.client import CONFLICT, Action, run
+from ibidem_engines.cluster.client import CONFLICT, Action, ClusterClient, run
 from ibidem_engines.cluster.dsl import Clause, ids_query
-from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import beside_key, refresh_index, signature_index
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex import SLICE, ClusterReindexSource, to_outcome, with_values
@@ -26,50 +25,20 @@ from ibidem_engines.cluster.write import get_many
 from ibidem_engines.engine import Destination, FieldCounts, Outcome, Signed, SourceDocument, WriteStatus
 from ibidem_engines.ledger import UnstorableRecord
 from ibidem_engines.requests import WHOLE, quote_index
-from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, ShardRef, own_group
+from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, own_group
 from ibidem_ingest.errors import UsageError
 
 MAX_LOOKUP = 200_000_000  # documents that an index of one shard takes, as a look-up join needs it
 ABSENT = 0, 0  # state of an entry that is not there: no primary term is 0
-FORBIDDEN = 403
-
-
-class BesideEngine(ClusterEngine):
-    """The index of signatures as a group set; its records are those of the index that it belongs to."""
-
-    is_beside = True
-
-    def __init__(self, of: ClusterEngine, names: IndexNames, index: str) -> None:
-        super().__init__(of.cluster, of.dialect, of.address, index)
-        self._of = names
-
-    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "BesideEngine":
-        del use_cache, takes_over
-        return self
-
-    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
-        """Read records; manual decisions name entries instead of documents."""
-        for key, entry in super().get_records(ledger, prefix):
-            yield key, _on_entries(entry, self.index) if ledger == "overrides" else entry
-
-    def _names(self) -> IndexNames:
-        return self._of
-
-
-def _on_entries(entry: Any, index: str) -> Any:
-    try:
-        word = Override.from_record(entry)
-    except (TypeError, ValueError, UsageError):  # a damaged record is left to those who read it
-        return entry
-    a, b = ((index, beside_key(*name)) for name in (word.a, word.b))
-    return replace(word, a=a, b=b).as_record()
+REFUSED, FORBIDDEN = 400, 403
+AGAIN_MS = 60_000  # before the last date that was read, what is read again
 
 
 class BesideSource(ClusterReindexSource):
     """Documents of an index, whose signatures are written into another one."""
 
-    def __init__(self, of: ClusterEngine, *, lookup: bool) -> None:
-        super().__init__(of.cluster, of.index, of.fields, "lean")
+    def __init__(self, cluster: ClusterClient, index: str, fields: Fields, *, lookup: bool) -> None:
+        super().__init__(cluster, index, fields, "lean")
         self._lookup = lookup
 
     @property
@@ -112,7 +81,13 @@ class BesideSource(ClusterReindexSource):
                 problem = f"{self.index!r} has {documents:,} documents, and an index for look-ups has one shard"
                 raise UsageError(problem, f"leave out --lookup: it is for at most {MAX_LOOKUP:,}")
             settings |= {"number_of_shards": 1, "mode": "lookup"}
-        layout.make(self._cluster, self._held, {"settings": {"index": settings}, "mappings": mappings()})
+        try:
+            layout.make(self._cluster, self._held, {"settings": {"index": settings}, "mappings": mappings()})
+        except Permanent as error:
+            if not self._lookup or not layout.is_failure(error, REFUSED):
+                raise
+            remedy = "leave out --lookup: it is for the LOOKUP JOIN of Elasticsearch 8.18 and later"
+            raise UsageError(f"{error.what}: this server has no index for look-ups", remedy) from error
 
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return the last write of each part; by a search where the account may not see statistics."""
@@ -124,11 +99,16 @@ class BesideSource(ClusterReindexSource):
         return {part: self._last_write(part) for part in self.parts()}
 
     def _last_write(self, part: ShardRef) -> int:
-        body: Clause = {"size": 0, "aggs": {"last": {"max": {"field": "_seq_no"}}}}
-        path = f"/{quote_index(part.index)}/_search"
-        answer = self._cluster.ask("POST", path, body, preference=f"_shards:{part.shard}", **WHOLE)
+        body: Clause = {"size": 0, "aggs": {"last": {"max": {"field": self._fields.changed or "_seq_no"}}}}
+        answer = self._search_shard(part, body)
         value = answer["aggregations"]["last"]["value"]
-        return layout.NONE if value is None else layout.write_order(int(value))
+        if value is not None:
+            return layout.write_order(max(0, int(value)))
+        return layout.write_order(0) if answer["hits"]["total"]["value"] else layout.NONE
+
+    def _search_shard(self, part: ShardRef, body: Clause) -> Any:
+        path = f"/{quote_index(part.index)}/_search"
+        return self._cluster.ask("POST", path, body, preference=f"_shards:{part.shard}", **WHOLE)
 
     def uuids(self) -> Mapping[str, str]:
         try:
@@ -197,7 +177,7 @@ class BesideSource(ClusterReindexSource):
             index, after, end = ranges.pop()
             inside: list[Clause] = [{"term": {f"{OURS}.index": index}}, _orders(f"{OURS}.order", after + 1, end + 1)]
             held = self._count(self._held, {"bool": {"filter": inside}})
-            if held <= self._count(index, _orders("_seq_no", after, end)):
+            if held <= self._count(index, self._written(after, end)):
                 continue
             if held > SLICE and end - after > 1:
                 middle = (after + end) // 2
@@ -205,6 +185,10 @@ class BesideSource(ClusterReindexSource):
             else:
                 removed += self._delete(inside, self._present(index, inside))
         return removed
+
+    def _written(self, after: int, end: int) -> Clause:
+        """Build a clause for the documents written in a range of numbers."""
+        return _orders("_seq_no", after, end)
 
     def _entries(self, conditions: Sequence[Clause]) -> list[Mapping[str, Any]]:
         body: Clause = {"query": {"bool": {"filter": list(conditions)}}, "size": SLICE, "_source": False}
@@ -234,6 +218,67 @@ class BesideSource(ClusterReindexSource):
         body: Clause = {"query": query, "size": 0, "track_total_hits": True}
         answer = self._cluster.ask("POST", f"/{quote_index(index)}/_search", body, **WHOLE)
         return int(answer["hits"]["total"]["value"])
+
+
+class DatedSource(BesideSource):
+    """The same for an index that says in a field when a document was last changed, by milliseconds in place of numbers.
+
+    Documents without a date count as the first. Several may have one date, so a run that was stopped begins anew: it
+    reads all, and signs what has changed. The last minute is read again with each look, since a write is found some
+    time after its date.
+    """
+
+    def __init__(self, cluster: ClusterClient, index: str, fields: Fields, *, lookup: bool) -> None:
+        super().__init__(cluster, index, fields, lookup=lookup)
+        self._run = secrets.token_hex(4)
+        self._next: dict[ShardRef, tuple[int, int]] = {}  # range that the next page of a part begins with
+
+    def _check_numbers(self) -> None:
+        """Allow an index without them: dates take their place."""
+
+    def uuids(self) -> Mapping[str, str]:
+        return {index: f"{uuid}/{self._run}" for index, uuid in layout.read(self._cluster, self.index).uuids.items()}
+
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
+        del marks
+        return {part: self._last_write(part) for part in self.parts()}
+
+    def count(self, seq_range: SeqNoRange) -> int:
+        body: Clause = {"query": self._since(seq_range), "size": 0, "track_total_hits": True}
+        return int(self._search_shard(seq_range.part, body)["hits"]["total"]["value"])
+
+    def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
+        """Return the first documents of a range, and all others that have the date of the last one."""
+        found = self._names(seq_range.part, self._since(seq_range), size)
+        if len(found) < size:
+            return found
+        last = found[-1].order
+        self._next[seq_range.part] = last, seq_range.end
+        equal = self._names(seq_range.part, self._written(last - 1, last), self._layout.max_hits)
+        if len(equal) == self._layout.max_hits:
+            problem = f"{len(equal):,} documents or more of {seq_range.part.index!r} have one {self._fields.changed!r}"
+            raise UsageError(problem, "name a field with the time of a change in IBIDEM_FIELDS=changed=…")
+        return [each for each in found if each.order < last] + equal
+
+    def _names(self, part: ShardRef, query: Clause, size: int) -> list[Name]:
+        sort = {self._fields.changed: {"order": "asc", "missing": "_first", "unmapped_type": "date"}}
+        body: Clause = {"query": query, "sort": [sort], "size": size, "_source": False, "track_total_hits": False}
+        return [
+            Name(hit["_index"], hit["_id"], layout.write_order(max(0, int(hit["sort"][0]))), hit.get("_routing", ""))
+            for hit in self._search_shard(part, body)["hits"]["hits"]
+        ]
+
+    def _since(self, seq_range: SeqNoRange) -> Clause:
+        """Build a clause for a range and the minute before, which each page but the first leaves out."""
+        is_next = self._next.get(seq_range.part) == (seq_range.after, seq_range.end)
+        return self._written(seq_range.after if is_next else max(0, seq_range.after - AGAIN_MS), seq_range.end)
+
+    def _written(self, after: int, end: int) -> Clause:
+        field = self._fields.changed
+        before: Clause = {"range": {field: {"lt": end, "format": "epoch_millis"}}}
+        if not after:
+            return {"bool": {"should": [before, {"bool": {"must_not": {"exists": {"field": field}}}}]}}
+        return {"range": {field: {"gte": after, "lt": end, "format": "epoch_millis"}}}
 
 
 def _orders(field: str, first: int, end: int) -> Clause:

@@ -9,21 +9,23 @@ from typing import Any
 
 from ibidem_core.address import Address, Fields
 from ibidem_core.errors import Permanent
+from ibidem_dedupe.overrides import Override
 from ibidem_engines.cluster import dsl, groups, records, search
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import write as writing
+from ibidem_engines.cluster.beside import BesideSource, DatedSource
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.collapse import CountResult
-from ibidem_engines.cluster.groups import ClusterGroups, ClusterMemberships, Points
+from ibidem_engines.cluster.groups import BesideGroups, ClusterGroups, ClusterMemberships, Points
 from ibidem_engines.cluster.health import MAX_SOURCES, OK_STATUSES, check_cluster, count_all, field_issue, lag
-from ibidem_engines.cluster.index import Layout, refresh_index
-from ibidem_engines.cluster.lookup import window
+from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, source_of
+from ibidem_engines.cluster.lookup import fill_from_beside, window
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex import ClusterReindexSource
 from ibidem_engines.cluster.search import ClusterSearch, open_point, target_of
 from ibidem_engines.cluster.write import WriteMode, WriteTarget
 from ibidem_engines.engine import Beside, Engine, HealthIssue, Info, Outcome, PluginNode, Record, T
-from ibidem_engines.query import Filter, Query
+from ibidem_engines.query import Query
 from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, RequestFlow, Target, TtlCache, answer_to
 from ibidem_engines.stored_groups import MANUAL_LEDGERS, Coverage, Facets, Hit, IndexNames, Ledger, RecordState
 from ibidem_ingest.errors import UsageError
@@ -43,9 +45,9 @@ class ClusterEngine(Engine):
     ) -> None:
         self.index = index
         self.fields = address.fields
-        self.cluster = cluster
-        self.dialect = dialect
-        self.address = address
+        self._cluster = cluster
+        self._dialect = dialect
+        self._address = address
         self._kept = kept
         self._kind = address.layout
         self._version = ""
@@ -60,14 +62,14 @@ class ClusterEngine(Engine):
 
     @property
     def rejections(self) -> int:
-        return self.cluster.throttle.rejections
+        return self._cluster.throttle.rejections
 
     def create(self) -> None:
         self._check_server()
-        layout.create(self.cluster, self.index, self._kind)
+        layout.create(self._cluster, self.index, self._kind)
         self._layout_cache.clear()
         self._ledgers.clear()
-        LedgerStore(self.cluster, layout.read(self.cluster, self.index).names(self.index)).create()
+        LedgerStore(self._cluster, layout.read(self._cluster, self.index).names(self.index)).create()
 
     def write(self, records: Sequence[Record]) -> list[Outcome]:
         return writing.write(self._place(), records) if records else []
@@ -79,10 +81,11 @@ class ClusterEngine(Engine):
     def searching(self, query: Query | None = None) -> ClusterSearch:
         layout = self._readable()
         fields = self._searched_fields()
-        return ClusterSearch(self.index, layout, fields, self.dialect, self._counts, self._covered, self._plugin, query)
+        caches = self._counts, self._covered, self._plugin
+        return ClusterSearch(self.index, layout, fields, self._dialect, *caches, query)
 
     def run(self, flow: RequestFlow[T]) -> T:
-        return self.cluster.hold(flow)
+        return self._cluster.hold(flow)
 
     def plugin_nodes(self) -> list[PluginNode]:
         return self.run(search.plugin_nodes())
@@ -91,32 +94,35 @@ class ClusterEngine(Engine):
         self._readable()
         return self.run(dsl.suggest(Target(self.index), self.fields, words))
 
-    def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
+    def scan(self, size: int = 1_000) -> Iterator[list[Hit]]:
         index_layout = self._readable()
         if size < 1:
             raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
         body: dict[str, Any] = {
-            "query": dsl.clause(Query(filters=tuple(filters)), self.fields),
+            "query": dsl.clause(Query(), self.fields),
             "size": min(size, index_layout.max_hits),
             "track_total_hits": False,
             **dsl.packed_options(),
         }
-        if _numbers(self._check_server()) >= self.dialect.shard_doc_version:
-            return self._slices(body | {"sort": [{"_seq_no": "asc"}, {"_shard_doc": "asc"}]})
+        if _numbers(self._check_server()) >= self._dialect.shard_doc_version:
+            sort = [{"_shard_doc": "asc"}] if index_layout.unnumbered else [{"_seq_no": "asc"}, {"_shard_doc": "asc"}]
+            return self._slices(body | {"sort": sort}, index_layout.beside)
         body["sort"] = [{"_seq_no": "asc"}, {"_index": "asc"}]
         shards = range(max(index_layout.shard_counts.values(), default=1))
-        return chain.from_iterable(self._slices(dict(body), f"_shards:{shard}") for shard in shards)
+        return chain.from_iterable(
+            self._slices(dict(body), index_layout.beside, f"_shards:{shard}") for shard in shards
+        )
 
     def refresh(self) -> None:
         self._readable()
-        refresh_index(self.cluster, self.index)
+        refresh_index(self._cluster, self.index)
         self._covered.clear()
 
     def info(self) -> Info:
         version = self._check_server()
-        index_layout = layout.read(self.cluster, self.index)
+        index_layout = layout.read(self._cluster, self.index)
         if not index_layout.indices:
-            return Info(self.dialect.name, version, exists=False, documents=0, unsigned=0, schema=(), tables={})
+            return Info(self._dialect.name, version, exists=False, documents=0, unsigned=0, schema=(), tables={})
         if index_layout.beside:
             held = self.group_set().info()
             behind = (total := self.run(count_all(self.index))) - held.documents
@@ -131,7 +137,7 @@ class ClusterEngine(Engine):
             else ()
         )
         return Info(
-            self.dialect.name,
+            self._dialect.name,
             version,
             exists=True,
             documents=documents,
@@ -145,19 +151,18 @@ class ClusterEngine(Engine):
         found = self.run(layout.read_layout(self.index, ok_statuses=OK_STATUSES))
         names = found.names(self.index)
         sources = names.sources[:MAX_SOURCES]
-        issues = [*check_cluster(self.cluster, sources), *records.issues(self.cluster, sources)]
+        issues = [*check_cluster(self._cluster, sources), *records.issues(self._cluster, sources)]
         if names.indices and not any(each.stops for each in issues):
-            issues += [*LedgerStore(self.cluster, names).issues(), *groups.issues(self.cluster, names)]
+            issues += [*LedgerStore(self._cluster, names).issues(), *groups.issues(self._cluster, names)]
         if found.beside and not any(each.stops for each in issues):
-            issues += self.run(lag(self.index, found.beside))
+            issues += self.run(lag(self.index, found.beside, self.fields.changed or "_seq_no"))
         return [*issues, *([issue] if issue else [])]
 
     def reindex_source(self, beside: Beside = "") -> ClusterReindexSource:
         if beside:
-            from ibidem_engines.cluster.beside import BesideSource  # noqa: PLC0415 - it extends this engine
-
-            return BesideSource(self, lookup=beside == "lookup")
-        return ClusterReindexSource(self.cluster, self.index, self.fields, self._kind)
+            kind = DatedSource if self.fields.changed else BesideSource
+            return kind(self._cluster, self.index, self.fields, lookup=beside == "lookup")
+        return ClusterReindexSource(self._cluster, self.index, self.fields, self._kind)
 
     def facets(self, query: Query, limit: int) -> Facets:
         body = groups.facet_request(dsl.clause(query, self._searched_fields()), self.fields, limit)
@@ -165,9 +170,9 @@ class ClusterEngine(Engine):
 
     def groups(self, points: Points | None = None) -> ClusterGroups:
         index_layout = self._layout_now()
-        if index_layout.beside:
-            return self.group_set().groups(points)
-        return ClusterGroups(self.cluster, self.index, index_layout, points or {})
+        if index_layout.beside and (held := self.group_set()) is not self:
+            return BesideGroups(self._cluster, held.index, layout.read(self._cluster, held.index), points or {})
+        return ClusterGroups(self._cluster, self.index, index_layout, points or {})
 
     @contextmanager
     def points(self) -> Iterator[Points]:
@@ -175,7 +180,7 @@ class ClusterEngine(Engine):
         with ExitStack() as stack:
             points = {}
             for part in self.groups().parts():
-                points[part] = self.run(open_point(self.dialect, part.index, f"_shards:{part.shard}"))
+                points[part] = self.run(open_point(self._dialect, part.index, f"_shards:{part.shard}"))
                 stack.callback(self._close_point, points[part])
             yield points
 
@@ -197,7 +202,7 @@ class ClusterEngine(Engine):
             return self._sets.put(self.index, self._beside_set(layout, names), ALIAS_S)
         if names.sources == (self.index,):
             return self
-        home = groups.find_set(self.cluster, names, takes_over=takes_over)
+        home = groups.find_set(self._cluster, names, takes_over=takes_over)
         if home in layout.filtered:
             raise UsageError(
                 f"the alias {home!r} has a filter, which hides documents that others would join",
@@ -207,24 +212,23 @@ class ClusterEngine(Engine):
 
     def _beside_set(self, layout: Layout, names: IndexNames) -> "ClusterEngine":
         """Return the engine of the one index that holds the signatures."""
-        from ibidem_engines.cluster.beside import BesideEngine  # noqa: PLC0415 - it extends this engine
-
         if len(layout.beside) > 1:
             raise UsageError(
                 f"the signatures of {self.index!r} are in several indexes: {', '.join(layout.beside)}",
                 "settle each by itself; or strip all, and sign them by one name: ibidem backfill --beside",
             )
-        return BesideEngine(self, names.keep(layout.beside[0][len(".ibidem-") : -len("-signatures")]), layout.beside[0])
+        home = layout.beside[0]
+        return BesideEngine(self._cluster, self._dialect, self._address, home, names=names.keep(source_of(home)))
 
     def _of_set(self, home: str) -> "ClusterEngine":
         """Return the engine of a group set, whose records are stored next to its name."""
         if home == self._kept or (home == self.index and home in self._readable().indices):
             return self
-        engine = ClusterEngine(self.cluster, self.dialect, self.address, home, kept=home)
+        engine = ClusterEngine(self._cluster, self._dialect, self._address, home, kept=home)
         return engine if home == self.index else engine.group_set()
 
     def close(self) -> None:
-        self.cluster.close()
+        self._cluster.close()
 
     def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         self._store(ledger, writes=True).put(ledger, entries)
@@ -263,7 +267,7 @@ class ClusterEngine(Engine):
 
     def repair_ledgers(self) -> list[str]:
         self._ledgers.clear()
-        rebuilt = records.repair(self.cluster, records.record_indices(self._names().sources[:MAX_SOURCES]))
+        rebuilt = records.repair(self._cluster, records.record_indices(self._names().sources[:MAX_SOURCES]))
         renamed = self._store("overrides", writes=True).rename_decisions()
         return [*rebuilt, *renamed]
 
@@ -271,7 +275,7 @@ class ClusterEngine(Engine):
         """Return the store of a ledger; manual records go to the index that an alias points to now."""
         if writes and ledger in MANUAL_LEDGERS:
             self._layout_cache.clear()
-        return LedgerStore(self.cluster, self._names(), self._ledgers)
+        return LedgerStore(self._cluster, self._names(), self._ledgers)
 
     def _names(self) -> IndexNames:
         return self._readable().names(self.index).keep(self._kept)
@@ -281,8 +285,8 @@ class ClusterEngine(Engine):
         if (index_layout := self._layout_cache.get(self.index)) is not None:
             return index_layout
         self._check_server()
-        index_layout = layout.read(self.cluster, self.index, text="" if self.fields.stemmed else self.fields.searched)
-        layout.check_readable(index_layout, self.index, self.cluster)
+        index_layout = layout.read(self._cluster, self.index, text="" if self.fields.stemmed else self.fields.searched)
+        layout.check_readable(index_layout, self.index, self._cluster)
         is_alias = index_layout.indices != (self.index,)
         return self._layout_cache.put(self.index, index_layout, ALIAS_S if is_alias else INDEX_S)
 
@@ -298,31 +302,31 @@ class ClusterEngine(Engine):
         """
         if self._readable().indices != (self.index,):
             self._layout_cache.clear()
-        if (index_layout := self._readable()).bare and index_layout.kinds:
-            layout.create(self.cluster, self.index, self._kind)
+        if (index_layout := self._readable()).bare and index_layout.kinds and not index_layout.beside:
+            layout.create(self._cluster, self.index, self._kind)
             self._layout_cache.clear()
             index_layout = self._readable()
-        layout.check_writable(index_layout, self.cluster)
-        target = layout.write_index(index_layout, self.index, self.cluster)
+        layout.check_writable(index_layout, self._cluster)
+        target = layout.write_index(index_layout, self.index, self._cluster)
         kind = "full" if "full" in index_layout.kinds else "lean"
-        ledgers = LedgerStore(self.cluster, index_layout.names(self.index), self._ledgers)
+        ledgers = LedgerStore(self._cluster, index_layout.names(self.index), self._ledgers)
         indices = index_layout.indices
-        return WriteTarget(self.cluster, target, self.fields, kind, ledgers, self._write_mode, indices)
+        return WriteTarget(self._cluster, target, self.fields, kind, ledgers, self._write_mode, indices)
 
     def _check_server(self) -> str:
         """Refuse a server that is another product, or too old; returns its version."""
         if not self._version:
             version, product = self._server()
-            if product and product != self.dialect.name:
+            if product and product != self._dialect.name:
                 raise Permanent(
-                    f"{self.cluster.label}: it is {product}, not {self.dialect.product}",
+                    f"{self._cluster.label}: it is {product}, not {self._dialect.product}",
                     f"write {product}+http://… in IBIDEM_ENGINE",
                 )
-            if _numbers(version) < self.dialect.min_version:
-                least = ".".join(map(str, self.dialect.min_version))
+            if _numbers(version) < self._dialect.min_version:
+                least = ".".join(map(str, self._dialect.min_version))
                 raise Permanent(
-                    f"{self.cluster.label}: {self.dialect.product} {version} is not supported",
-                    f"use {self.dialect.product} {least} or later",
+                    f"{self._cluster.label}: {self._dialect.product} {version} is not supported",
+                    f"use {self._dialect.product} {least} or later",
                 )
             self._version = version
         return self._version
@@ -330,33 +334,66 @@ class ClusterEngine(Engine):
     def _server(self) -> tuple[str, str]:
         """Read version and product; if the root path is not available, ask for the nodes."""
         try:
-            answer = self.cluster.ask("GET", "/").get("version", {})
+            answer = self._cluster.ask("GET", "/").get("version", {})
         except Permanent as error:
             if not any(layout.is_failure(error, status) for status in (400, 404, 405)):
                 raise
-            nodes = self.cluster.ask("GET", "/_nodes", filter_path="nodes.*.version")["nodes"]
+            nodes = self._cluster.ask("GET", "/_nodes", filter_path="nodes.*.version")["nodes"]
             return min(str(node["version"]) for node in nodes.values()), ""
         return str(answer.get("number", "")), str(answer.get("distribution", "elasticsearch"))
 
     def _close_point(self, point: str) -> None:
-        body = [point] if self.dialect.closed_as == "pit_id" else point
-        self.cluster.ask("DELETE", self.dialect.close_point, {self.dialect.closed_as: body})
+        body = [point] if self._dialect.closed_as == "pit_id" else point
+        self._cluster.ask("DELETE", self._dialect.close_point, {self._dialect.closed_as: body})
 
     def _search(self, body: Mapping[str, Any]) -> Any:
         return self.run(answer_to(Target(self.index).search(body)))
 
-    def _slices(self, body: dict[str, Any], preference: str = "") -> Iterator[list[Hit]]:
+    def _slices(self, body: dict[str, Any], beside: Sequence[str], preference: str = "") -> Iterator[list[Hit]]:
         """Scan a point in time, and close it in any case."""
-        point = self.run(open_point(self.dialect, self.index, preference))
+        point = self.run(open_point(self._dialect, self.index, preference))
         try:
             while True:
                 ranking = self.run(window(target_of(self.index, point), body))
                 if not ranking.hits:
                     return
-                yield list(ranking.hits)
+                yield list(self.run(fill_from_beside(ranking, beside)).hits)
                 body["search_after"] = ranking.answer["hits"]["hits"][-1]["sort"]
         finally:
             self._close_point(point)
+
+
+class BesideEngine(ClusterEngine):
+    """The index that holds the signatures of another one; its records are those of that index."""
+
+    is_beside = True
+
+    def __init__(
+        self, cluster: ClusterClient, dialect: Dialect, address: Address, index: str, *, names: IndexNames
+    ) -> None:
+        super().__init__(cluster, dialect, address, index)
+        self._of = names
+
+    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "BesideEngine":
+        del use_cache, takes_over
+        return self
+
+    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        """Read records; manual decisions name entries instead of documents."""
+        for key, entry in super().get_records(ledger, prefix):
+            yield key, _on_entries(entry, self.index) if ledger == "overrides" else entry
+
+    def _names(self) -> IndexNames:
+        return self._of
+
+
+def _on_entries(entry: Any, index: str) -> Any:
+    try:
+        word = Override.from_record(entry)
+    except (TypeError, ValueError, UsageError):  # a damaged record is left to those who read it
+        return entry
+    a, b = ((index, beside_key(*name)) for name in (word.a, word.b))
+    return replace(word, a=a, b=b).as_record()
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ index, as by a rollover, the record of the first one becomes that of the alias.
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
@@ -22,7 +22,18 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import Action, ClusterClient, run
 from ibidem_engines.cluster.dsl import PACKED, Clause
-from ibidem_engines.cluster.index import Layout, deletions, identities, newest, read, shards, template, write_order
+from ibidem_engines.cluster.index import (
+    Layout,
+    beside_key,
+    deletions,
+    document_of,
+    identities,
+    newest,
+    read,
+    shards,
+    template,
+    write_order,
+)
 from ibidem_engines.cluster.lookup import LeadLookUp, long_values, read_binary
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import signature_fields
@@ -247,6 +258,20 @@ class ClusterGroups(StoredGroups):
 
     def _search(self, target: Target, body: Clause) -> Any:
         return self.cluster.hold(answer_to(target.search(body)))
+
+
+class BesideGroups(ClusterGroups):
+    """Groups that are stored beside an index, with the names of its documents: to be read, not settled."""
+
+    def members(
+        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
+    ) -> Iterator[list[GroupedDocument]]:
+        entries = [(index, beside_key(*each)) for index in self.layout.indices for each in excluded]
+        for documents in super().members(groups, entries, lead=lead):
+            for at, each in enumerate(documents):
+                index, name = document_of(each.name.id)
+                documents[at] = replace(each, name=Name(index, name, each.name.order))
+            yield documents
 
 
 def _numbers(seq_range: SeqNoRange) -> Clause:

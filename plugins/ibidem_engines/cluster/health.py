@@ -171,11 +171,11 @@ def count_all(index: str) -> RequestFlow[int]:
     return int(answer["hits"]["total"]["value"])
 
 
-def lag(index: str, beside: Sequence[str]) -> RequestFlow[list[HealthIssue]]:
+def lag(index: str, beside: Sequence[str], clock: str) -> RequestFlow[list[HealthIssue]]:
     """Return by how much the signatures beside an index are behind its documents, if they are."""
     documents, held = (yield from count_all(index)), (yield from count_all(",".join(beside)))
     newest: list[int] = []
-    for name, field in ((index, "_seq_no"), (",".join(beside), "ibidem.order")):
+    for name, field in ((index, clock), (",".join(beside), "ibidem.order")):
         answer = yield Target(name).search({"size": 0, "aggs": {"last": {"max": {"field": field}}}})
         newest.append(int(answer["aggregations"]["last"]["value"] or 0))
     writes = newest[0] + 1 - newest[1]

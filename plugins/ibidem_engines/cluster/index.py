@@ -15,6 +15,7 @@ from ibidem_engines.cluster.client import ClusterClient, Failure, State, to_engi
 from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, answer_to, quote_index
 from ibidem_engines.stored_groups import IndexNames, Marks, Name, SeqNoRange, ShardRef
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
 
@@ -88,6 +89,7 @@ _PARTS = (
     "*.settings.index.creation_date",
     "*.settings.index.uuid",
     "*.settings.index.search",
+    "*.settings.index.disable_sequence_numbers",
 )
 
 WITHOUT_CODEC = "the server cannot write an index that is compressed by {!r}, as the layout `lean` requires"
@@ -117,6 +119,7 @@ class Layout:
     uuids: Mapping[str, str] = field(default_factory=dict)
     # Sub-fields that hold stems of the text in at least one of the indexes; empty if no text was named.
     stemmed: tuple[str, ...] = ()
+    unnumbered: tuple[str, ...] = ()  # those whose sequence numbers cannot be searched
     beside: tuple[str, ...] = ()  # indexes of ibidem's own that hold the signatures of some of those in `bare`
 
     def names(self, *asked: str) -> IndexNames:
@@ -130,6 +133,11 @@ class Layout:
     @property
     def shards(self) -> int:
         return sum(self.shard_counts.values())
+
+    @property
+    def numbers_writes(self) -> bool:
+        """Return whether sequence numbers order all writes."""
+        return self.shards == 1 and not self.unnumbered
 
 
 def read(cluster: ClusterClient, index: str, *, text: str = "") -> Layout:
@@ -162,6 +170,9 @@ def read_layout(
         filtered=frozenset(alias for _, alias, each in _each_alias(answer) if "filter" in each),
         write_indices={alias: name for name, alias, each in _each_alias(answer) if each.get("is_write_index")},
         uuids={name: str(each.get("uuid", "")) for name, each in index_settings.items()},
+        unnumbered=tuple(
+            name for name in indices if index_settings[name].get("disable_sequence_numbers") in (True, "true")
+        ),
         stemmed=tuple(sorted({path for each in answer.values() for path in stemmed_fields(each, text)})),
     )
     return replace(layout, **(yield from _read_beside(layout))) if layout.bare else layout
@@ -172,9 +183,20 @@ def signature_index(source: str) -> str:
     return f".ibidem-{source}{SIGNATURES}"
 
 
+def source_of(signatures: str) -> str:
+    """Return the name whose signatures an index holds: the inverse of `signature_index`."""
+    return signatures.removeprefix(".ibidem-").removesuffix(SIGNATURES)
+
+
 def beside_key(index: str, id_: str) -> str:
     """Return the id of a document's entry in the index of signatures; no index has a slash in its name."""
     return f"{index}/{id_}"
+
+
+def document_of(key: str) -> tuple[str, str]:
+    """Return index and id of an entry's document: the inverse of `beside_key`."""
+    index, _, id_ = key.partition("/")
+    return index, id_
 
 
 def _read_beside(layout: Layout) -> RequestFlow[dict[str, Any]]:
@@ -184,7 +206,8 @@ def _read_beside(layout: Layout) -> RequestFlow[dict[str, Any]]:
     path = path if len(path) < MAX_PATH else signature_index("*")
     params = {"filter_path": "*.mappings._meta", "ignore_unavailable": "true", "expand_wildcards": "all"}
     answer: Mapping[str, Any] = yield ApiRequest("GET", f"/{quote_index(path)}", params, ok_statuses=(403, MISSING))
-    found = {name: _schema(each, _own_meta(each)) for name, each in sorted(answer.items()) if name in names}
+    own = {name: _own_meta(each) for name, each in sorted(answer.items()) if name in names}
+    found = {name: _schema(answer[name], meta) for name, meta in own.items() if meta}
     return {"beside": tuple(found), "schemas": {**layout.schemas, **found}} if found else {}
 
 
@@ -237,7 +260,13 @@ def pipeline_fault(pipelines: Iterable[str]) -> RequestFlow[tuple[str, str] | No
 
 
 def check_writable(layout: Layout, cluster: ClusterClient) -> None:
-    """Refuse to write if the server would have to guess the mapping of our fields."""
+    """Refuse to write where ibidem must not, and where the server would have to guess the mapping of our fields."""
+    if layout.beside:
+        raise UsageError(
+            f"{cluster.label}: the signatures of {', '.join(map(repr, layout.bare))} are beside it, in "
+            f"{', '.join(map(repr, layout.beside))}, so ibidem writes nothing into it",
+            "write its documents as before, and sign them with: ibidem backfill --beside; or first: ibidem strip",
+        )
     if layout.bare:
         raise Permanent(
             f"{cluster.label}: index {', '.join(map(repr, layout.bare))} has no fields of ibidem yet",
@@ -267,6 +296,8 @@ def create(cluster: ClusterClient, index: str, kind: str) -> None:
         _try_codec(cluster, f"{TRIAL}{secrets.token_hex(4)}", body)  # several processes may create it
         make(cluster, index, body)
     elif layout.bare:
+        if layout.beside:
+            check_writable(layout, cluster)
         _add_fields(cluster, layout.bare, kind)
 
 
@@ -466,7 +497,9 @@ def states(cluster: ClusterClient, seq_range: SeqNoRange, size: int, ids: Sequen
         query["bool"]["filter"].append(ids_query(ids))
     body: Clause = {
         "query": query,
-        "sort": [{"_seq_no": "asc"}],
+        "sort": [
+            {"_seq_no": {"order": "asc", "unmapped_type": "long"}}
+        ],  # an index without documents has no such field
         "size": size,
         "_source": False,
         "seq_no_primary_term": True,

@@ -130,16 +130,21 @@ def rank(
     target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = False, beside: Sequence[str] = ()
 ) -> RequestFlow[RankedHits]:
     """Search for a window of `limit` hits; signatures that their index does not hold are read from those beside it."""
-    ranking = yield from _rank(target, body, limit, ids=ids)
+    return (yield from fill_from_beside((yield from _rank(target, body, limit, ids=ids)), beside))
+
+
+def fill_from_beside(ranking: RankedHits, beside: Sequence[str]) -> RequestFlow[RankedHits]:
+    """Read the signatures that hits lack from the indexes beside theirs, if there are any."""
     hits = ranking.hits
     keys = {beside_key(*name): row for row, name in enumerate(HitNames(hits)) if hits.packed.size[row] == MISSING}
     if not (beside and keys):
         return ranking
-    request = with_ids({"query": ids_query([*keys]), "size": len(keys), "track_total_hits": False, **packed_options()})
+    request = {"query": ids_query([*keys]), "size": len(keys), "track_total_hits": False, **packed_options()}
     found = read_hits((yield beside_target(beside).search_packed(request)))
     packed = list(hits.packed)
-    for each in found:
-        packed[keys[each.id]] = each.packed
+    for each in found:  # without ids, which a server loads from stored fields: each value names its document
+        if each.id in keys:
+            packed[keys[each.id]] = each.packed
     return replace(ranking, hits=replace(hits, packed=PackedValues.join(packed), cache={}))
 
 

@@ -33,6 +33,7 @@ from ibidem_engines.cluster.index import (
     newest,
     refresh_index,
     shards,
+    source_of,
     states,
     write_order,
 )
@@ -294,6 +295,7 @@ def _outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
     return Outcome(name, WriteStatus.INDEXED, write_order(outcome.place))
 
 
+MAX_INDICES = 1_000  # behind one name, as far as they are listed
 SAMPLE = 20  # documents that are looked into for a field that no mapping names
 
 # Initial and maximum batch size, and target size in bytes.
@@ -324,6 +326,7 @@ class ClusterReindexSource(ReindexSource):
 
     def check(self, target: Destination) -> None:
         index_layout = self._layout
+        self._check_numbers()
         if target == "place":
             layout.check_readable(index_layout, self.index, self._cluster)
             if index_layout.beside:
@@ -491,6 +494,13 @@ class ClusterReindexSource(ReindexSource):
         if not (names := self._layout.beside):
             return None
         path = f"/{quote_index(','.join(names))}"
+        body: Clause = {"size": 0, "aggs": {"of": {"terms": {"field": f"{OURS}.index", "size": MAX_INDICES}}}}
+        signed = self._cluster.ask("POST", f"{path}/_search", body, **WHOLE)["aggregations"]["of"]["buckets"]
+        if others := sorted({each["key"] for each in signed} - {*self._layout.indices}):
+            raise UsageError(
+                f"{', '.join(names)} also holds the signatures of {', '.join(map(repr, others))}",
+                f"strip all of them by the name that they were signed by: IBIDEM_INDEX={source_of(names[0])}",
+            )
         parts = "_all.primaries.docs.count,_all.total.store.size_in_bytes"
         counts = self._cluster.ask("GET", f"{path}/_stats/docs,store", filter_path=parts)["_all"]
         if not dry:
@@ -522,6 +532,14 @@ class ClusterReindexSource(ReindexSource):
 
     def close(self) -> None:
         self._cluster.close()
+
+    def _check_numbers(self) -> None:
+        """Refuse an index whose sequence numbers cannot be searched."""
+        if names := ", ".join(map(repr, self._layout.unnumbered)):
+            raise UsageError(
+                f"the sequence numbers of {names} cannot be searched (index.disable_sequence_numbers)",
+                "add changed=FIELD to IBIDEM_FIELDS, the date of its last change, and use: ibidem backfill --beside",
+            )
 
     def _check_pipelines(self) -> None:
         """Refuse to write whole documents if a pipeline would change them."""

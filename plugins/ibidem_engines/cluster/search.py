@@ -15,8 +15,8 @@ from ibidem_engines.cluster.client import Dialect, build_failure
 from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, CountResult, collapse_search, read_coverage
 from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.health import field_issue
-from ibidem_engines.cluster.index import Layout
-from ibidem_engines.cluster.lookup import LookUp, apply_view, limit_writes, long_values, next_view, rank
+from ibidem_engines.cluster.index import Layout, document_of
+from ibidem_engines.cluster.lookup import LookUp, apply_view, beside_target, limit_writes, long_values, next_view, rank
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.query import Query
@@ -191,7 +191,33 @@ class ClusterSearch(engine.EngineSearch):
 
     def find(self, searches: Sequence[engine.SignatureLookup]) -> RequestFlow[list[engine.LookupResult]]:
         clause = None if self.query is None else dsl.clause(self.query, self.fields)
-        return LookUp(Target(self.index), self.layout, clause).find(searches)
+        if not self.layout.beside:
+            return (yield from LookUp(Target(self.index), self.layout, clause).find(searches))
+        held = replace(self.layout, kinds=frozenset({"lean"}))
+        found = yield from LookUp(beside_target(self.layout.beside), held, None).find(searches)
+        keys = sorted({document_of(hit.id) for each in found for hit in each.hits})
+        names = yield from self._matching(keys, clause)
+        return [
+            replace(
+                each,
+                hits=[
+                    replace(hit, index=name[0], id=name[1])
+                    for hit in each.hits
+                    if (name := document_of(hit.id)) in names
+                ],
+            )
+            for each in found
+        ]
+
+    def _matching(self, names: Names, clause: dsl.Clause | None) -> RequestFlow[set[tuple[str, str]]]:
+        """Return those of the documents that the caller may see and that match."""
+        found: set[tuple[str, str]] = set()
+        for batch in self._batches(names):
+            body = dsl.fetch_by_name(batch)
+            body |= {"query": {"bool": {"filter": [body["query"], *filter(None, [clause])]}}, "_source": False}
+            answer = yield Target(self.index).search(body)
+            found |= {(hit["_index"], hit["_id"]) for hit in answer["hits"]["hits"]}
+        return found
 
     def long_signatures(self, ids: Names) -> RequestFlow[dict[tuple[str, str], bytes]]:
         return long_values(Target(self.index), ids, self.layout.beside)
@@ -239,13 +265,13 @@ class ClusterSearch(engine.EngineSearch):
 
     def _begin(self, view: ReadView) -> RequestFlow[ReadView]:
         """Open a point in time for a new ranking, if sequence numbers do not order the writes."""
-        if view != NOW or self.layout.shards == 1:
+        if view != NOW or self.layout.numbers_writes:
             return view
         return ReadView(point=(yield from open_point(self.dialect, self.index)))
 
     def _has_plugin(self) -> RequestFlow[bool]:
         """Return whether the plugin may be used: every node has it, and the environment does not disable it."""
-        if mode() == "off" or self.layout.beside:
+        if mode() == "off":
             return False
         if (cached := self.plugins.get(self.index)) is not None:
             return cached

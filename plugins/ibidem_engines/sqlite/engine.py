@@ -9,7 +9,7 @@ from typing import Any
 from typing_extensions import override
 
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, T
-from ibidem_engines.query import Filter, Query
+from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow, run_offline
 from ibidem_engines.sqlite import read, write
 from ibidem_engines.sqlite.file import MAX_SECONDS, SqliteFile
@@ -47,8 +47,8 @@ class SqliteEngine(Engine):
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
         return read.suggest(self._file, words)
 
-    def scan(self, filters: Sequence[Filter] = (), size: int = 1_000) -> Iterator[list[Hit]]:
-        return read.scan(self._file, filters, size)
+    def scan(self, size: int = 1_000) -> Iterator[list[Hit]]:
+        return read.scan(self._file, size)
 
     def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         return write.delete(self._file, ids, version, any_version=any_version)

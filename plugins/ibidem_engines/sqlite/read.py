@@ -127,7 +127,7 @@ _BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
 _BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
     where place in (select value from json_each(?)) and lead >= ? order by id"""
 _SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
-    where d.place > ? and d.place <= ?{limits} order by d.place limit ?"""
+    where d.place > ? and d.place <= ? order by d.place limit ?"""
 _COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
 
 
@@ -138,18 +138,16 @@ def newest_place(file: SqliteFile, view: ReadView) -> int:
     return file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
 
 
-def scan(file: SqliteFile, filters: Sequence[Filter], size: int) -> Iterator[list[Hit]]:
+def scan(file: SqliteFile, size: int) -> Iterator[list[Hit]]:
     """Scan the index up to its newest document; see `Engine.scan`."""
     if size < 1:
         raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
-    limits = conditions(Query(filters=tuple(filters)))
-    statement = _SLICE.replace("{limits}", limits.sql)
     with file.reading():
         (newest,) = file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
     last_place = 0
     while True:
         with file.reading():
-            rows = file.run(statement, (last_place, newest, *limits.values, size)).fetchall()
+            rows = file.run(_SLICE, (last_place, newest, size)).fetchall()
         if not rows:
             return
         yield [Hit(file.index, name, 0.0, packed, place) for place, name, packed in rows]

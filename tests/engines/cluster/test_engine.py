@@ -58,7 +58,7 @@ def at(address: str, index: str = INDEX) -> ClusterEngine:
     """An engine that asks again without waiting."""
     engine = open_engine(address, index)
     assert isinstance(engine, ClusterEngine)
-    engine.cluster.waits = (0.0, 0.0)
+    engine._cluster.waits = (0.0, 0.0)
     return engine
 
 

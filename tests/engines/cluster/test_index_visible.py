@@ -45,7 +45,7 @@ def cluster_engine(address: str) -> Iterator[ClusterEngine]:
     """The engine over it, which asks again without waiting."""
     engine = open_engine(address, INDEX)
     assert isinstance(engine, ClusterEngine)
-    engine.cluster.waits = ()
+    engine._cluster.waits = ()
     yield engine
     engine.close()
 
@@ -61,7 +61,7 @@ def uses(engine: ClusterEngine, address: str) -> dict[str, Callable[[], object]]
     source = open_reindex_source(address, INDEX)
     return {
         "a search": lambda: engine.search(GRAIN, 5),
-        "a point in time": lambda: engine.run(open_point(engine.dialect, INDEX)),
+        "a point in time": lambda: engine.run(open_point(engine._dialect, INDEX)),
         "reading all": lambda: list(engine.scan()),
         "the counts": engine.info,
         "the last writes": source.newest,
@@ -118,7 +118,7 @@ def test_records_next_to_an_index_are_never_taken_for_none_while_they_are_nowher
     for use in (
         lambda: cluster_engine.count("overrides"),
         lambda: list(cluster_engine.get_records("overrides")),
-        lambda: cluster_engine.cluster.hold(read_records(IndexNames((INDEX,)), LedgerQuery("overrides"))),
+        lambda: cluster_engine._cluster.hold(read_records(IndexNames((INDEX,)), LedgerQuery("overrides"))),
     ):
         with pytest.raises(Unavailable, match="part of the index is unavailable"):
             use()

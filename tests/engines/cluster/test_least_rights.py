@@ -24,6 +24,7 @@ from ibidem.cli import main
 from ibidem_core.errors import EngineError
 from ibidem_core.settings import Settings
 from ibidem_engines.cluster.records import TEMPLATE
+from ibidem_engines.engine import Beside
 from ibidem_workers.backfill.follow import follow
 from servers.fake_server import Answer, Request, between
 from servers.indices import ask, remove_indices
@@ -135,8 +136,8 @@ def beside(stage: Stage) -> object:
     return command(stage, "backfill", "--beside"), stage.having("content")
 
 
-def follower(stage: Stage) -> object:
-    stage.fill()
+def follower(stage: Stage, beside: Beside = "") -> object:
+    stage.fill(beside=bool(beside))
     looks = iter(range(100))
 
     def has_ended(seconds: float) -> bool:
@@ -144,10 +145,10 @@ def follower(stage: Stage) -> object:
             return False
         if next(looks) == 0:
             stage.ask("/_doc/e?refresh=true", {"title": "Roof", "text": ROOF})
-        return next(looks) > 40 or grouped(stage, stage.server)[:2] == (5, "stored")
+        return next(looks) > 40 or (stage.having("group") >= {*TEXTS, "e"} and grouped(stage, stage.server)[0] == 5)
 
-    follow(stage.settings, has_ended)
-    return grouped(stage, stage.server)
+    follow(stage.settings, has_ended, beside=beside)
+    return grouped(stage, stage.server), stage.having("lead")
 
 
 def decide(stage: Stage) -> object:
@@ -200,6 +201,7 @@ ROLES: dict[str, Callable[[Stage], object]] = {
     "`ibidem backfill`": backfill,
     "`ibidem backfill --beside`": beside,
     "`ibidem backfill --follow`": follower,
+    "`ibidem backfill --beside --follow`": partial(follower, beside="index"),
     "`ibidem regroup`": regroup,
     "`ibidem overrides add`": decide,
     "`ibidem strip`": strip,

@@ -1,8 +1,10 @@
 """Passages that unlike documents share are found, and left out of all signatures but the content hash."""
 
 import shutil
+from dataclasses import replace
 from itertools import chain
 from pathlib import Path
+from random import Random
 
 import numpy as np
 import pytest
@@ -84,6 +86,21 @@ def test_documents_are_compared_by_what_is_their_own(tmp_path: Path) -> None:
     packed = [unpack(pack(*each)) for each in zip(documents, after, strict=True)]
     assert not any(decide(packed[0], other, Policy()) for other in packed[1:-1])
     assert decide(packed[0], packed[-1], Policy()) is not None
+
+
+ENGLISH = tokens("about above after again against all always among another around ask away back because before began")
+
+
+def test_nothing_is_left_out_where_many_look_misread(tmp_path: Path) -> None:
+    opening = " ".join(ENGLISH * 2)
+    own = [Random(number).choices(ENGLISH, k=40) for number in range(200)]  # noqa: S311 - texts
+    clean = [Document(f"{at}", f"{opening} {' '.join(each)}", language="en") for at, each in enumerate(own)]
+    misread = [
+        replace(each, text=each.text + "".join(f" {word[::-1]}q" for word in own[at])) for at, each in enumerate(clean)
+    ]
+    for share, is_left_out in ((0, True), (10, True), (100, False)):
+        tables = Tables(copied_tables(tmp_path / f"{share}"), "talks")
+        assert bool(tables.look_through([*misread[:share], *clean[share:]])) == is_left_out
 
 
 def test_a_list_is_of_one_index_and_is_kept_until_another_table_is_used(tmp_path: Path) -> None:

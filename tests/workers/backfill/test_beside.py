@@ -1,6 +1,7 @@
 """Signatures beside an index: not one of its documents is written, and groups are those of an index in place."""
 
 import json
+from pathlib import Path
 from typing import Any
 
 import elasticsearch
@@ -9,21 +10,29 @@ import pytest
 from starlette.testclient import TestClient
 
 import ibidem
+from ibidem import duplicates_of
 from ibidem.grouped_search.api import search_index
+from ibidem.index.documents import add_override, inspect
+from ibidem.index.groups import StoredReport, index_groups
 from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
 from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import parse_request
+from ibidem_engines.cluster import beside as beside_module
 from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import save_preset, stored_presets
 from ibidem_engines.query import parse_query
 from ibidem_gateway.app import make_gateway
 from ibidem_ingest.errors import UsageError
+from ibidem_workers.backfill import checkpoint
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import StripRequest, strip
 from ibidem_workers.groups.service import regroup
+from ibidem_workers.ingest import IngestRequest, ingest
 from servers.fake_server import Answer, Request, between
 from servers.indices import ask
-from workers.backfill.conftest import ALIAS, FIRST, MAPPING, Theirs, stories, story
+from workers.backfill.conftest import ALIAS, FIELDS, FIRST, MAPPING, SECOND, Theirs, stories, story
 
 HELD = f".ibidem-{FIRST}-signatures"
 NOT_WHOLE = MAPPING | {"_source": {"excludes": ["price"]}}
@@ -166,6 +175,161 @@ class TestBackfill:
         assert not ask(beside.address, "GET", f"/{HELD}?ignore_unavailable=true")
         backfill_in_place(foreign_settings, beside="index")
         assert pairs(beside, HELD) == {frozenset({f"t{n}", f"t{n + 1}"}) for n in (18, 28)}
+
+    def test_in_place_keeps_decisions_that_were_made_beside(
+        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
+    ) -> None:
+        foreign_index.make()
+        foreign_index.write(stories(20))
+        backfill_in_place(foreign_settings, beside="index")
+        add_override(foreign_engine, ("t8", "t9"), "not", author="ann")
+        assert pairs(foreign_index, HELD) == {frozenset({"t18", "t19"})}
+        strip(StripRequest(), foreign_settings)
+        backfill_in_place(foreign_settings)
+        assert pairs(foreign_index, ALIAS) == {frozenset({"t18", "t19"})}
+
+    def test_signatures_of_several_indexes_are_dropped_together(
+        self, beside: Theirs, foreign_settings: Settings
+    ) -> None:
+        strip(StripRequest(), foreign_settings)
+        ask(beside.address, "PUT", f"/{SECOND}", json.dumps({"mappings": MAPPING, "aliases": {ALIAS: {}}}))
+        beside.write(stories(10), SECOND)
+        backfill_in_place(foreign_settings, beside="index")
+        with pytest.raises(UsageError, match=f"also holds the signatures of '{SECOND}'; .*IBIDEM_INDEX={ALIAS}"):
+            strip(StripRequest(), foreign_settings.changed(index=FIRST))
+        assert strip(StripRequest(), foreign_settings).stripped == 40
+
+    def test_an_index_of_another_program_under_its_name_is_no_index_of_signatures(
+        self, foreign_index: Theirs, foreign_settings: Settings
+    ) -> None:
+        foreign_index.make()
+        foreign_index.write(stories(3))
+        ask(foreign_index.address, "PUT", f"/{HELD}", json.dumps({"mappings": {"_meta": {"of": "others"}}}))
+        with pytest.raises(UsageError, match="is not one of signatures"):
+            backfill_in_place(foreign_settings, beside="index")
+        strip(StripRequest(), foreign_settings)
+        assert ask(foreign_index.address, "GET", f"/{HELD}")
+
+    def test_an_index_without_documents_is_signed(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
+        ask(foreign_index.address, "PUT", f"/{FIRST}", json.dumps({"aliases": {ALIAS: {}}}))
+        backfill_in_place(foreign_settings, beside="index")
+        assert foreign_index.all(HELD) == {}
+
+    def test_look_ups_need_one_shard_and_a_server_that_has_them(
+        self, foreign_index: Theirs, foreign_settings: Settings, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        foreign_index.make()
+        foreign_index.write(stories(3))
+        foreign_index.all()
+        with monkeypatch.context() as patch:
+            patch.setattr(beside_module, "MAX_LOOKUP", 2)
+            with pytest.raises(UsageError, match=r"has 3 documents, .* leave out --lookup: it is for at most 2"):
+                backfill_in_place(foreign_settings, beside="lookup")
+        if foreign_index.address.startswith("opensearch"):
+            with pytest.raises(UsageError, match="leave out --lookup: it is for the LOOKUP JOIN of Elasticsearch"):
+                backfill_in_place(foreign_settings, beside="lookup")
+        else:
+            backfill_in_place(foreign_settings, beside="lookup")
+            settings = ask(foreign_index.address, "GET", f"/{HELD}/_settings")[HELD]["settings"]["index"]
+            assert (settings["mode"], settings["number_of_shards"]) == ("lookup", "1")
+
+
+class TestDates:
+    """An index whose sequence numbers cannot be searched says by a date what was written."""
+
+    @pytest.fixture
+    def dated(self, foreign_index: Theirs, foreign_settings: Settings) -> Settings:
+        if foreign_index.address.startswith("opensearch"):
+            pytest.skip("OpenSearch has sequence numbers always")
+        body = {
+            "settings": {"number_of_shards": 2, "disable_sequence_numbers": True},
+            "mappings": MAPPING,
+            "aliases": {ALIAS: {}},
+        }
+        ask(foreign_index.address, "PUT", f"/{FIRST}", json.dumps(body))
+        foreign_index.write({name: {**each, "published": "1987/03/01"} for name, each in stories(10).items()})
+        foreign_index.write({f"t{at}": {"headline": f"{at}", "body": story(at)["body"]} for at in range(10, 30)})
+        foreign_index.all()
+        return foreign_settings.changed(fields=f"{FIELDS},changed=published")
+
+    def test_all_are_signed_whether_they_have_a_date_or_not(
+        self, dated: Settings, foreign_index: Theirs, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(checkpoint, "PAGE", 4)  # documents with one date are more than a page
+        backfill_in_place(dated, beside="index")
+        assert pairs(foreign_index, HELD) == {frozenset({f"t{n}", f"t{n + 1}"}) for n in (8, 18, 28)}
+        foreign_index.write({"t40": story(9) | {"published": "2026/01/02"}})
+        foreign_index.delete("t18")
+        foreign_index.all()
+        backfill_in_place(dated, beside="index")
+        assert pairs(foreign_index, HELD) == {frozenset({"t8", "t9", "t40"}), frozenset({"t28", "t29"})}
+        assert f"{FIRST}/t18" not in foreign_index.all(HELD)
+
+    def test_a_search_groups_them(self, dated: Settings, foreign_index: Theirs) -> None:
+        backfill_in_place(dated, beside="index")
+        found = search(wrapped(foreign_index.address))
+        assert found["dedupe"]["groups"]["in_window"] == 27
+
+    def test_without_a_date_it_is_refused(self, dated: Settings, foreign_settings: Settings) -> None:
+        del dated
+        with pytest.raises(UsageError, match="add changed=FIELD to IBIDEM_FIELDS"):
+            backfill_in_place(foreign_settings)
+        with pytest.raises(UsageError, match="add changed=FIELD to IBIDEM_FIELDS"):
+            backfill_in_place(foreign_settings, beside="index")
+
+    def test_more_of_one_date_than_a_search_shows_are_refused(
+        self, dated: Settings, foreign_index: Theirs, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(checkpoint, "PAGE", 2)
+        ask(foreign_index.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index.max_result_window": 5}))
+        with pytest.raises(UsageError, match="have one 'published'; name a field with the time of a change"):
+            backfill_in_place(dated, beside="index")
+
+
+class TestWhatIsTheirs:
+    def test_ibidem_writes_nothing_into_the_index(
+        self, beside: Theirs, foreign_settings: Settings, foreign_engine: Engine, tmp_path: Path
+    ) -> None:
+        before = state(beside)
+        (tmp_path / "new.jsonl").write_text('{"id": "new", "text": "a text"}')
+        with pytest.raises(UsageError, match=f"the signatures of '{FIRST}' are beside it"):
+            ingest(IngestRequest([str(tmp_path)]), foreign_settings)
+        with pytest.raises(UsageError, match="writes nothing into it"):
+            foreign_engine.delete(["t8"], 1)
+        save_preset(foreign_engine, "own", PRESETS["scans"])
+        assert state(beside) == before
+
+    def test_a_preset_of_an_index_without_signatures_adds_no_field(
+        self, foreign_index: Theirs, foreign_engine: Engine
+    ) -> None:
+        foreign_index.make()
+        before = state(foreign_index)
+        save_preset(foreign_engine, "own", PRESETS["scans"])
+        assert "own" in stored_presets(foreign_engine)
+        assert state(foreign_index) == before
+
+
+class TestReports:
+    def test_groups_are_counted_and_named_by_its_documents(self, beside: Theirs, foreign_engine: Engine) -> None:
+        beside.write({"t50": story(50)})
+        beside.all()
+        counted = index_groups(foreign_engine)
+        assert (len(counted.names), len(counted.grouping.leads), counted.unsigned) == (31, 28, 1)
+        copies = {(FIRST, f"t{n}") for n in (8, 9, 18, 19, 28, 29)}
+        assert {(each.index, each.id) for each in counted.members()} == copies
+        stored = StoredReport(foreign_engine)
+        assert {(each.index, each.id) for each in stored.members()} == copies
+        largest: Any = stored.as_json()["largest"]
+        assert {int(each["title"].removeprefix("Story ")) // 10 for each in largest} == {0, 1, 2}
+
+    def test_a_document_is_inspected_among_those_that_may_be_seen(self, beside: Theirs, foreign_engine: Engine) -> None:
+        (found,) = inspect(foreign_engine, "t8").duplicates
+        assert (found.index, found.id, found.title, found.level) == (FIRST, "t9", "Story 9", "identical")
+        (found,) = duplicates_of(story(8)["body"]["content"], engine=foreign_engine, level="identical")[:1]
+        assert found.index == FIRST
+        beside.delete("t9")
+        beside.all()
+        assert inspect(foreign_engine, "t8").duplicates == []
 
 
 class TestSearch:

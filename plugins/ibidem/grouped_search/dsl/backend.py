@@ -339,7 +339,7 @@ class DslBackend(backend.SearchBackend):
     def may_pin(self) -> bool:
         """Return whether sequence numbers order the writes, so that a ranking can be repeated."""
         is_new = self._view.newest is None and not self.search.target.point
-        return self.layout.shards == 1 and is_new and not self._ranks_as_a_whole()
+        return self.layout.numbers_writes and is_new and not self._ranks_as_a_whole()
 
     def learn(self, answer: Mapping[str, Any], newest: int) -> None:
         """Store the response without its hits, and the highest sequence number among the matches."""
@@ -375,7 +375,7 @@ def does(search: DslSearch, layout: Layout) -> bool:
     """Return whether the plugin supports a request, except for aggregations that need the groups."""
     # The filter against later writes would be explained too.
     request = search.request
-    if (request.cursor and "explain" in search.display) or search.joins or layout.beside:
+    if (request.cursor and "explain" in search.display) or search.joins:
         return False
     if not request.takes_all:
         return decides(request)

@@ -56,14 +56,22 @@ class Calls {
 
     /** Reads records next to indexes; empty if they are missing or the caller may not read them. */
     final void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next, Consumer<Exception> failure) {
-        send(InnerRequests.ledger(slice), inContext(ActionListener.wrap(answer -> next.accept(batch(answer)), error -> {
+        LedgerCache.Batch none = new LedgerCache.Batch(List.of(), null);
+        ActionListener<SearchResponse> listener =
+                ActionListener.wrap(answer -> next.accept(batch(answer)), failure::accept);
+        send(InnerRequests.ledger(slice), inContext(orElse(listener, () -> next.accept(none))));
+    }
+
+    /** Does something else where an index is missing or the caller may not read it. */
+    static <T> ActionListener<T> orElse(ActionListener<T> listener, Runnable hidden) {
+        return ActionListener.wrap(listener::onResponse, error -> {
             RestStatus status = ExceptionsHelper.status(error);
             if (status == RestStatus.FORBIDDEN || status == RestStatus.NOT_FOUND) {
-                next.accept(new LedgerCache.Batch(List.of(), null));
+                hidden.run();
             } else {
-                failure.accept(error);
+                listener.onFailure(error);
             }
-        })));
+        });
     }
 
     private static LedgerCache.Batch batch(SearchResponse answer) {

@@ -13,10 +13,12 @@ import org.opensearch.action.search.SearchRequest;
  * @param ranked the most hits that it ranks
  * @param indexes the indexes that it searches; empty if there are none, or if only its hits name them
  * @param ledgers the indexes of records next to them
+ * @param beside the indexes that hold their signatures
  */
 record DeepSearch(
         SearchRequest request,
         List<Map<String, Object>> raised,
         int ranked,
         List<String> indexes,
-        Set<String> ledgers) {}
+        Set<String> ledgers,
+        Set<String> beside) {}

@@ -239,6 +239,20 @@ final class InnerRequests {
         return Engine.pastPipelines(request).indicesOptions(IndicesOptions.lenientExpandOpen());
     }
 
+    /** Asks for the packed values of documents in the indexes that hold the signatures of theirs. */
+    static SearchRequest signatures(Collection<String> indexes, List<Name> names) {
+        SearchSourceBuilder source = new SearchSourceBuilder()
+                .query(ids(names.stream().map(Name::key).toList()))
+                .size(names.size())
+                .trackTotalHits(false)
+                .fetchSource(false)
+                .storedField(
+                        NO_FIELDS) // packed values name their documents, and ids would be loaded from stored fields
+                .docValueField(PackedField.NAME);
+        SearchRequest request = new SearchRequest(indexes.toArray(String[]::new), source);
+        return Engine.pastPipelines(request).allowPartialSearchResults(false);
+    }
+
     private QueryBuilder nameFilter(Collection<Name> names) {
         Map<String, List<String>> byIndex = new LinkedHashMap<>();
         names.forEach(name -> byIndex.computeIfAbsent(name.index(), index -> new ArrayList<>())

@@ -5,6 +5,7 @@ import ibidem.core.Memory;
 import ibidem.core.Request;
 import java.util.Collection;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.cluster.metadata.IndexMetadata;
@@ -91,6 +92,25 @@ record Nodes(
 
     /** Returns the existing indexes of records next to these names and indexes. */
     Set<String> ledgers(String[] names, Collection<String> indexes) {
+        return find(names, indexes, "");
+    }
+
+    /** Returns the existing indexes of signatures beside indexes that hold none themselves. */
+    Set<String> beside(String[] names, Collection<String> indexes) {
+        Set<String> found = find(names, indexes, Ledgers.SIGNATURES);
+        found.removeIf(name -> !holdsSignatures(name));
+        return indexes.stream().allMatch(this::holdsSignatures) ? Set.of() : found;
+    }
+
+    private boolean holdsSignatures(String name) {
+        IndexMetadata index = metadata.current().index(name);
+        return index != null
+                && index.mapping() != null
+                && index.mapping().sourceAsMap().get("_meta") instanceof Map<?, ?> meta
+                && meta.containsKey("ibidem");
+    }
+
+    private Set<String> find(String[] names, Collection<String> indexes, String suffix) {
         var current = metadata.current();
         return Ledgers.find(
                 names,
@@ -98,6 +118,7 @@ record Nodes(
                 index -> current.hasIndex(index)
                         ? current.index(index).getAliases().keySet()
                         : Set.of(),
+                suffix,
                 current.getIndicesLookup()::containsKey);
     }
 }

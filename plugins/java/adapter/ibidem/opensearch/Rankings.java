@@ -40,7 +40,9 @@ final class Rankings {
         SearchRequest deep = Engine.rankAs(request, new SearchRequest(request).source(source));
         check(deep); // with the parts of a retriever that ranks alone
         List<String> indexes = nodes.indexes(request);
-        return new DeepSearch(deep, depth.raised(), ranked, indexes, nodes.ledgers(request.indices(), indexes));
+        String[] names = request.indices();
+        return new DeepSearch(
+                deep, depth.raised(), ranked, indexes, nodes.ledgers(names, indexes), nodes.beside(names, indexes));
     }
 
     private static void check(SearchRequest request) {

@@ -14,12 +14,15 @@ import ibidem.core.ResultList;
 import ibidem.core.StoredSearch;
 import ibidem.core.Way;
 import ibidem.lucene.GroupSpec;
+import java.util.Arrays;
 import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.Objects;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Collectors;
 import org.apache.lucene.search.TotalHits;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.action.search.SearchResponse;
@@ -165,6 +168,30 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     @Override
     public void documents(Set<Name> names, Consumer<SearchResponse> next) {
         sendWhole(inner.page(names), next);
+    }
+
+    @Override
+    public void signatures(List<Name> names, Consumer<List<byte[]>> next) {
+        Set<String> beside = deep.beside();
+        if (indexes().isEmpty()) {
+            beside = nodes.beside(
+                    request.indices(), names.stream().map(Name::index).collect(Collectors.toSet()));
+        }
+        if (beside.isEmpty()) {
+            next.accept(List.of());
+            return;
+        }
+        ActionListener<SearchResponse> values =
+                onAnswer(response -> compute(response, () -> next.accept(values(response))));
+        send(InnerRequests.signatures(beside, names), orElse(values, () -> next.accept(List.of())));
+    }
+
+    private static List<byte[]> values(SearchResponse response) {
+        Responses responses = new Responses();
+        return Arrays.stream(responses.hits(response))
+                .map(hit -> PackedField.read(responses.value(hit, PackedField.NAME)))
+                .filter(Objects::nonNull)
+                .toList();
     }
 
     @Override

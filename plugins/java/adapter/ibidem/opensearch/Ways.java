@@ -43,7 +43,9 @@ final class Ways extends Calls {
     /** Finds the way of a request. */
     void choose(Request dedupe) {
         Set<String> names = deep.ledgers();
-        String lack = Engine.lackOfPass(nodes.cluster().state().nodes());
+        String lack = deep.beside().isEmpty()
+                ? Engine.lackOfPass(nodes.cluster().state().nodes())
+                : Way.BESIDE;
         String caller = nodes.caller();
         String target = String.join(",", request.indices()) + "\n" + caller;
         ledgers.overrides()

@@ -102,7 +102,15 @@ public final class GroupedSearch<R, H, P> {
             return;
         }
         Ranking<P> ranking = Ranking.of(responses, hits, reading.depth(), searches.byScoreAlone());
-        listenToReaders(ranking);
+        List<Name> lacking = ranking.rows().lacking();
+        if (lacking.isEmpty()) {
+            listenToReaders(ranking);
+            return;
+        }
+        searches.signatures(lacking, values -> {
+            ranking.rows().fill(values);
+            listenToReaders(ranking);
+        });
     }
 
     /** Returns whether unread hits might rank before a read one: all beyond the window have one score. */
@@ -166,7 +174,10 @@ public final class GroupedSearch<R, H, P> {
     private void answer(Ranking<P> ranking, Page page, Map<Name, H> documents) {
         long tookMillis = tookMillis();
         Map<String, Object> account = page.account(new Page.Outcome(
-                responses.total(first), !responses.isTimedOut(first), ranking.rows().missing, tookMillis));
+                responses.total(first),
+                !responses.isTimedOut(first),
+                ranking.rows().missing(),
+                tookMillis));
         answer(ranking.items(page, documents), account, tookMillis);
     }
 

@@ -42,6 +42,12 @@ public interface InnerSearches<R, H, P> {
     /** Reads documents as they are shown, those that still match. */
     void documents(Set<Name> names, Consumer<R> next);
 
+    /**
+     * Reads the packed values of documents from the indexes of signatures beside theirs; none where there are no such
+     * indexes, or the caller may not read them.
+     */
+    void signatures(List<Name> names, Consumer<List<byte[]>> next);
+
     /** Reads the documents of groups that shards know in part. */
     void members(Set<String> groups, Consumer<FoundGroups<H>> next);
 

@@ -16,6 +16,9 @@ import java.util.stream.Stream;
  * @param settlements what indexes say of their groups
  */
 public record Ledgers(LedgerCache<Verdict> overrides, LedgerCache<Way.State> settlements) {
+    /** Behind the names of indexes that hold the signatures of others. */
+    public static final String SIGNATURES = "-signatures";
+
     /** Makes the caches of a node. */
     public static Ledgers of() {
         return new Ledgers(
@@ -24,24 +27,26 @@ public record Ledgers(LedgerCache<Verdict> overrides, LedgerCache<Way.State> set
     }
 
     /**
-     * Returns the existing indexes of records: next to the names in the request, to the indexes and to their aliases.
+     * Returns the existing indexes of ibidem's own next to the names in the request, to the indexes and to their aliases.
      *
      * @param names the names of indexes in the request
      * @param indexes the indexes
      * @param aliases returns the aliases of an index
+     * @param suffix behind their names: empty for records, {@link #SIGNATURES} for signatures
      * @param exists returns whether an index exists
      */
     public static Set<String> find(
             String[] names,
             Collection<String> indexes,
             Function<String, Collection<String>> aliases,
+            String suffix,
             Predicate<String> exists) {
         return Stream.of(
                         Arrays.stream(names),
                         indexes.stream(),
                         indexes.stream().flatMap(index -> aliases.apply(index).stream()))
                 .flatMap(each -> each)
-                .map(name -> ".ibidem-" + name)
+                .map(name -> ".ibidem-" + name + suffix)
                 .filter(exists)
                 .collect(Collectors.toCollection(LinkedHashSet::new));
     }

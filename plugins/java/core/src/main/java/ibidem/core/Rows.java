@@ -2,8 +2,11 @@ package ibidem.core;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.BitSet;
 import java.util.Comparator;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
 
 /** The hits of a window in rank order: the name of each, and its values for grouping. */
 public final class Rows {
@@ -12,22 +15,47 @@ public final class Rows {
 
     public final Packed[] packed;
     public final List<Name> names;
-    /** Whether some hit was never signed, or holds the value of another document. */
-    public final boolean missing;
+    /** Which were never signed, or hold the value of another document. */
+    private final BitSet lacking = new BitSet();
 
     private Rows(Row[] rows) {
         order = new int[rows.length];
         packed = new Packed[rows.length];
         Name[] all = new Name[rows.length];
-        boolean unsigned = false;
         for (int at = 0; at < rows.length; at++) {
             order[at] = rows[at].at;
             packed[at] = rows[at].packed;
             all[at] = rows[at].name;
-            unsigned |= rows[at].missing;
+            lacking.set(at, rows[at].missing);
         }
         names = List.of(all);
-        missing = unsigned;
+    }
+
+    /** Returns whether some hit was never signed, or holds the value of another document. */
+    public boolean missing() {
+        return !lacking.isEmpty();
+    }
+
+    /** Returns the documents of such hits. */
+    List<Name> lacking() {
+        return lacking.stream().mapToObj(names::get).toList();
+    }
+
+    /**
+     * Gives such hits the values of an index of signatures.
+     *
+     * @param values packed values, each of which has the key of its document
+     */
+    void fill(List<byte[]> values) {
+        Map<String, byte[]> byKey = new HashMap<>();
+        values.forEach(value -> byKey.put(Packed.id(value), value));
+        for (int at = lacking.nextSetBit(0); at >= 0; at = lacking.nextSetBit(at + 1)) {
+            byte[] value = byKey.get(names.get(at).key());
+            if (value != null) {
+                packed[at] = Packed.read(value);
+                lacking.clear(at);
+            }
+        }
     }
 
     private record Row(int at, float score, Name name, Packed packed, boolean missing) {}

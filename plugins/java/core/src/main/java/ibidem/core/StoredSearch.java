@@ -99,7 +99,7 @@ public final class StoredSearch<R, H, P> {
             items.add(item(page, group, group.lead(), hits));
             group.followers().forEach(row -> items.add(item(page, group, row, hits)));
         }
-        Map<String, Object> account = page.account(found, rows.missing, tookMillis);
+        Map<String, Object> account = page.account(found, rows.missing(), tookMillis);
         searches.answer(new ResultList<>(items, found.highest(), request.collapse(), account, tookMillis));
     }
 

@@ -17,6 +17,9 @@ public record Way(String by, String rule, String why, Request request, State sta
     public static final String STORED = "stored";
     public static final String CONTENT = "content";
     public static final String WINDOW = "window";
+    /** Why groups are not used where signatures are in another index. */
+    public static final String BESIDE = "signatures are beside the index, and may be late";
+
     private static final String OF_REQUEST = "request";
     /** Share of documents without a settled group above which groups are not used unasked. */
     private static final double LACKING = 0.01;
@@ -112,14 +115,14 @@ public record Way(String by, String rule, String why, Request request, State sta
         if (request.values().containsKey("window")) {
             return "window=" + request.values().get("window") + " is given";
         }
+        if (!lack.isEmpty()) {
+            return lack;
+        }
         if (WINDOW.equals(state.checkpoint.get("by"))) {
             return "the index is set to window";
         }
         if (state.done().isEmpty()) {
             return "groups were never settled";
-        }
-        if (!lack.isEmpty()) {
-            return lack;
         }
         return policy.near() ? reasonAgainstGroups(state, policy, own) : reasonAgainstContent(state);
     }

@@ -89,7 +89,7 @@ class LedgerCacheTest {
     @Test
     void recordsAreLookedForNextToTheNamesOfARequestTheIndexesAndTheirAliases() {
         Set<String> found =
-                Ledgers.find(new String[] {"news-1"}, Set.of("news-1"), index -> Set.of("news"), name -> true);
+                Ledgers.find(new String[] {"news-1"}, Set.of("news-1"), index -> Set.of("news"), "", name -> true);
         assertEquals(Set.of(".ibidem-news-1", ".ibidem-news"), found);
     }
 

@@ -103,6 +103,11 @@ final class OneRanking
     }
 
     @Override
+    public void signatures(List<Name> names, Consumer<List<byte[]>> next) {
+        next.accept(List.of());
+    }
+
+    @Override
     public void members(Set<String> groups, Consumer<FoundGroups<Hit>> next) {
         throw new UnsupportedOperationException("no groups are stored");
     }
