@@ -114,15 +114,6 @@ BROKER_OPTIONS = (
 BROKERS = ("amqp", "amqps", "redis", "rediss")
 
 
-def file_path(url: str) -> Path:
-    """Return the path in a `sqlite:///` URL: three slashes relative, four absolute.
-
-    >>> str(file_path("sqlite:///.ibidem/index.sqlite")), str(file_path("sqlite:////var/index.sqlite"))
-    ('.ibidem/index.sqlite', '/var/index.sqlite')
-    """
-    return Path(urlsplit(url).path[1:])
-
-
 def name_schemes(schemes: Sequence[str]) -> str:
     """Name the kinds of addresses; those with TLS are left out.
 
@@ -335,9 +326,7 @@ class Settings(BaseSettings):
     @field_validator("broker")
     @classmethod
     def _known_broker(cls, url: str) -> str:
-        if not url or url.startswith("filesystem://"):  # a queue in a folder, in whose place processes of one's own are
-            return ""
-        return check_options(check_scheme(url, BROKERS), BROKER_OPTIONS)
+        return check_options(check_scheme(url, BROKERS), BROKER_OPTIONS) if url else ""
 
     @field_validator("fields")
     @classmethod
