@@ -4,11 +4,9 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
 
 from ibidem_core.errors import EngineError, NoIndex, Unavailable
 from ibidem_engines.cluster.client import TIMEOUT, Failure
@@ -123,10 +121,6 @@ def classify_engine_error(error: IbidemError) -> tuple[int, str]:
     if isinstance(error, Unavailable):
         return 503, "unavailable_exception"
     return (502, "bad_gateway_exception") if isinstance(error, EngineError) else (500, "exception")
-
-
-def as_response(error: HttpError) -> Response:
-    return Response(orjson.dumps(error.as_json()), error.status, headers=AGAIN.get(error.status), media_type=JSON)
 
 
 # Headers that belong to a status: how to say who one is, and when to come again.
