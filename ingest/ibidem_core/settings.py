@@ -36,12 +36,10 @@ Kind = type[BaseSettings]
 
 
 def variable(name: str) -> str:
-    """Return the environment variable of a setting."""
     return PREFIX + name.upper()
 
 
 def read_environment(kind: Kind, environment: Mapping[str, str]) -> Values:
-    """Read the variables of a process."""
     variables = {name.upper(): value for name, value in environment.items() if name.upper().startswith(PREFIX)}
     names = {variable(name) for name in kind.model_fields}
     _refuse_unknown((name for name in variables if not name.startswith(TESTS)), names)
@@ -349,7 +347,6 @@ class Settings(BaseSettings):
 
     @property
     def workers(self) -> int:
-        """Number of worker processes to start."""
         return self.concurrency or os.cpu_count() or 1
 
     @property

@@ -29,8 +29,6 @@ UNKNOWN = "extra_forbidden"
 
 
 class HttpError(Exception):
-    """A request that ends with an error."""
-
     def __init__(self, status: int, kind: str, reason: str, remedy: str = "") -> None:
         super().__init__(status, kind, reason, remedy)
         self.status = status
@@ -103,7 +101,6 @@ def public_message(error: IbidemError) -> tuple[str, str]:
 
 
 def classify(error: IbidemError) -> tuple[int, str]:
-    """Return status and type."""
     for kind, answer in KNOWN.items():
         if isinstance(error, kind):
             return answer

@@ -93,7 +93,6 @@ def _neighbours(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def hash_bigram(bigram: str) -> int:
-    """Hash two letters."""
     return hash_bytes(bigram.encode("utf-32-le"))
 
 

@@ -160,7 +160,6 @@ class Passage:
 
     @property
     def words(self) -> int:
-        """Number of words in the passage's runs."""
         return sum(run.words for run in self.runs)
 
 
