@@ -25,12 +25,10 @@ def stories(path: str) -> Iterator[dict[str, Any]]:
 
 
 def fts(path: str, table: str) -> None:
-    """Load stories into an FTS5 table."""
     load_fts(((each.get("title", ""), each["text"]) for each in stories(path)), table)
 
 
 def load_fts(rows: Iterator[tuple[str, str]], table: str | Path) -> None:
-    """Load titles and texts into an FTS5 table."""
     with closing(sqlite3.connect(table, isolation_level=None)) as connection:
         connection.execute("pragma journal_mode = wal")
         connection.execute("create virtual table texts using fts5(title, text, tokenize = 'unicode61')")

@@ -50,7 +50,6 @@ def publish(name: str, title: str, lines: Iterable[str], head: Sequence[str] = (
 
 
 def show(lines: Iterable[str]) -> Iterator[str]:
-    """Print lines as they come."""
     for line in lines:
         print(line, flush=True)
         yield line
@@ -80,7 +79,6 @@ def in_turn(works: Sequence[Callable[[], object]], rounds: int, clock: Callable[
 
 
 def took_ms(work: Callable[[], object]) -> float:
-    """Return the elapsed milliseconds of some work."""
     begin = time.perf_counter()
     work()
     return (time.perf_counter() - begin) * 1e3
@@ -96,5 +94,4 @@ def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:
 
 
 def draw_lots(seed: float | str) -> random.Random:
-    """Return random numbers that are the same in each run."""
     return random.Random(seed)  # noqa: S311 - made-up data keeps no secret

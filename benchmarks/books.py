@@ -61,7 +61,6 @@ WORDS = 100_000
 
 
 def books(collections: Path, name: str) -> list[Document]:
-    """Read the documents of a collection."""
     return [item for item in read([collections / name / "docs.jsonl.xz"]) if isinstance(item, Document)]
 
 
@@ -90,7 +89,6 @@ def relation_from(relations: dict[tuple[str, str], dict[str, object]], a: str, b
 
 
 def agrees(label: dict[str, str], relation: str, direction: str) -> bool:
-    """Return whether a relation agrees with its label."""
     text, pages = label["text_relation"], label["pagination"]
     if text == "same_text":
         return relation in (EITHER if pages == "mixed" else (pages,))
@@ -108,14 +106,12 @@ def is_contradicted(label: dict[str, str]) -> bool:
 
 
 def kind(label: dict[str, str]) -> str:
-    """Return a label's kind."""
     if label["text_relation"] == "same_text":
         return f"same text, {label['pagination'].replace('_', ' ')}"
     return "contained" if "contained" in label["text_relation"] else "overlap in part"
 
 
 def relations(collections: Path, tables: Tables) -> Iterator[str]:
-    """Yield the relations of the books with labels."""
     collection = sign_collection(books(collections, ECCO), tables)
     relations = related_pairs(collection)
     with (collections / ECCO / "pairs.tsv").open(encoding="utf-8") as table:
@@ -182,7 +178,6 @@ def scores(collections: Path) -> Iterator[str]:
 
 
 def excerpt(book: Document) -> LongSignatures | None:
-    """Cut an excerpt from the middle of a book."""
     words = book.text.split()
     start = max(0, len(words) // 2 - EXCERPT // 2)
     return sign_long(Document(book.id, " ".join(words[start : start + EXCERPT])))
@@ -194,7 +189,6 @@ def seconds(rounds: int, run: Callable[[], object]) -> float:
 
 
 def costs(collections: Path, tables: Tables, rounds: int) -> Iterator[str]:
-    """Yield the cost of one book and of one pair."""
     documents = books(collections, ECCO)
     pages = [page for book in documents for page in book.text.split("\f")]
     long_book: list[str] = []
@@ -227,7 +221,6 @@ def make_books(sources: Sequence[Document], size: int) -> list[Document]:
 
 
 def growth(collections: Path, tables: Tables) -> Iterator[str]:
-    """Yield the cost of collections of books."""
     sources = books(collections, ECCO)
     yield "| books | groups | signing, s | finding and grouping, s |\n|---|---|---|---|"
     times = []

@@ -30,7 +30,6 @@ CLIENTS: dict[str, Any] = {
 
 
 def batches(stories: Sequence[Record]) -> Iterator[Sequence[Record]]:
-    """Cut stories into requests."""
     return (stories[at : at + BATCH] for at in range(0, len(stories), BATCH))
 
 
@@ -89,7 +88,6 @@ def load(engine: Engine, stories: Sequence[Record]) -> None:
 
 
 def make_engine(url: str, kind: str, name: str = "") -> Engine:
-    """Make an empty index."""
     name = name or f"measured-{kind}"
     remove_indices(url, name)
     engine = open_engine(f"{url}/?layout={kind}", name)
@@ -128,7 +126,6 @@ def segment_bytes(url: str, name: str) -> int:
 
 
 def wait_for(is_done: Callable[[], bool], otherwise: str) -> None:
-    """Wait, a second at a time."""
     for _ in range(PATIENCE):
         if is_done():
             return

@@ -58,7 +58,6 @@ class Rounds:
     played: list[tuple[Round, Played]] = field(default_factory=list)
 
     def row(self) -> str:
-        """Write it as a row of a table."""
         victims = Counter(round_.victim for round_, _ in self.played)
         deaths = ", ".join(f"{name} {count}" for name, count in sorted(victims.items(), key=str))
         repeats = sum(results.attempts > 1 for _, results in self.played)
@@ -77,16 +76,13 @@ class Rounds:
         return f"| {' | '.join(map(str, cells))} |"
 
     def wrong(self) -> list[str]:
-        """List the broken invariants."""
         return [each for _, results in self.played for each in results.wrong]
 
     def count(self, word: str) -> int:
-        """Count the broken invariants, by a word of each."""
         return sum(word in each for each in self.wrong())
 
 
 def pairs(rounds: int) -> Iterator[tuple[Broker, EngineName, int]]:
-    """Divide rounds among the pairs."""
     remaining, shares = rounds, sum(PAIRS.values())
     for (broker, engine), share in PAIRS.items():
         count = min(remaining, -(-rounds * share // shares))
@@ -112,7 +108,6 @@ def one_round(setting: Setting, rng: random.Random, victim: Victim, documents: i
 
 
 def play_rounds(servers: Own, count: int, pair: tuple[Broker, EngineName], seed: int, deadline: float) -> Rounds:
-    """Play the rounds of one pair."""
     broker, engine = pair
     rng = draw_lots(f"{seed} {broker} {engine}")
     rounds = Rounds(f"{broker} to {engine}")
@@ -162,7 +157,6 @@ def lost_nodes(deaths: Sequence[Loss], engine: Clustered) -> Iterator[str]:
 def page(
     seed: int, played_rounds: Sequence[Rounds], nodes: Sequence[Loss], engine: Clustered, mixture: Mixed | None
 ) -> Iterator[str]:
-    """Yield the lines of the page."""
     results = sum(len(each.played) for each in played_rounds)
     if results:
         gaps, twice = (sum(each.count(word) for each in played_rounds) for word in ("lost", "times"))
@@ -183,7 +177,6 @@ def page(
 
 
 def main() -> None:
-    """Play, measure and write."""
     parser = options(__doc__, write=False)
     parser.add_argument("--rounds", type=int, default=200, help="how many rounds; 0 for none")
     parser.add_argument("--seed", type=int, default=1, help="decides everything but how quick the machine is")

@@ -22,7 +22,6 @@ WORDS = 8
 
 
 def generations(stories: Sequence[Record], size: int) -> Iterator[Record]:
-    """Yield so many records, generation after generation."""
     records = (record for number in count() for record in generation(stories, number))
     return islice(records, size)
 
@@ -38,7 +37,6 @@ def generation(stories: Sequence[Record], number: int) -> Iterator[Record]:
 
 
 def shorten(text: str) -> str:
-    """Return the first words of a text."""
     return " ".join(text.split()[:WORDS])
 
 
@@ -60,7 +58,6 @@ def shift(signatures: Signatures, number: int) -> Signatures:
 
 
 def rehash(value: str, number: int) -> str:
-    """Make another value of the same scheme."""
     scheme, _, digits = value.partition(":")
     if not digits or digits.startswith("none"):
         return value

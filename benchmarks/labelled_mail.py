@@ -52,8 +52,6 @@ START = datetime(2004, 5, 3, 9, 0, tzinfo=UTC)
 
 @dataclass(eq=False)
 class Mail:
-    """A mail whose truth is known."""
-
     number: int  # its place in its thread
     thread: int
     language: str  # that of its words
@@ -70,25 +68,20 @@ class Mail:
 
     @property
     def id(self) -> str:
-        """Its id."""
         return f"{self.thread}-{self.number}"
 
     @property
     def address(self) -> str:
-        """Address of its author."""
         return f"{self.name.split()[0].lower()}@example.org"
 
     @property
     def body(self) -> str:
-        """Its body."""
         return "\n".join(line for line, _ in self.lines) + "\n"
 
     def is_held(self) -> bool:
-        """Return whether another mail holds all of it."""
         return any(child.whole and not child.altered for child in self.children)
 
     def source(self, *, headers: bool) -> str:
-        """Write it as a file."""
         head = [
             f"From: {self.name} <{self.address}>",
             f"To: {self.to}",
@@ -107,14 +100,12 @@ class Mail:
 
 @cache
 def vocabulary(language: str) -> tuple[list[str], list[float]]:
-    """Return words of a language with their frequencies."""
     table = sorted(get_frequency_dict(language).items(), key=lambda each: -each[1])[:20_000]
     words = [(word, share) for word, share in table if word.isalpha()]
     return [word for word, _ in words], [share**0.7 for _, share in words]
 
 
 def sentences(draw: random.Random, language: str, count: int) -> list[str]:
-    """Write lines of words."""
     words, weights = vocabulary(language)
     lines: list[str] = []
     for _ in range(count):
@@ -174,7 +165,6 @@ def write_thread(draw: random.Random, number: int, size: int, style: str = "") -
 
 
 def write_body(draw: random.Random, mail: Mail, style: str) -> None:
-    """Write a body in a style."""
     own = [(line, False) for line in mail.own]
     signature = [(line.format(name=mail.name), False) for line in draw.choice(SIGNATURES)]
     footer = [(line, False) for line in FOOTER] if mail.thread % 6 == 0 else []
@@ -224,7 +214,6 @@ def rewrap(line: str) -> list[str]:
 
 
 def introduce(draw: random.Random, mail: Mail, style: str) -> list[tuple[str, bool]]:
-    """Write what introduces a quotation."""
     parent = mail.parent
     if parent is None:
         return []

@@ -97,7 +97,6 @@ Texts = Iterator[tuple[str, str]]
 
 
 def prose(folder: Path, language: str) -> Texts:
-    """Read the help of a desktop and a handbook."""
     share = folder / "usr" / "share"
     pages = sorted((share / "help" / HELP.get(language, language)).rglob("*.page"))
     book = share / "doc" / "debian-handbook" / "html" / HANDBOOK.get(language, f"{language}-{language.upper()}")
@@ -129,7 +128,6 @@ def messages(folder: Path, language: str) -> Texts:
 
 
 def help_pages(folder: Path, language: str) -> Texts:
-    """Read the help of LibreOffice."""
     pages = folder / "usr" / "share" / "libreoffice" / "help" / language / "text"
     for path in sorted(pages.rglob("*.html")):
         text = re.sub(r"(?s)^.*?<body|<(script|style|header|aside|footer)\b.*?</\1>", " ", path.read_text())
@@ -137,7 +135,6 @@ def help_pages(folder: Path, language: str) -> Texts:
 
 
 def office(folder: Path, language: str) -> Texts:
-    """Read the help of LibreOffice as one text."""
     yield "office", " ".join(text for _, text in help_pages(folder, language))
 
 
@@ -175,8 +172,6 @@ def is_translated(text: str) -> bool:
 
 
 def confuse_letters(text: str, rate: float, letters: Sequence[str], rng: random.Random) -> str:
-    """Read so many letters as others of the language."""
-
     def confuse(letter: str) -> str:
         alike = CONFUSED.get(letter.lower())
         return rng.choice(alike if alike and rng.random() < 0.8 else letters)
@@ -210,7 +205,6 @@ def row(kind: str, language: str, documents: Sequence[Document], folder: str) ->
 
 
 def figures(true: set[Pair], pairs: set[Pair], clean_pairs: set[Pair]) -> str:
-    """Write recall and precision."""
     figures = PairFigures.measure(true, {pair for pair in pairs if not is_clean_pair(pair, clean_pairs)})
     return f"{figures.recall:.3f} ({figures.precision:.3f})"
 
@@ -222,7 +216,6 @@ def is_clean_pair(pair: Pair, clean_pairs: set[Pair]) -> bool:
 
 
 def rows(folder: Path, limit: int) -> Iterator[str]:
-    """Measure each language of the collections."""
     heads = [f"{name}, {rate:.0%} misread".replace("%", " %") for rate in RATES for name in NAMES]
     yield f"| texts | language | pieces | terms | {' | '.join(heads)} |"
     yield f"|{'---|' * (4 + len(heads))}"

@@ -88,7 +88,6 @@ def score(mails: Sequence[Mail], find: Callable[[str], Flags]) -> tuple[float, f
 
 
 def parting(threads: int) -> Iterator[str]:
-    """Yield the figures of quoted lines."""
     by_style = {
         style: [
             mail
@@ -111,7 +110,6 @@ def parting(threads: int) -> Iterator[str]:
 
 
 def document(mail: Mail, *, headers: bool) -> Document:
-    """Make a document of a mail, with or without the ids in its head."""
     source = f"{mail.name} <{mail.address}>"
     meta: dict[str, object] = {"type": "mail", "from": source, "to": mail.to, "subject": bare_subject(mail.subject)}
     if headers:
@@ -122,7 +120,6 @@ def document(mail: Mail, *, headers: bool) -> Document:
 
 
 def make_threads(count: int) -> list[Mail]:
-    """Make threads of one to nine mails, in any order."""
     mails: list[Mail] = []
     for number in range(count):
         draw = random.Random(f"thread {number}")  # noqa: S311
@@ -160,7 +157,6 @@ def judge(forest: Forest, mails: Sequence[Mail]) -> Sequence[float]:
 
 
 def f1(truth: set[str], found: set[str]) -> tuple[float, float, float]:
-    """Return precision, recall and F1."""
     right = len(truth & found)
     precision, recall = right / max(1, len(found)), right / max(1, len(truth))
     return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)

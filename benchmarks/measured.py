@@ -14,7 +14,6 @@ CODE = ("benchmarks", "ingest", "mappings", "plugins", "workers", "pyproject.tom
 
 
 def write(name: str, title: str, lines: Iterable[str]) -> Path:
-    """Write a page of figures."""
     FIGURES.mkdir(exist_ok=True)
     path = FIGURES / f"{name}.md"
     path.write_text("\n".join([f"# {title}", "", conditions(), "", *lines]).rstrip() + "\n", encoding="utf-8")
@@ -65,6 +64,5 @@ def commit() -> str:
 
 
 def ask_git(*arguments: str) -> str:
-    """Return the output of a git command."""
     command = ["git", "-C", str(ROOT), *arguments]
     return subprocess.run(command, capture_output=True, text=True, check=True).stdout.strip()

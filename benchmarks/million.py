@@ -55,8 +55,6 @@ USUAL = ("sqlite", "opensearch")
 
 @dataclass(slots=True)
 class StageCost:
-    """Cost of a stage."""
-
     elapsed: float = 0.0  # seconds by the clock
     own: float = 0.0  # processor seconds of the process
     server: float = 0.0  # those of the server
@@ -65,7 +63,6 @@ class StageCost:
     load: float = field(default_factory=lambda: os.getloadavg()[0])
 
     def add(self, url: str, work: Callable[[], object]) -> None:
-        """Do a part of the work of the stage."""
         server, own, began = server_seconds(url), time.process_time(), time.perf_counter()
         work()
         self.elapsed += time.perf_counter() - began
@@ -76,7 +73,6 @@ class StageCost:
 
     @property
     def processor(self) -> float:
-        """Processor seconds of both."""
         return self.own + self.server
 
 
@@ -117,13 +113,11 @@ def load(  # noqa: PLR0913 - what, where and how
 
 
 def exhaust(values: Iterator[object]) -> None:
-    """Go through values."""
     for _ in values:
         pass
 
 
 def settle(address: str, url: str) -> Costs:
-    """Settle all documents."""
     cost = StageCost()
     with closing(open_engine(address, INDEX)) as engine:
         cost.add(url, partial(settle_all, engine))
@@ -147,7 +141,6 @@ def put(work: Callable[[], Costs], costs: "SimpleQueue[Costs]") -> None:
 
 
 def rows(address: str, url: str, collection: Path, folder: str, sizes: Sequence[int]) -> Iterator[str]:
-    """Yield a row for each stage of each size."""
     previous: tuple[int, float] | None = None
     for size in sizes:
         costs = apart(partial(load, address, url, collection, folder, size))
@@ -180,7 +173,6 @@ def check(engine: Engine, size: int) -> int:
 
 
 def disk_bytes(address: str, url: str) -> int:
-    """Return the bytes of an index on the disk."""
     if not url:
         path = Path(address.removeprefix("sqlite:///"))
         return sum(each.stat().st_size for each in path.parent.glob(f"{path.name}*"))
@@ -189,7 +181,6 @@ def disk_bytes(address: str, url: str) -> int:
 
 
 def remove(address: str, url: str) -> None:
-    """Remove an index."""
     if url:
         remove_indices(url, INDEX)
     else:

@@ -42,7 +42,6 @@ def body(words: str, size: int) -> dict[str, Any]:
 
 
 def load(url: str, stories: Sequence[Record], index: str) -> None:
-    """Make a new index, with its groups settled."""
     remove_indices(url, index)
     engine = open_engine(url, index)
     engine.create()
@@ -54,7 +53,6 @@ def load(url: str, stories: Sequence[Record], index: str) -> None:
 
 
 def sign_stories(source: Path, count: int | None) -> list[Record]:
-    """Read and sign stories."""
     documents = [each for each in islice(read([source]), count) if isinstance(each, Document)]
     with tempfile.TemporaryDirectory() as folder:
         tables = Tables(Path(folder))

@@ -71,12 +71,10 @@ def lines(before: Sequence[str], outcomes: Sequence[Outcome], mark: str) -> Iter
 
 
 def begin_with(lines: Sequence[str], start: str) -> list[str]:
-    """Return the lines that begin so."""
     return [each for each in lines if each.startswith(start)]
 
 
 def main() -> None:
-    """Try, and write."""
     parser = options(__doc__, write=False)
     parser.add_argument("--engine", choices=tuple(NODE), default="opensearch", help="whose nodes")
     parser.add_argument("--rounds", type=int, default=1, help="how often each trouble comes")

@@ -39,7 +39,6 @@ def main() -> None:
 
 
 def table(characters: int) -> list[str]:
-    """Yield the introduction of the page."""
     return [
         f"Megabytes that a process holds at most while it signs one document of {characters:,} characters, with the",
         "interpreter, the libraries and the table of word frequencies; then what of this the document takes, in all",
@@ -49,7 +48,6 @@ def table(characters: int) -> list[str]:
 
 
 def measure(shapes: list[str], characters: int) -> Iterator[str]:
-    """Measure shape by shape."""
     yield from ("| shape | most, MB | the document, MB | per million characters, MB |", "|---|---|---|---|")
     with tempfile.TemporaryDirectory(prefix="ibidem-peak-") as folder:
         path = Path(folder) / "text"
@@ -62,7 +60,6 @@ def measure(shapes: list[str], characters: int) -> Iterator[str]:
 
 
 def peak(path: Path, characters: int) -> str:
-    """Sign a document in this process."""
     with tempfile.TemporaryDirectory(prefix="ibidem-peak-") as folder:
         tables = Tables(Path(folder))
         sign([Document("a", "the court so held " * 100)], tables)
@@ -80,7 +77,6 @@ def most_mb() -> float:
 
 
 def word_text(characters: int, size: int, separator: str = " ") -> str:
-    """Make a text of random words."""
     words = characters // (size + len(separator)) + 1
     letters = RNG.choices(LETTERS, k=words * size)
     return separator.join("".join(letters[at : at + size]) for at in range(0, len(letters), size))
@@ -93,7 +89,6 @@ def prose(characters: int) -> str:
 
 
 def character_text(first: int, last: int) -> Callable[[int], str]:
-    """Make texts of random characters of a range."""
     return lambda characters: "".join(map(chr, RNG.choices(range(first, last), k=characters)))
 
 

@@ -40,13 +40,11 @@ def shingles(text: str, size: int) -> list[bytes]:
 
 
 def min_hashes(documents: Sequence[Document], seed: int) -> list[MinHash]:
-    """Sign documents with datasketch."""
     shingle_sets = (set(shingles(document.text, 5)) for document in documents)
     return list(MinHash.bulk(shingle_sets, num_perm=PERMUTATIONS, seed=seed, hashfunc=xxhash.xxh32_intdigest))
 
 
 def datasketch_pairs(names: Sequence[str], hashes: Sequence[MinHash], threshold: float) -> set[Pair]:
-    """Find pairs with datasketch's index."""
     index = MinHashLSH(threshold=threshold, num_perm=PERMUTATIONS)
     pairs = set()
     for at, (name, each) in enumerate(zip(names, hashes, strict=True)):
@@ -78,7 +76,6 @@ def simhash_pairs(documents: Sequence[Document]) -> Mapping[int, set[Pair]]:
 
 
 def simhash(text: str) -> int:
-    """Sign a text: 64 bits."""
     counts = Counter(shingle.decode() for shingle in shingles(text, 3))
     weights = {shingle: min(count, HEAVIEST) for shingle, count in counts.items()}
     value: int = Simhash(weights, hashfunc=xxhash.xxh64_intdigest).value

@@ -18,20 +18,16 @@ from servers.indices import ask
 
 @dataclass(frozen=True, slots=True)
 class TimeCost:
-    """Cost of some work, in seconds."""
-
     elapsed: float  # by the clock
     client: float  # processor time of this process and of its ended children
     server: float  # processor time of the server; 0 where there is none
 
     @property
     def processor(self) -> float:
-        """Processor time of both."""
         return self.client + self.server
 
 
 def measure_cost(work: Callable[[], object], url: str = "") -> TimeCost:
-    """Measure the cost of some work."""
     server, client, begin = server_seconds(url), client_seconds(), time.perf_counter()
     work()
     return TimeCost(time.perf_counter() - begin, client_seconds() - client, server_seconds(url) - server)
@@ -50,7 +46,6 @@ def server_seconds(url: str) -> float:
 
 @cache
 def node_processes(url: str) -> tuple[int, ...]:
-    """Ask a server for the numbers of its nodes' processes."""
     nodes = ask(url, "GET", "/_nodes/process")["nodes"].values()
     return tuple(int(each["process"]["id"]) for each in nodes)
 

@@ -63,8 +63,6 @@ ROW_THRESHOLDS = (0.5, 0.7, 0.8)  # thresholds of datasketch that have a row, ne
 
 @dataclass(frozen=True, slots=True)
 class LabelledCollection:
-    """A collection with labels."""
-
     name: str  # its folder
     labels: str  # the file of labels
     level: Level  # the level to measure
@@ -103,8 +101,6 @@ COLLECTIONS = (
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Truth:
-    """Ground truth of a collection."""
-
     ids: Sequence[str]  # its documents
     pairs: set[Pair]  # pairs that are duplicates
     unjudged: set[Pair]  # pairs without a judgement, which are not counted
@@ -114,7 +110,6 @@ class Truth:
     def build(
         cls, folder: Path, target: LabelledCollection, ids: Sequence[str], title: Mapping[str, int] | None = None
     ) -> "Truth":
-        """Read the labels of a collection and halve it."""
         anything = parse_condition("")
         pairs = read_pairs(folder / target.labels, parse_condition(target.positive), ids)
         if target.also:
@@ -136,14 +131,11 @@ class Truth:
         )
 
     def second_pairs(self, pairs: set[Pair]) -> set[Pair]:
-        """Keep the pairs of the second half."""
         return {pair for pair in pairs if pair[0] in self.second}
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """Figures of a method on a collection."""
-
     method: str  # its name
     # Precision, recall and F1 on the half that no threshold was chosen on; means over seeds.
     second: tuple[float, float, float]
@@ -151,14 +143,12 @@ class Row:
 
     @classmethod
     def measure(cls, method: str, truth: Truth, runs: Sequence[set[Pair]]) -> "Row":
-        """Measure the pairs that a method found, one set for each seed."""
         halves = [truth.second_figures(pairs) for pairs in runs]
         means = [statistics.mean(getattr(each, name) for each in halves) for name in ("precision", "recall", "f1")]
         return cls(method, (means[0], means[1], means[2]), tuple(truth.figures(pairs).f1 for pairs in runs))
 
     @property
     def mean(self) -> float:
-        """The mean F1 over the whole."""
         return statistics.mean(self.f1)
 
     def __str__(self) -> str:
@@ -194,7 +184,6 @@ def tune_row(truth: Truth, collection: Collection, rule: Policy) -> Row:
 
 
 def peer_rows(truth: Truth, documents: Sequence[Document], seeds: int) -> Iterator[Row]:
-    """Measure the other methods."""
     yield from datasketch_rows(truth, documents, seeds)
     by_bits = {
         bits: Row.measure(f"SimHash, {bits} bits", truth, [pairs]) for bits, pairs in simhash_pairs(documents).items()
@@ -215,7 +204,6 @@ def datasketch_rows(truth: Truth, documents: Sequence[Document], seeds: int) -> 
 
 
 def selection(rows: Mapping[float, Row], thresholds: Sequence[float]) -> Iterator[Row]:
-    """Yield the rows of fixed thresholds, and the best one."""
     best = max(rows, key=lambda key: rows[key].mean)
     yield from (rows[key] for key in thresholds if key != best)
     yield Row(f"{rows[best].method}, its best", rows[best].second, rows[best].f1)
@@ -239,7 +227,6 @@ def evidence_line(truth: Truth, collection: Collection, policy: Policy) -> str:
 
 
 def set_line(location: str, sets: SetFigures) -> str:
-    """Write the line of sets, with their recall and precision."""
     recall = sets.agree / max(1, sets.agree + sets.missed)
     precision = sets.agree / max(1, sets.agree + sets.over)
     text = f"{sets.agree:,} agree, {sets.missed:,} missed, {sets.over:,} over"
@@ -295,7 +282,6 @@ def main() -> None:
 
 
 def sections(targets: Sequence[LabelledCollection], collections: Path, folder: Path, seeds: int) -> Iterator[str]:
-    """Yield the section of each collection, and the table of all."""
     rows = []
     for target in targets:
         row = yield from section(target, collections / target.name, Tables(folder), seeds)

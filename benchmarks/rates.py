@@ -14,19 +14,15 @@ JSON = {"content-type": "application/json"}
 
 @dataclass(frozen=True)
 class Rate:
-    """Answers to clients."""
-
     seconds: float  # duration of the test
     errors: int  # requests without a good answer
     took: Sequence[float]  # milliseconds of each answer
 
     @property
     def per_second(self) -> float:
-        """Answers a second."""
         return len(self.took) / self.seconds
 
     def row(self, name: str) -> str:
-        """Write it as a row of a table."""
         times = sorted(self.took)
         slow_ms = times[int(len(times) * 0.95)]
         return f"| {name} | {self.per_second:.0f} | {statistics.median(times):.0f} | {slow_ms:.0f} | {self.errors} |"

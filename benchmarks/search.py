@@ -119,7 +119,6 @@ def client_ways(client: Any, gateway: Any, size: int) -> dict[str, Way]:
 
 
 def options(level: str) -> dict[str, Any]:
-    """Return the parameters of dedupe."""
     return {"dedupe": "collapse", "dedupe_level": level, "dedupe_max_per_group": 3}
 
 
@@ -147,7 +146,6 @@ def least_ms(
 
 
 def warm_up(ways: Mapping[str, Way], queries: Sequence[str]) -> None:
-    """Search until no way gets faster."""
     least = dict.fromkeys(ways, float("inf"))
     for _ in range(MAX_ROUNDS * len(WORDS) // len(queries)):
         took = dict.fromkeys(ways, 0.0)
@@ -169,7 +167,6 @@ def least_times(times: Sequence[Sequence[float]]) -> Times:
 
 
 def table(client: Any, gateway: Any, processes: Sequence[int], rounds: int) -> Iterator[str]:
-    """Yield the rows of the table of one server."""
     for (kind, queries), size in product(KINDS.items(), SIZES):
         clients = client_ways(client, gateway, size) if kind == "a word" else {}
         ways = {name: way for name, way in plugin_ways(client, size).items() if not queries[0] or str(DEEP) not in name}
@@ -238,7 +235,6 @@ def load_apart(url: str, folder: Path) -> None:
 
 
 def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) -> Iterator[str]:
-    """Yield the lines of one server."""
     with ExitStack() as stack:
         url = stack.enter_context(run_node(kind))
         load(url, stories, INDEX)
@@ -266,7 +262,6 @@ def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) ->
 
 
 def main() -> None:
-    """Print all figures."""
     parser = parse_options(__doc__, stories=int, rounds=20, seconds=15.0, write=False)
     parser.add_argument("--kind", choices=sorted(CLIENTS), action="append", help="only this engine")
     arguments = parser.parse_args()

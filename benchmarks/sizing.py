@@ -66,8 +66,6 @@ DOCUMENT_COUNTS: dict[str, int] = {}  # number of measured documents of each col
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """Mean cost of a document of a kind."""
-
     kind: str  # description of the documents
     millions: int  # for how many millions the page has costs
     count: int  # documents measured
@@ -80,7 +78,6 @@ class Cost:
 
     @classmethod
     def measure(cls, name: str, signed_records: Sequence[Record], seconds: float) -> "Cost":
-        """Measure signed documents."""
         count = len(signed_records)
         return cls(
             *KINDS[name],
@@ -93,13 +90,11 @@ class Cost:
         )
 
     def row(self, indexes: Sequence[str]) -> str:
-        """Write it as a row of a table."""
         cells = " | ".join(f"{self.index_bytes[name]:,.0f}" if name in self.index_bytes else "" for name in indexes)
         sizes = " | ".join(f"{each:,.0f}" for each in (self.words, self.text, self.packed, self.parts))
         return f"| {self.kind} ({self.count:,}) | {sizes} | {cells} | {self.seconds * 1e3:.2f} ms |"
 
     def total_row(self, indexes: Sequence[str]) -> str:
-        """Write the cost of millions of them."""
         sizes = (self.index_bytes[name] * self.millions / 1e3 if name in self.index_bytes else None for name in indexes)
         cells = " | ".join("" if size is None else f"{size:,.0f} GB" for size in sizes)
         hours = self.seconds * self.millions * 1e6 / 3600
@@ -107,7 +102,6 @@ class Cost:
 
 
 def first_documents(path: Path, limit: int) -> list[Document]:
-    """Read the first documents of a collection."""
     documents: list[Document] = []
     characters = 0
     for document in stories(path):
@@ -183,7 +177,6 @@ def fill(url: str, layout: str, name: str, signed_records: Sequence[Record]) -> 
 
 
 def measure_all(arguments: argparse.Namespace) -> list[Cost]:
-    """Measure all kinds of documents."""
     signed_records: dict[str, list[Record]] = {}
     costs = {}
     with tempfile.TemporaryDirectory() as folder:
@@ -215,7 +208,6 @@ def worker_memory(collections: Path) -> Iterator[str]:
 
 
 def table(costs: Sequence[Cost]) -> Iterator[str]:
-    """Yield the tables of costs."""
     indexes = list(costs[0].index_bytes)
     yield f"| documents | words | text | packed | parts | {' | '.join(f'{each}, more' for each in indexes)} | signing |"
     yield "|---" * (len(indexes) + 6) + "|"
@@ -229,7 +221,6 @@ def table(costs: Sequence[Cost]) -> Iterator[str]:
 
 
 def told_of_loads() -> Iterator[str]:
-    """Yield the table of the processor time of loads."""
     yield "\nProcessor time of a load, for each document: of the server, and of the client (signed before):\n"
     yield "| documents | index | server | client | server / `min_hash` |\n|---|---|---|---|---|"
     for (name, kind, layout), cost in LOAD_COSTS.items():

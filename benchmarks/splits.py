@@ -58,21 +58,18 @@ class Splits:
     scores: dict[str, list[float]] = field(default_factory=lambda: defaultdict(list))
 
     def halve(self, split: int) -> set[str]:
-        """Return the documents of the second half of a split."""
         ids = self.truth.ids
         parts = components(ids, self.truth.pairs)
         digests = (hashlib.blake2b(f"{split} {ids[part]}".encode(), digest_size=1).digest() for part in parts)
         return {name for name, digest in zip(ids, digests, strict=True) if digest[0] & 1}
 
     def judge(self, half: set[str], pairs: set[Pair]) -> float:
-        """Return the F1 of pairs on a half."""
         true, found = (
             {pair for pair in each - self.truth.unjudged if pair[0] in half} for each in (self.truth.pairs, pairs)
         )
         return PairFigures.measure(true, found).f1
 
     def add(self, method: str, half: set[str], pairs: set[Pair]) -> None:
-        """Note what a method reaches on a half."""
         self.scores[method].append(self.judge(half, pairs))
 
     def add_own(self, second: set[str], known: dict[Policy, set[Pair]]) -> None:
@@ -109,7 +106,6 @@ class Splits:
         self.add(f"{method}, tuned", second, found[best])
 
     def lines(self) -> Iterator[str]:
-        """Yield the table, and what it says."""
         yield "| method | F1, mean | lowest | highest |\n|---|---|---|---|"
         for method, scores in self.scores.items():
             yield f"| {method} | {statistics.mean(scores):.3f} | {min(scores):.3f} | {max(scores):.3f} |"
@@ -129,7 +125,6 @@ def peers(documents: Sequence[Document], ids: Sequence[str]) -> tuple[Found, Fou
 
 
 def section(target: LabelledCollection, folder: Path, tables: Tables, count: int) -> Iterator[str]:
-    """Measure a collection and yield the lines of its section."""
     documents = read_documents(target, folder)
     collection = sign_collection(documents, tables)
     splits = Splits(target, collection, Truth.build(folder, target, collection.ids))

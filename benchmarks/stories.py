@@ -14,10 +14,8 @@ PAGES = Path("philtrans_pages_scale/docs.jsonl.xz")
 
 
 def stories(path: Path) -> Iterator[Document]:
-    """Read the documents of a collection."""
     return (item for item in read([path]) if isinstance(item, Document))
 
 
 def values(documents: Iterator[Document] | Sequence[Document], tables: Tables) -> list[bytes]:
-    """Sign documents and pack them."""
     return [pack(document, signatures) for document, signatures in sign_stream(documents, tables)]

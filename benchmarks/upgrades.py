@@ -37,7 +37,6 @@ ENGINES: tuple[EngineName, ...] = ("opensearch", "elasticsearch")
 
 
 def rolling(engine: EngineName, old: str, new: str) -> Iterator[str]:
-    """Upgrade a cluster node by node."""
     yield "Two nodes run the plugin. At each stage documents are ingested, deleted, decided on, settled and searched."
     yield ""
     yield "| versions side by side | laws broken |"
@@ -91,7 +90,6 @@ HEADINGS = {
 
 
 def heading(part: str) -> str:
-    """Write the name of a part as a heading."""
     kind, _, rest = part.partition(" ")
     return HEADINGS[kind] + (f": {rest}" if rest else "")
 

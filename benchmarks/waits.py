@@ -53,8 +53,6 @@ Command = Callable[[Path], object]  # work in a folder
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """A command, and what it is compared with."""
-
     name: str  # the command, and where to
     peer_name: str  # description of the other side
     command: Command  # runs it
@@ -104,7 +102,6 @@ def to_row(wait: Wait, costs: Sequence[tuple[TimeCost, TimeCost]]) -> str:
 
 
 def ibidem(*arguments: str, **settings: str) -> Command:
-    """Return the run of a command."""
     variables = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
     variables.pop("PYTHONDONTWRITEBYTECODE", None)
     variables |= {f"IBIDEM_{name}": value for name, value in settings.items()}
@@ -119,7 +116,6 @@ def ibidem(*arguments: str, **settings: str) -> Command:
 
 
 def bare(*arguments: str) -> Command:
-    """Return the run of a load of `bare.py`."""
     command = [sys.executable, str(Path(__file__).with_name("bare.py")), *arguments]
     return lambda folder: subprocess.run(command, cwd=folder, check=True)
 
@@ -140,7 +136,6 @@ def unpacked(collections: Path, folder: Path) -> Path:
 
 
 def in_sqlite(stories: Path) -> Iterator[Session]:
-    """Yield the sessions with an SQLite file."""
     ingest, search = ibidem("ingest", STORIES), ibidem("search", QUERY)
     load = bare("fts", STORIES, BARE_TABLE)
     waits = (
@@ -183,8 +178,6 @@ def settle_again(location: str, stories: Path, copies: int, url: str = "") -> Se
 
 
 def in_cluster(kind: str, url: str, stories: Path) -> Session:
-    """Return the session with a server."""
-
     def prepare(folder: Path) -> None:
         remove_indices(url, INDEX)
         make_bare(url)
@@ -201,7 +194,6 @@ def in_cluster(kind: str, url: str, stories: Path) -> Session:
 
 
 def lines(arguments: argparse.Namespace) -> Iterator[str]:
-    """Measure, and yield the rows."""
     yield f"| command | beside | elapsed | beside | ratio | processor | beside | ratio |\n|{'---|' * 8}"
     with run_servers(*arguments.server) as servers, tempfile.TemporaryDirectory() as folder:
         stories = unpacked(arguments.collections, Path(folder))
@@ -216,7 +208,6 @@ def lines(arguments: argparse.Namespace) -> Iterator[str]:
 
 
 def main() -> None:
-    """Print the figures and keep them."""
     parser = options(__doc__, rounds=2, write=False)
     parser.add_argument("--server", choices=SERVERS, nargs="*", default=SERVERS)
     arguments = parser.parse_args()

@@ -36,12 +36,10 @@ Kind = type[BaseSettings]
 
 
 def variable(name: str) -> str:
-    """Return the environment variable of a setting."""
     return PREFIX + name.upper()
 
 
 def read_environment(kind: Kind, environment: Mapping[str, str]) -> Values:
-    """Read the variables of a process."""
     variables = {name.upper(): value for name, value in environment.items() if name.upper().startswith(PREFIX)}
     names = {variable(name) for name in kind.model_fields}
     _refuse_unknown((name for name in variables if not name.startswith(TESTS)), names)
@@ -112,15 +110,6 @@ BROKER_OPTIONS = (
 )
 
 BROKERS = ("amqp", "amqps", "redis", "rediss")
-
-
-def file_path(url: str) -> Path:
-    """Return the path in a `sqlite:///` URL: three slashes relative, four absolute.
-
-    >>> str(file_path("sqlite:///.ibidem/index.sqlite")), str(file_path("sqlite:////var/index.sqlite"))
-    ('.ibidem/index.sqlite', '/var/index.sqlite')
-    """
-    return Path(urlsplit(url).path[1:])
 
 
 def name_schemes(schemes: Sequence[str]) -> str:
@@ -335,9 +324,7 @@ class Settings(BaseSettings):
     @field_validator("broker")
     @classmethod
     def _known_broker(cls, url: str) -> str:
-        if not url or url.startswith("filesystem://"):  # a queue in a folder, in whose place processes of one's own are
-            return ""
-        return check_options(check_scheme(url, BROKERS), BROKER_OPTIONS)
+        return check_options(check_scheme(url, BROKERS), BROKER_OPTIONS) if url else ""
 
     @field_validator("fields")
     @classmethod
@@ -360,7 +347,6 @@ class Settings(BaseSettings):
 
     @property
     def workers(self) -> int:
-        """Number of worker processes to start."""
         return self.concurrency or os.cpu_count() or 1
 
     @property

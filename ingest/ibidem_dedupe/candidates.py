@@ -127,7 +127,6 @@ def slot_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_]) -> Itera
 
 
 def shared_keys(keys: Hashes, has_keys: NDArray[np.bool_]) -> KeyIndex:
-    """Return the keys that several rows have."""
     rows = np.flatnonzero(has_keys)
     return drop_singletons(keys[rows].ravel(), np.repeat(rows, keys.shape[1]))
 

@@ -27,8 +27,6 @@ EVERY = slice(None)  # all rows
 
 @dataclass(frozen=True, eq=False)
 class Pairs:
-    """Pairs of rows of one set of columns."""
-
     columns: PackedColumns  # the packed values
     a: Rows  # (m,) rows
     b: Rows  # (m,) rows

@@ -75,7 +75,6 @@ class Override:
         return pair_key((self.a, self.b))
 
     def as_record(self) -> dict[str, object]:
-        """Return the record that is stored and shown."""
         return {name: getattr(self, name) for name in self.__slots__} | {"a": list(self.a), "b": list(self.b)}
 
     @classmethod

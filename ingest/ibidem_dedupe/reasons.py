@@ -17,16 +17,6 @@ BESIDE_WORDS: Mapping[object, str] = {
 }
 
 
-def beside_words(why: Why) -> str:
-    """Return what differs of two texts with the same words, with the first sign where it is known.
-
-    >>> beside_words({"differs": "signs", "sign": ["5,200", "-5,200"]})
-    'the same words with other signs (5,200 → -5,200)'
-    """
-    sign = why.get("sign")
-    return BESIDE_WORDS[why["differs"]] + (f" ({' → '.join(map(str, sign))})" if isinstance(sign, list) else "")
-
-
 def percent(share: object) -> str:
     """Format a share as a whole percentage.
 

@@ -208,7 +208,6 @@ def _swap_side(signal: str) -> str:
 
 
 def relate(a: LongSignatures, b: LongSignatures, similarity: float = 0.0) -> Relation | None:
-    """Return the relation of two long texts."""
     alignment = unique_words.compare(a.words, b.words)
     matches = match_parts(a, b, alignment)
     if not len(matches):
@@ -309,7 +308,6 @@ def consecutive_correlation(a: LongSignatures, b: LongSignatures, matches: Match
 
 
 def choose_relation(statistics: PartStatistics, signals: Mapping[str, float], matches: Matches) -> Relation:
-    """Choose the relation with the highest confidence."""
     confidences = {
         name: float(np.prod([filter_(signals[signal]) for signal, filter_ in filters.items()]))
         for name, filters in FILTERS.items()

@@ -199,11 +199,6 @@ def asks_for_stored_preset(request: DedupeRequest) -> bool:
     return request.preset not in ("", *PRESETS)
 
 
-def with_presets(request: DedupeRequest, presets: Mapping[str, Preset]) -> DedupeRequest:
-    """Apply a preset of the index to a request that was parsed before the preset was loaded."""
-    return replace(request, policy=parse_request(dict(request.figures), presets=presets).policy)
-
-
 def check_stored(values: Mapping[str, Any]) -> None:
     """Refuse parameters that are not supported with stored groups."""
     if values.get("dedupe_by") != "stored":

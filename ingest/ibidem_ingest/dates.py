@@ -144,7 +144,6 @@ def _parse_number(number: float) -> str:
 
 
 def _parse_text(text: str) -> str:
-    """Parse a date in the supported formats."""
     for shape in _SHAPES:
         if match := shape.fullmatch(text):
             return f"{match['y']}-{int(match['m']):02}-{int(match['d']):02}"

@@ -67,7 +67,6 @@ class CursorCodec:
     parameters: str  # digest of what else decides on groups and their order
 
     def encode(self, cursor: Cursor) -> str:
-        """Encode a cursor as text for a URL."""
         page = cursor.next_page
         following = None if page is None else [page.start, page.search_after]
         parts = [VERSION, *self._digests(), cursor.view.newest, cursor.view.point, following]

@@ -23,8 +23,6 @@ T = TypeVar("T")
 
 
 class WriteStatus(StrEnum):
-    """The status of one document after a write."""
-
     INDEXED = "indexed"
     UNCHANGED = "unchanged"
     STALE = "stale"
@@ -51,8 +49,6 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of the write of one record."""
-
     id: str  # the document's id
     status: WriteStatus  # indexed, unchanged, stale, refused, deleted or missing
     order: int = 0  # a number that grows with each write, as far as the engine knows one; 0 when nothing was written
@@ -138,8 +134,6 @@ FULL = 0.9  # share of a disk that is used from which it counts as nearly full; 
 
 @dataclass(frozen=True, slots=True)
 class HealthIssue:
-    """One problem of an index."""
-
     name: str  # the check
     what: str  # the problem
     remedy: str  # what to do about it

@@ -184,5 +184,4 @@ class TtlCache(Generic[Key, Value]):
         return value
 
     def clear(self) -> None:
-        """Remove all values."""
         self._entries.clear()

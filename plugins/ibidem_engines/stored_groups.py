@@ -82,7 +82,6 @@ def marks_as_record(marks: Marks) -> dict[str, int]:
 
 
 def parse_marks(marks: Mapping[str, int]) -> dict[ShardRef, int]:
-    """Parse the sequence numbers of parts."""
     return {ShardRef.parse(part): number for part, number in marks.items()}
 
 
@@ -149,8 +148,6 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class GroupCounts:
-    """Numbers of documents and groups of an index."""
-
     documents: int  # all documents
     groups: int  # number of documents that lead a group
     unsigned: int  # documents without signatures, or without words; each is a group of its own
@@ -249,7 +246,6 @@ class GroupHit:
 
     @property
     def name(self) -> tuple[str, str]:
-        """Index and id of the hit."""
         return self.hit.index, self.hit.id
 
 
@@ -289,8 +285,6 @@ class Collapsed:
 
 @dataclass(frozen=True, slots=True)
 class Members:
-    """Matching documents of some groups."""
-
     hits: Sequence[GroupHit]  # as many of each group as were asked for, in rank order
     sizes: Mapping[str, int]  # how many of each group match
 

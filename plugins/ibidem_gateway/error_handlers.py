@@ -3,10 +3,11 @@
 import re
 from collections.abc import Mapping
 
+import orjson
 from fastapi import Request, Response
 
 from ibidem_gateway.dependencies import gateway_context
-from ibidem_gateway.errors import AGAIN, HttpError, accepts_html, as_response, to_http_error
+from ibidem_gateway.errors import AGAIN, JSON, HttpError, accepts_html, to_http_error
 from ibidem_gateway.page.rendering import html
 from ibidem_gateway.page.state import LABELS, read_leniently
 
@@ -56,4 +57,7 @@ def refuse(request: Request, error: Exception) -> Response:
     """Respond to a failed request, and count it."""
     http_error = to_http_error(request, error)
     gateway_context(request).metrics.errors.labels(http_error.kind).inc()
-    return as_page(request, http_error) if accepts_html(request) else as_response(http_error)
+    if accepts_html(request):
+        return as_page(request, http_error)
+    headers = AGAIN.get(http_error.status)
+    return Response(orjson.dumps(http_error.as_json()), http_error.status, headers=headers, media_type=JSON)

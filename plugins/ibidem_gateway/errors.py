@@ -4,11 +4,9 @@ import logging
 from collections.abc import Mapping
 from typing import Any
 
-import orjson
 from fastapi.exceptions import RequestValidationError
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import Response
 
 from ibidem_core.errors import EngineError, NoIndex, Unavailable
 from ibidem_engines.cluster.client import TIMEOUT, Failure
@@ -31,8 +29,6 @@ UNKNOWN = "extra_forbidden"
 
 
 class HttpError(Exception):
-    """A request that ends with an error."""
-
     def __init__(self, status: int, kind: str, reason: str, remedy: str = "") -> None:
         super().__init__(status, kind, reason, remedy)
         self.status = status
@@ -105,7 +101,6 @@ def public_message(error: IbidemError) -> tuple[str, str]:
 
 
 def classify(error: IbidemError) -> tuple[int, str]:
-    """Return status and type."""
     for kind, answer in KNOWN.items():
         if isinstance(error, kind):
             return answer
@@ -123,10 +118,6 @@ def classify_engine_error(error: IbidemError) -> tuple[int, str]:
     if isinstance(error, Unavailable):
         return 503, "unavailable_exception"
     return (502, "bad_gateway_exception") if isinstance(error, EngineError) else (500, "exception")
-
-
-def as_response(error: HttpError) -> Response:
-    return Response(orjson.dumps(error.as_json()), error.status, headers=AGAIN.get(error.status), media_type=JSON)
 
 
 # Headers that belong to a status: how to say who one is, and when to come again.

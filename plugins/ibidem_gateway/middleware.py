@@ -111,7 +111,6 @@ class GatewayMiddleware:
         self._headers = POLICY | dict(product)  # of every response
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Handle one request."""
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return

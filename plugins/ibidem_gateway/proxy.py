@@ -418,7 +418,6 @@ def search_stage(request: ApiRequest) -> Stage | None:
 
 
 def body(request: ApiRequest) -> bytes | None:
-    """Serialize a request's body."""
     if request.lines is not None:
         return b"".join(dump_json(line) + b"\n" for line in request.lines)
     return None if request.body is None else dump_json(request.body)

@@ -70,7 +70,6 @@ def serve(host: str, port: int, processes: int) -> None:
 
 
 def make_app() -> FastAPI:
-    """Create the application of a process."""
     settings = load()
     logs.set_up(settings, "info")
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)

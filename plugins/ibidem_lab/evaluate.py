@@ -37,8 +37,6 @@ from ibidem_lab.labels import Pair, count_labelled, labelled_ids, order_pair, pa
 
 @dataclass(frozen=True, slots=True)
 class PairFigures:
-    """The agreement of pairs with labels."""
-
     true: int  # pairs that are duplicates
     found: int  # pairs that were found
     precision: float  # share of those found that are duplicates; 1.0 when none was found
@@ -231,8 +229,6 @@ def shared_share(name: str, figures: Why) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Labels:
-    """Files with the labels of a collection."""
-
     path: Path  # a table of clusters or of pairs
     # A condition on the columns of a pair, such as `jac5>=0.5`; empty: every listed pair is a duplicate.
     positive: str = ""

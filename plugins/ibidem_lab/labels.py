@@ -93,7 +93,6 @@ def read_pairs(path: Path, condition: Condition, ids: Iterable[str]) -> set[Pair
 
 
 def judge_once(rows: Iterable[tuple[Names, Verdict, str]]) -> dict[Names, Verdict]:
-    """Return the verdict on each document or pair."""
     verdicts: dict[Names, tuple[Verdict, str]] = {}
     contradictions = []
     for names, verdict, location in rows:
@@ -166,7 +165,6 @@ def refuse_unknown(path: Path, unknown: Iterable[str], about: str) -> None:
 
 
 def order_pair(a: str, b: str) -> Pair:
-    """Return a pair with the smaller id first."""
     return (a, b) if a < b else (b, a)
 
 

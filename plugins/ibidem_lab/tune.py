@@ -173,7 +173,6 @@ class Figures:
 
     @property
     def policy(self) -> Policy:
-        """The decision for a pair."""
         policy = (PRESETS[self.preset].policy if self.preset else Policy()).similar(self.similarity)
         return replace(
             policy,
@@ -196,8 +195,6 @@ class Figures:
 
 @dataclass(frozen=True, slots=True)
 class LearnedChoice:
-    """A rule learned from labels."""
-
     rule: Learned  # the rule that all labels teach
     expected: PairFigures  # what such a rule reaches on labels that had no part in it
 
@@ -241,7 +238,6 @@ class Tuning:
 
     @property
     def policy(self) -> Policy:
-        """The recommended decision."""
         if self.choice == "learned" and self.learned is not None:
             return Policy.from_rule(self.learned.rule)
         return self.chosen.policy if self.choice == "thresholds" else self.rule
@@ -268,7 +264,6 @@ class Tuning:
 
 
 def tune(collection: Collection, labels: Labels, *, learn: bool = False, collection_size: int = 0) -> Tuning:
-    """Choose figures by labels."""
     ids, named = set(collection.ids), labelled_ids(labels.path)
     refuse_unknown(labels.path, named - ids - collection.left_out, "labels")
     labelled = count_labelled(labels.path, named & ids, len(ids))

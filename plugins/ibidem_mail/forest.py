@@ -231,8 +231,6 @@ class ThreadedMail:
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Forest:
-    """The threads of a collection."""
-
     parents: Parents  # the mails, and what each answers
     parent: Sequence[int | None]  # the parent of each, without circles
     thread: Sequence[int]  # the number of the first mail of its thread, of each

@@ -100,7 +100,6 @@ class WorkMember:
     current: bool  # whether it is the last version; of copies, the last by name or date
 
     def values(self) -> Values:
-        """Return the stored form."""
         return dict(zip(WORK, (self.work, self.edition, self.by or None, self.current), strict=True))
 
 
@@ -336,7 +335,6 @@ class WindowMembers:
         return thread.parent if thread and thread.is_attached else self.names[row][1]
 
     def families(self, rows: Iterable[int]) -> int:
-        """Count the families among rows."""
         return len({(self.set_name(row), self.family(row)) for row in rows})
 
     def _age(self, row: int) -> tuple[int, bool, int]:

@@ -63,7 +63,11 @@ class ThreadMail:
 
         The order of writing says nothing: in a cluster, a place that is stored is a later write.
         """
-        return self.time is None, self.time or 0.0, id_order(self.id)
+        parts = _NUMBERS.split(self.id)
+        parts[1::2] = [number.lstrip("0") for number in parts[1::2]]
+        # Ids in the order of the values of their numbers, as those of the mails of a mailbox.
+        sizes = [(len(part) if at % 2 else 0, part) for at, part in enumerate(parts)]
+        return self.time is None, self.time or 0.0, (sizes, self.id)
 
     @property
     def own(self) -> Hashes:
@@ -180,17 +184,6 @@ def _name(source: str) -> str:
 def _names(meta: Mapping[str, object]) -> frozenset[str]:
     names = meta.get("attachments")
     return frozenset(each for each in names if isinstance(each, str)) if isinstance(names, list) else frozenset()
-
-
-def id_order(id_: str) -> tuple[Sequence[tuple[int, str]], str]:
-    """Return a key by which ids are sorted, with numbers by their values, as those of the mails of a mailbox.
-
-    >>> sorted(["in.mbox#10", "in.mbox#9", "a"], key=id_order)
-    ['a', 'in.mbox#9', 'in.mbox#10']
-    """
-    parts = _NUMBERS.split(id_)
-    parts[1::2] = [number.lstrip("0") for number in parts[1::2]]
-    return [(len(part) if at % 2 else 0, part) for at, part in enumerate(parts)], id_
 
 
 def seconds(date: str) -> float | None:

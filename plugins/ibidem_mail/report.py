@@ -167,7 +167,6 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
 
 
 def thread_of(values: Values) -> ThreadMember | None:
-    """Return the stored place in a thread."""
     return Memberships.read(values).thread
 
 

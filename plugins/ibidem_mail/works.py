@@ -61,8 +61,6 @@ WEAK = frozenset(("heading",))  # kinds of names that stand in for a missing one
 
 @dataclass(frozen=True, slots=True)
 class Claims:
-    """The declarations of the documents of a work."""
-
     works: frozenset[str]  # works that they declare to be of
     titles: frozenset[str]  # their titles, without version marks
 

@@ -47,10 +47,6 @@ def test_a_wrong_variable_is_an_error_that_names_it_and_what_is_right(
     assert all(part in str(caught.value) for part in names)
 
 
-def test_a_queue_in_a_folder_counts_as_no_broker(tmp_path: Path) -> None:
-    assert not load({"IBIDEM_BROKER": "filesystem:///tmp/queue"}, tmp_path).broker
-
-
 def test_an_error_never_shows_a_password(tmp_path: Path) -> None:
     with pytest.raises(UsageError) as caught:
         load({"IBIDEM_BROKER": "smtp://me:secret@mail.example"}, tmp_path)

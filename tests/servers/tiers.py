@@ -96,6 +96,7 @@ BOTH_LATER = {"plugin/test_search.py"}
 # Where tests of a server ask OpenSearch alone in the second tier, too; `.github/workflows/ci.yml` runs the rest.
 NIGHTLY: Mapping[str, str] = {
     "adversary/": "see `ONE_ENGINE`",
+    "engines/cluster/test_least_rights.py": "see `ONE_ENGINE`",
     "gateway/": "see `ONE_ENGINE`; OpenSearch's suite passes through it",
     "grouped_search/": "see `ONE_ENGINE`; answers/test_answers.py has the answers of either engine",
     "index/": "see `ONE_ENGINE`",

@@ -74,7 +74,6 @@ class SerializedBatch:
 
     @property
     def body(self) -> list[orjson.Fragment]:
-        """The documents as the body of a message."""
         return [orjson.Fragment(document.json) for document in self.documents]
 
 
@@ -214,7 +213,6 @@ def refusals_from_json(value: object) -> list[Refusal]:
 
 
 def _refusal_records(lists: object) -> list[dict[str, object]]:
-    """Convert short lists into records."""
     names = [member.name for member in fields(Refusal)]
     if not (isinstance(lists, list) and all(isinstance(item, list) for item in lists)):
         raise DamagedRecord("refusals stored with the index are damaged: they are not lists", REMOVE)

@@ -257,7 +257,6 @@ class Supervisor:
         self._settings, self._command = settings, command
 
     def __enter__(self) -> Self:
-        """Start the worker."""
         variables = {name: value for name, value in os.environ.items() if not name.upper().startswith("IBIDEM_")}
         self.process = subprocess.Popen(  # noqa: S603 - this package itself
             [*self._command, this_process()],

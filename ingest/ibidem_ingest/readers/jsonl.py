@@ -230,7 +230,6 @@ class _Lines:
     size: int = 0  # characters of the row so far
 
     def __iter__(self) -> Self:
-        """Return the iterator itself."""
         return self
 
     def __next__(self) -> str:

@@ -112,7 +112,6 @@ def _with_header(mail: bytearray) -> bytes:
 
 
 def _head(mail: EmailMessage) -> dict[str, object]:
-    """Read the header fields."""
     subject, sent = _line(mail, "subject"), _line(mail, "date")
     meta: dict[str, object] = {TYPE: MAIL}
     values = {name: _line(mail, name) for name in ("from", "to", "cc", "message-id", "in-reply-to")}

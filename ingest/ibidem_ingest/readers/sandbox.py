@@ -94,7 +94,6 @@ class SandboxedReader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """End the process."""
         self._end()
 
     def parse_record(self, format_: Format, path: Path, decoding: Decoding = UTF_8) -> dict[str, object]:
@@ -168,7 +167,6 @@ def _memory(max_text: int) -> int:
 
 
 def _pipe(pipe: Any) -> Any:
-    """Return a pipe of a running process."""
     return pipe
 
 

@@ -22,9 +22,7 @@ from itertools import pairwise
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.kernel import loops
-from ibidem_ingest.text.tokens import TokenBatch
-from ibidem_ingest.text.word_hash import Hashes, Places, hash_bytes
+from ibidem_ingest.text.word_hash import hash_bytes
 
 LIST = "bigrams1.z"
 BITS = 22
@@ -58,12 +56,6 @@ def is_dense_letter(letter: str) -> bool:
     [False, False, True, True]
     """
     return bisect(_EDGES, ord(letter)) % 2 == 1
-
-
-def is_dense(tokens: Sequence[str]) -> bool:
-    """Return whether more than a sixth of a text's letters are dense: a Latin word has many letters."""
-    dense = sum(is_dense_letter(letter) for token in tokens for letter in token)
-    return 6 * dense > sum(map(len, tokens))
 
 
 def bigrams(tokens: Sequence[str]) -> Iterator[str]:
@@ -101,7 +93,6 @@ def _neighbours(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def hash_bigram(bigram: str) -> int:
-    """Hash two letters."""
     return hash_bytes(bigram.encode("utf-32-le"))
 
 
@@ -120,9 +111,3 @@ def unknown(tokens: Sequence[str]) -> list[int]:
     hashes = {hash_bigram(bigram) for bigram in {*bigrams(tokens), *single_letters(tokens)}}
     bits = known()
     return sorted(each for each in hashes if not bits[each >> SHIFT + 3] >> (each >> SHIFT & 7) & 1)
-
-
-def unknown_batch(batch: TokenBatch, dense: NDArray[np.bool_]) -> tuple[Hashes, Places]:
-    """Return `unknown` of the dense documents of a batch."""
-    columns = (batch.buffer, batch.starts, batch.ends, batch.offsets)
-    return loops.compiled().unknown_bigrams(columns, dense.astype(np.uint8), known(), SHIFT)

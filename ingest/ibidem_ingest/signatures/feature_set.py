@@ -48,8 +48,6 @@ class RarestTerms:
 
 
 class Candidate(NamedTuple):
-    """One candidate term of one document."""
-
     rank: int  # its rank in the idf table
     term: str
     first: int  # token offset of its first occurrence
@@ -92,8 +90,6 @@ def sign(tokens: Sequence[str], table: Table) -> FeatureSet:
 
 
 class FeatureColumns(NamedTuple):
-    """The feature sets of several documents."""
-
     codes: Places  # their codes, document by document, ascending within each
     counts: Places  # (n,) how many each has
     full: Flags  # (n,) whether all 60 are within the table's range

@@ -47,8 +47,6 @@ def sign(tokens: Sequence[str], table: Table) -> Fingerprint:
 
 
 class FingerprintColumns(NamedTuple):
-    """The fingerprints of several documents."""
-
     values: Sequence[bytes]  # SHA-1 of each, 20 bytes; none if there is no candidate
     terms: Sequence[int]  # how many terms each is made of
 

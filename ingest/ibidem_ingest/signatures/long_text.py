@@ -84,7 +84,6 @@ class LongSignatures:
         return keys[order], part[order]
 
     def encode(self) -> bytes:
-        """Return the stored value."""
         flags = CHUNKS * (self.parts == "chunks") | ALPHABETICAL * self.words.alphabetical
         columns: list[NDArray[np.unsignedinteger]] = [
             self.sketches,
@@ -156,7 +155,6 @@ class PagedTokens:
         return cls(replace(batch, offsets=batch.offsets[first]), batch.offsets, first, batch.write_signs(first))
 
     def without(self, passages: Hashes) -> "PagedTokens":
-        """Leave the tokens of passages out."""
         batch = self.batch
         sequences = Shingles.hash(batch.hashes, batch.offsets)
         kept = ~covered(sequences.hashes, batch.offsets, passages)

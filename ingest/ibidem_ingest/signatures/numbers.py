@@ -44,8 +44,6 @@ def sign(tokens: Sequence[str]) -> Numbers:
 
 
 class NumberColumns(NamedTuple):
-    """The numbers of several documents."""
-
     distinct: Places  # (n,) distinct tokens that hold a digit, to 255
     sketch: NDArray[np.uint16]  # (n, 16) hashes, ascending; zeros behind the last
     sizes: Places  # (n,) how many hashes there are

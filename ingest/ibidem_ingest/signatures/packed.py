@@ -210,7 +210,6 @@ def _blocks(blocks: bytes) -> Iterator[tuple[int, bytes, bytes | None]]:
 
 
 def flags(signatures: Signatures) -> int:
-    """Return the flags of a document's signatures."""
     return (
         WEAK * signatures.weak
         | NO_SET * (not signatures.terms)

@@ -59,7 +59,6 @@ def wh1(token: str) -> int:
 
 
 def hash_bytes(data: bytes) -> int:
-    """Hash the UTF-8 of one token."""
     state = int.from_bytes(data[:8], "little") * C1 & _MASK
     state ^= state >> 32
     for start in range(8, len(data), 8):
@@ -127,7 +126,6 @@ class Shingles:
         return cls(loops.compiled().shingles(hashes, offsets), offsets)
 
     def distinct(self) -> Places:
-        """Count the distinct shingles of each document."""
         return loops.compiled().distinct(self.hashes, self.offsets)
 
 

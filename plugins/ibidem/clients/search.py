@@ -41,7 +41,6 @@ class FastJson:
         return self._decoders.loads(data, mimetype)
 
     def __getattr__(self, name: str) -> Any:
-        """Return any other attribute of the decoders."""
         return getattr(self._decoders, name)
 
 
@@ -171,7 +170,6 @@ class WrappedClient:
         return getattr(vars(self)["ibidem_client"], name)
 
     def __setattr__(self, name: str, value: Any) -> None:
-        """Set an attribute of the client."""
         setattr(self.ibidem_client, name, value)
 
     def __repr__(self) -> str:
@@ -192,7 +190,6 @@ class WrappedClient:
         return WrappedClient(adapter.prepare(client.options(**arguments), like=client), adapter, metadata)
 
     def __enter__(self) -> Any:
-        """Enter the client's context."""
         self.ibidem_client.__enter__()
         return self
 
@@ -205,7 +202,6 @@ class WrappedClient:
         return self
 
     async def __aexit__(self, *error: object) -> Any:
-        """Close an asynchronous client."""
         return await self.ibidem_client.__aexit__(*error)
 
 

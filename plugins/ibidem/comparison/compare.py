@@ -160,7 +160,6 @@ class Passage:
 
     @property
     def words(self) -> int:
-        """Number of words in the passage's runs."""
         return sum(run.words for run in self.runs)
 
 
@@ -226,24 +225,15 @@ def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Blo
     """Yield the words of a passage as alternating equal and different blocks."""
     for run, next_run in pairwise(passage.runs):
         yield to_block(run)
-        yield from align_between((run.a + run.words, next_run.a), (run.b + run.words, next_run.b), a, b)
+        begin_a, begin_b = run.a + run.words, run.b + run.words
+        matcher = SequenceMatcher(None, a[begin_a : next_run.a], b[begin_b : next_run.b], autojunk=False)
+        for tag, i, j, k, m in matcher.get_opcodes():
+            yield Block(tag == "equal", (begin_a + i, begin_a + j), (begin_b + k, begin_b + m))
     yield to_block(passage.runs[-1])
 
 
 def to_block(run: Run) -> Block:
     return Block(is_equal=True, a=(run.a, run.a + run.words), b=(run.b, run.b + run.words))
-
-
-def align_between(in_a: tuple[int, int], in_b: tuple[int, int], a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
-    """Align the words between two runs.
-
-    >>> words = "so help me god", "so aid me god"
-    >>> [block.is_equal for block in align_between((0, 4), (0, 4), words[0].split(), words[1].split())]
-    [True, False, True]
-    """
-    matcher = SequenceMatcher(None, a[slice(*in_a)], b[slice(*in_b)], autojunk=False)
-    for tag, i, j, k, m in matcher.get_opcodes():
-        yield Block(tag == "equal", (in_a[0] + i, in_a[0] + j), (in_b[0] + k, in_b[0] + m))
 
 
 # The least share of letters that a misread word has in common with the word that is there (difflib's ratio).
@@ -265,7 +255,9 @@ def misread_words(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[
             continue
         for word, counterpart in zip(a[i:j], b[k:m], strict=True):
             pair = (word, counterpart) if is_unknown(word, table) else (counterpart, word)
-            if pair not in words and is_unknown(pair[0], table) and is_similar(*pair):
+            if pair in words or word == counterpart or not is_unknown(pair[0], table):
+                continue
+            if SequenceMatcher(None, *pair, autojunk=False).ratio() >= ALIKE:
                 words.add(pair)
                 yield pair
 
@@ -273,11 +265,6 @@ def misread_words(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[
 def is_unknown(word: str, table: Table) -> bool:
     """Return whether a word is a term that the table does not know."""
     return is_term(word) and table.rank(wh1(word)) == ABSENT
-
-
-def is_similar(a: str, b: str) -> bool:
-    """Return whether two different words have most of their letters in common."""
-    return a != b and SequenceMatcher(None, a, b, autojunk=False).ratio() >= ALIKE
 
 
 Signals = Mapping[str, Mapping[str, object]]

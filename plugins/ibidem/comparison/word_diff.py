@@ -184,8 +184,6 @@ Place = tuple[int, int, int, int]
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A run of words in a difference."""
-
     # In both texts (`same`), only in one of them, a run of common words that is left out (`gap`), or a note.
     kind: Kind
     words: tuple[str, ...] = ()  # the words as in the text, or those of the note; empty for a gap

@@ -92,7 +92,6 @@ class PageRequest:
 
 
 def document_ref(hit: Hit) -> DocumentRef:
-    """Return index and id of a hit."""
     return hit.index, hit.id
 
 

@@ -9,7 +9,7 @@ from unicodedata import normalize
 from ibidem_dedupe import evidence
 from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.policy import Level
-from ibidem_dedupe.reasons import Why, beside_words, percent
+from ibidem_dedupe.reasons import BESIDE_WORDS, Why, percent
 from ibidem_ingest.text.tokens import tokens_and_signs
 
 # Relations of two documents, by signatures of whole documents.
@@ -143,7 +143,9 @@ def reason(why: Why, other: str = "", own_name: str = "") -> str:
     if kind is not None and kind.reason is None:  # for long texts, the relation is sufficient
         return relation(why, other, own_name)
     if "differs" in why:
-        strongest = beside_words(why)
+        sign = why.get("sign")
+        signs = f" ({' → '.join(map(str, sign))})" if isinstance(sign, list) else ""
+        strongest = f"{BESIDE_WORDS[why['differs']]}{signs}"
     else:
         strongest = kind.reason(why) if kind is not None and kind.reason else name
     phrase = relation(why, other, own_name) if "relation" in why else ""

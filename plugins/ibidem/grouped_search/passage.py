@@ -1,7 +1,7 @@
 """Passages: texts cut from documents by a retriever, and which passages overlap."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -63,17 +63,6 @@ class Passage:
                 what = f"text {place}" if name == "text" else f"{name} of passage {place}"
                 raise UsageError(f"{what} is {short_repr(field)}, no string", f"give each {name} as a string")
         return passage
-
-
-def read_passages(texts: object) -> list[Passage]:
-    """Return texts and passages as passages.
-
-    >>> [each.text for each in read_passages(["Rent is due.", Passage("It is due in May.")])]
-    ['Rent is due.', 'It is due in May.']
-    """
-    if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
-        raise UsageError(f"texts is {short_repr(texts)}, no list of texts", "give the texts in a list, even one alone")
-    return [Passage.of(text, place) for place, text in enumerate(texts)]
 
 
 @dataclass(frozen=True, slots=True)

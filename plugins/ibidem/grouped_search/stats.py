@@ -200,7 +200,6 @@ def count_years(window: Window) -> list[tuple[int, Facet]]:
 
 
 def count_values(window: Window, values: NDArray[np.int64], mask: NDArray[np.bool_]) -> Sequence[Facet]:
-    """Count documents and groups by value."""
     rows = np.flatnonzero(mask)
     _, first, place, documents = np.unique(values[rows], return_index=True, return_inverse=True, return_counts=True)
     pairs = np.unique(np.stack((place, window.grouping.lead[rows])), axis=1)

@@ -31,15 +31,12 @@ NOBODY = Members((), {})  # the further documents of groups of one
 
 @dataclass(frozen=True, slots=True)
 class StoredPage:
-    """A page of groups of all matches."""
-
     page: GroupedPage
     further: NextPage | None  # start of the next page, for an engine that does not count that far
     best: float | None  # the highest score; None if nothing is scored
 
 
 def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexState) -> RequestFlow[StoredPage]:
-    """Build a page of groups of all matches."""
     place = start_place(page_request)
     page = yield from source.collapse(place, page_request.size)
     larger_groups = sorted({head.group for head in page.heads if may_have_more(head.group, page)})
@@ -94,7 +91,6 @@ class PageGroups:
     def build(
         cls, heads: Sequence[GroupHit], members: Members, page_request: PageRequest, overrides: Sequence[Override]
     ) -> "PageGroups":
-        """Arrange the documents of a page."""
         members_by_group: dict[str, list[GroupHit]] = {}
         best = {head.name for head in heads}
         for each in members.hits:

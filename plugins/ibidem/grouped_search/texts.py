@@ -8,7 +8,7 @@ from typing import Literal
 
 from ibidem.grouped_search.explanations import reason, with_differing_sign
 from ibidem.grouped_search.page import version_places
-from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps, read_passages
+from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps
 from ibidem.grouped_search.response import NO_PLACES, choose_lead
 from ibidem.grouped_search.window import add_overlaps
 from ibidem_dedupe.collection import CollectionFigures
@@ -20,7 +20,7 @@ from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import pair_policy, read
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import UsageError
+from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import GeneralTables, Tables
 from ibidem_ingest.language import add_languages, detect
 from ibidem_ingest.signatures import noise
@@ -107,7 +107,9 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
         ['follows it in the same document, 7 words overlap']
     """
     choice = read("dedupe_keep", keep)
-    passages = read_passages(texts)
+    if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
+        raise UsageError(f"texts is {short_repr(texts)}, no list of texts", "give the texts in a list, even one alone")
+    passages = [Passage.of(text, place) for place, text in enumerate(texts)]
     check_keep(choice, passages)
     check_policy(level, similarity, preset, policy)
     columns = PackedColumns.decode(sign_texts(passages, language, tables or general_tables()))

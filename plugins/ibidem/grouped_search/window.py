@@ -132,7 +132,6 @@ class Window:
         return replace(self, grouping=grouping, group_names=ids, members=members)
 
     def name(self, row: int) -> DocumentRef:
-        """Return index and id of a row."""
         return self.hits[row].index, self.hits[row].id
 
     def group_id(self, lead: int) -> str:

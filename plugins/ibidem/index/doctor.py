@@ -251,7 +251,6 @@ def check_dead_letters(open_index: Callable[[], Engine]) -> Check:
 
 
 def check_records(open_index: Callable[[], Engine]) -> Check:
-    """List the stored records that cannot be read."""
     try:
         with closing(open_index()) as engine:
             damaged = list(damaged_records(engine))

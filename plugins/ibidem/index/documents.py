@@ -46,7 +46,6 @@ def titles(engine: Engine, names: Sequence[DocumentRef]) -> Mapping[DocumentRef,
 
 
 def stored_documents(engine: Engine, progress: Callable[[int], None]) -> Iterator[Document]:
-    """Yield all documents of an index in full."""
     count = 0
     for hits in engine.scan(size=AT_ONCE):
         yield from (stored.document for stored in fetch_documents(engine, [(hit.index, hit.id) for hit in hits]))
@@ -321,7 +320,6 @@ def common_duplicates(engine: Engine, a: str, b: str) -> list[str]:
 
 
 def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
-    """Return a document's hit and its packed value."""
     hit = next(fetch_hits(engine, [name]), None)
     if hit is None:
         raise MissingDocument(f"no document {name!r} in index {engine.index!r}", "find ids with: ibidem search QUERY")
@@ -332,7 +330,6 @@ def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
 
 
 def hit_ref(hit: Hit) -> DocumentRef:
-    """Return index and id of a hit."""
     return hit.index, hit.id
 
 

@@ -262,7 +262,6 @@ class StoredReport:
 
 
 def stored_policy(engine: Engine) -> Policy:
-    """Return the policy of an index's stored groups."""
     return parse_policy(GroupCheckpoint.read(engine).policy)
 
 

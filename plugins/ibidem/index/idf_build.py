@@ -112,7 +112,6 @@ class Tally:
         self.refused = 0
 
     def texts(self, items: Iterable[Document | Refusal]) -> Iterator[str]:
-        """Yield the texts of the language's documents."""
         for item in items:
             if isinstance(item, Refusal):
                 self.refused += 1

@@ -165,7 +165,6 @@ def search_client(
     named = read_options({**name_fields(document_field, text_field), **options})
 
     def groups(question: str, size: int) -> Response:
-        """Search through the client."""
         response: Response = client.search(index=index, body={"query": make_query(question), "size": size}, **named)
         return response
 
@@ -179,7 +178,6 @@ def search_engine(
     request = parse_request(read_options({**name_fields(document_field), **options}))
 
     def groups(question: str, size: int) -> Response:
-        """Search through the engine."""
         return search_index(engine, parse_query(question, filters), request, size=size)
 
     return PassageSearch(groups)
@@ -211,7 +209,6 @@ engine's own list
 
 
 def read_passage(hit: Mapping[str, Any], text_field: str) -> FoundPassage:
-    """Convert a lead into a passage."""
     text, source = take(hit["_source"], text_field)
     if not isinstance(text, str):
         raise UsageError(

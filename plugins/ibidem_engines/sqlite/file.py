@@ -183,7 +183,6 @@ class SqliteFile:
             return self._state()
 
     def close(self) -> None:
-        """Close the connection of this process."""
         with self._lock, self._translate_errors():
             if self._connection is not None and self._pid == os.getpid():
                 self._connection.close()

@@ -103,8 +103,6 @@ MAX_CHARACTERS = 200_000_000
 
 @dataclass(frozen=True, slots=True)
 class Ready:
-    """A record as rows."""
-
     position: int  # its place in the call
     record: Record
     row: Row  # the columns of its row in the documents table, from `id` on
@@ -181,8 +179,6 @@ _THERE = """select id, place, version, digest, origin, case lead when 1 then "gr
 
 @dataclass(frozen=True, slots=True)
 class _StoredVersion:
-    """The document with an id."""
-
     place: int
     version: int
     digest: str

@@ -164,8 +164,6 @@ class Run:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One row: text side by side."""
-
     a: Sequence[Run]  # runs of the first text
     b: Sequence[Run]  # runs of the second text
     number: int = 0  # number of the difference, from 1; 0 for a row without one
@@ -304,15 +302,12 @@ def cut_paragraphs(spans: Sequence[TextSpan]) -> Iterator[list[Run]]:
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """One of the two documents."""
-
     title: str  # its title, or its id
     share: str  # how much of it is in the other, in words
     pages: str  # how many pages or parts it has, in words
 
     @classmethod
     def build(cls, document: Document, share: object, other: str, pages: PageNumbers) -> "Side":
-        """Build the header of a text."""
         return cls(
             title=printable(document.title or document.id),
             share=f"{percent(float(str(share)))} of it is in {other}",

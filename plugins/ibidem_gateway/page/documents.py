@@ -40,7 +40,6 @@ class Copy:
 
     @property
     def about(self) -> Sequence[str]:
-        """Date and source."""
         return [printable(part) for part in (written_date(self.document.date), self.document.source) if part]
 
     @property
@@ -49,12 +48,10 @@ class Copy:
 
     @property
     def reason(self) -> str:
-        """Reason why the document is a duplicate."""
         return reason(self.duplicate.evidence.why)
 
 
 def read_copies(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
-    """Read the documents of the shown duplicates."""
     duplicates = inspection.duplicates[:MAX_DUPLICATES]
     read = {
         (each.index, each.document.id): each.document for each in engine.fetch([(e.index, e.id) for e in duplicates])
@@ -199,8 +196,6 @@ _MARKS = re.compile(f"([{OPEN}{CLOSE}])")
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """A piece of a document's text."""
-
     text: str  # what it says
     page: int = 0  # number of the page that begins before it, from 1; 0 when none does
     match: int = 0  # number of the match that it belongs to, from 1; 0 when it is no word of the query

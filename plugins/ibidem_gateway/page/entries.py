@@ -83,7 +83,6 @@ class PageEntry(Entry):
 
     @property
     def reason(self) -> str:
-        """Why it is a duplicate."""
         return printable(self.evidence)
 
     @property
@@ -93,8 +92,6 @@ class PageEntry(Entry):
 
 @dataclass(frozen=True, slots=True)
 class PageGroup(Group):
-    """A lead and its duplicates."""
-
     lead: PageEntry
     duplicates: Sequence[PageEntry]
     opened: bool  # whether the duplicates are shown without a click
@@ -143,7 +140,6 @@ def web_address(typed: str) -> str:
 
 
 def has_more(response: Any, state: PageState) -> bool:
-    """Return whether the next page has any results."""
     account = response["dedupe"]
     if account["mode"] == "off":
         return bool(state.page * state.size < account["documents"]["matched"])

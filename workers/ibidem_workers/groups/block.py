@@ -22,8 +22,6 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """A document to settle."""
-
     name: DocumentRef  # its index and id
     order: int  # number of the write that it comes from
     value: bytes  # its packed signatures; empty when it was never signed

@@ -125,7 +125,6 @@ class Names(Sequence[DocumentRef]):
         return self._indices[row], self.ids[row]
 
     def __iter__(self) -> Iterator[DocumentRef]:
-        """Iterate over the names."""
         return zip(self._indices, self.ids, strict=True)
 
 

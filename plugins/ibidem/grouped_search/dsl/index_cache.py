@@ -139,7 +139,6 @@ def read_names(index: str) -> list[str]:
 
 
 def layout_names(index: str, layout: Layout) -> IndexNames:
-    """Return the names of a search's indexes."""
     return layout.names(*read_names(index))
 
 

@@ -309,7 +309,6 @@ def check_start(start: int) -> None:
 
 
 def read_integer(parts: Mapping[str, Any], name: str, default: int, maximum: int = MAX_WINDOW) -> int:
-    """Parse an integer of a body."""
     value = parts.get(name, default)
     text = short_repr(value) if isinstance(value, dict | list) else str(value)
     if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > maximum:

@@ -21,7 +21,7 @@ from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stored import stored_page
 from ibidem_dedupe.parameters import PRESETS
-from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset, dedupe_request, is_dedupe_name, with_presets
+from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset, dedupe_request, is_dedupe_name, parse_request
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.search import iterate_hits
 from ibidem_engines.requests import ApiRequest, RequestFlow
@@ -112,7 +112,8 @@ def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> Reque
     target = search.target
     layout = (yield from metadata.layout(target.index, target.params)) if target.point is None else NOWHERE
     presets = yield from metadata.presets(layout_names(target.index, layout))
-    return replace(search, request=with_presets(search.request, {**PRESETS, **presets}))
+    policy = parse_request(dict(search.request.figures), presets={**PRESETS, **presets}).policy
+    return replace(search, request=replace(search.request, policy=policy))
 
 
 INDEX = ("index", "indices", "indice")  # names under which the engines look for the indexes in a head
