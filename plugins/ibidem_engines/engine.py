@@ -369,10 +369,7 @@ class ReindexSource(Protocol):
         return 0
 
     def drop_beside(self, *, dry: bool) -> tuple[int, int] | None:
-        """Remove the signatures beside the index and return their number and bytes; None if there are none.
-
-        `UsageError` where other indexes have theirs in the same place.
-        """
+        """Remove the signatures beside the index, unless others share their place; returns their number and bytes."""
 
     def drop_records(self) -> None:
         """Remove every ledger."""

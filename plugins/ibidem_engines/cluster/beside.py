@@ -31,7 +31,7 @@ from ibidem_ingest.errors import UsageError
 MAX_LOOKUP = 200_000_000  # documents that an index of one shard takes, as a look-up join needs it
 ABSENT = 0, 0  # state of an entry that is not there: no primary term is 0
 REFUSED, FORBIDDEN = 400, 403
-AGAIN_MS = 60_000  # before the last date that was read, what is read again
+AGAIN_MS = 60_000  # each look reads again from a minute before the last date
 
 
 class BesideSource(ClusterReindexSource):

@@ -497,9 +497,7 @@ def states(cluster: ClusterClient, seq_range: SeqNoRange, size: int, ids: Sequen
         query["bool"]["filter"].append(ids_query(ids))
     body: Clause = {
         "query": query,
-        "sort": [
-            {"_seq_no": {"order": "asc", "unmapped_type": "long"}}
-        ],  # an index without documents has no such field
+        "sort": [{"_seq_no": {"order": "asc", "unmapped_type": "long"}}],  # which an empty index may not have
         "size": size,
         "_source": False,
         "seq_no_primary_term": True,

@@ -496,10 +496,11 @@ class ClusterReindexSource(ReindexSource):
         path = f"/{quote_index(','.join(names))}"
         body: Clause = {"size": 0, "aggs": {"of": {"terms": {"field": f"{OURS}.index", "size": MAX_INDICES}}}}
         signed = self._cluster.ask("POST", f"{path}/_search", body, **WHOLE)["aggregations"]["of"]["buckets"]
-        if others := sorted({each["key"] for each in signed} - {*self._layout.indices}):
+        others = sorted({each["key"] for each in signed} - {*self._layout.indices})
+        if others and self.index != (home := source_of(names[0])):  # by its own name those of deleted indexes go, too
             raise UsageError(
                 f"{', '.join(names)} also holds the signatures of {', '.join(map(repr, others))}",
-                f"strip all of them by the name that they were signed by: IBIDEM_INDEX={source_of(names[0])}",
+                f"strip all of them by the name that they were signed by: IBIDEM_INDEX={home}",
             )
         parts = "_all.primaries.docs.count,_all.total.store.size_in_bytes"
         counts = self._cluster.ask("GET", f"{path}/_stats/docs,store", filter_path=parts)["_all"]

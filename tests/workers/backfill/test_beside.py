@@ -197,6 +197,7 @@ class TestBackfill:
         backfill_in_place(foreign_settings, beside="index")
         with pytest.raises(UsageError, match=f"also holds the signatures of '{SECOND}'; .*IBIDEM_INDEX={ALIAS}"):
             strip(StripRequest(), foreign_settings.changed(index=FIRST))
+        ask(beside.address, "DELETE", f"/{SECOND}")
         assert strip(StripRequest(), foreign_settings).stripped == 40
 
     def test_an_index_of_another_program_under_its_name_is_no_index_of_signatures(

@@ -43,8 +43,8 @@ public interface InnerSearches<R, H, P> {
     void documents(Set<Name> names, Consumer<R> next);
 
     /**
-     * Reads the packed values of documents from the indexes of signatures beside theirs; none where there are no such
-     * indexes, or the caller may not read them.
+     * Reads the packed values of documents from the indexes of signatures beside theirs. There are none where no such
+     * index exists or the caller may not read it.
      */
     void signatures(List<Name> names, Consumer<List<byte[]>> next);
 
