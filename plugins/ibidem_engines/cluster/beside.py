@@ -275,13 +275,13 @@ class DatedSource(BesideSource):
 
     def _written(self, after: int, end: int) -> Clause:
         field = self._fields.changed
-        before: Clause = {"range": {field: {"lt": end, "format": "epoch_millis"}}}
-        if not after:
-            return {"bool": {"should": [before, {"bool": {"must_not": {"exists": {"field": field}}}}]}}
-        return {"range": {field: {"gte": after, "lt": end, "format": "epoch_millis"}}}
+        written = _orders(field, after or None, end)
+        written["range"][field]["format"] = "epoch_millis"
+        undated = {"bool": {"must_not": {"exists": {"field": field}}}}
+        return written if after else {"bool": {"should": [written, undated]}}
 
 
-def _orders(field: str, first: int, end: int) -> Clause:
+def _orders(field: str, first: int | None, end: int) -> Clause:
     return {"range": {field: {"gte": first, "lt": end}}}
 
 

@@ -170,9 +170,7 @@ def read_layout(
         filtered=frozenset(alias for _, alias, each in _each_alias(answer) if "filter" in each),
         write_indices={alias: name for name, alias, each in _each_alias(answer) if each.get("is_write_index")},
         uuids={name: str(each.get("uuid", "")) for name, each in index_settings.items()},
-        unnumbered=tuple(
-            name for name in indices if index_settings[name].get("disable_sequence_numbers") in (True, "true")
-        ),
+        unnumbered=tuple(name for name in indices if index_settings[name].get("disable_sequence_numbers") == "true"),
         stemmed=tuple(sorted({path for each in answer.values() for path in stemmed_fields(each, text)})),
     )
     return replace(layout, **(yield from _read_beside(layout))) if layout.bare else layout
@@ -295,9 +293,9 @@ def create(cluster: ClusterClient, index: str, kind: str) -> None:
         body = template(kind)
         _try_codec(cluster, f"{TRIAL}{secrets.token_hex(4)}", body)  # several processes may create it
         make(cluster, index, body)
+    elif layout.beside:
+        check_writable(layout, cluster)
     elif layout.bare:
-        if layout.beside:
-            check_writable(layout, cluster)
         _add_fields(cluster, layout.bare, kind)
 
 
