@@ -6,14 +6,7 @@ from dataclasses import replace
 from types import MethodType
 from typing import Any
 
-from elastic_transport import (
-    ApiResponseMeta,
-    HttpHeaders,
-    JsonSerializer,
-    NodeConfig,
-    ObjectApiResponse,
-    SerializerCollection,
-)
+import elastic_transport
 from elasticsearch import AsyncElasticsearch
 from elasticsearch.exceptions import HTTP_EXCEPTIONS, ApiError
 
@@ -28,7 +21,9 @@ from ibidem_engines.requests import ApiRequest
 class ElasticsearchAdapter(ClientAdapter):
     """Sends requests through `perform_request`, as each method of the client does."""
 
-    meta = ApiResponseMeta(0, "1.1", HttpHeaders(), 0.0, NodeConfig("http", "", 0))
+    meta = elastic_transport.ApiResponseMeta(
+        0, "1.1", elastic_transport.HttpHeaders(), 0.0, elastic_transport.NodeConfig("http", "", 0)
+    )
 
     def __init__(self, client: Any, request_timeout: float | None = None) -> None:
         super().__init__(client, request_timeout)
@@ -76,13 +71,13 @@ class ElasticsearchAdapter(ClientAdapter):
         return error_json(error.status_code, "exception", str(error.body))
 
     def to_response(self, answer: Json) -> Any:
-        return ObjectApiResponse(body=answer, meta=self.meta)
+        return elastic_transport.ObjectApiResponse(body=answer, meta=self.meta)
 
 
 def reads_json_plainly(decoders: Any) -> bool:
     """Return whether a client parses JSON with the default parser."""
-    return type(decoders) is SerializerCollection and all(
-        getattr(type(each), name, None) is getattr(JsonSerializer, name)
+    return type(decoders) is elastic_transport.SerializerCollection and all(
+        getattr(type(each), name, None) is getattr(elastic_transport.JsonSerializer, name)
         for mimetype, each in decoders.serializers.items()
         for name in ("loads", "json_loads")
         if mimetype.endswith("json") and "ndjson" not in mimetype

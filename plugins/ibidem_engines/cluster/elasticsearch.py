@@ -12,14 +12,7 @@ from importlib.metadata import version
 from typing import Any
 
 import elasticsearch as client_library
-from elasticsearch.exceptions import (
-    ApiError,
-    ConnectionTimeout,
-    SerializationError,
-    SSLError,
-    TransportError,
-    UnsupportedProductError,
-)
+from elasticsearch import exceptions
 from elasticsearch.exceptions import ConnectionError as NoConnection
 from elasticsearch.serializer import OrjsonSerializer
 
@@ -61,7 +54,7 @@ class ApiVersion:
             for name, value in headers.items()
         }
 
-    def lower(self, sent: int | None, error: ApiError) -> bool:
+    def lower(self, sent: int | None, error: exceptions.ApiError) -> bool:
         """Lower the version after a server refused it; returns whether the request may be retried."""
         if not is_refusal(error):
             return False
@@ -71,7 +64,7 @@ class ApiVersion:
         return self.lowered is not None
 
 
-def is_refusal(error: ApiError) -> bool:
+def is_refusal(error: exceptions.ApiError) -> bool:
     """Return whether a server refused the API version, or may have: responses to `HEAD` have no body."""
     if error.body is None:
         return error.status_code == BAD_REQUEST
@@ -87,7 +80,7 @@ def in_server_version(api: ApiVersion, perform_request: Callable[..., Any]) -> C
             sent = api.lowered
             try:
                 return perform_request(method, path, headers=api.headers(headers), **arguments)
-            except ApiError as error:
+            except exceptions.ApiError as error:
                 if not api.lower(sent, error):
                     raise
 
@@ -102,7 +95,7 @@ def in_server_version_async(
             sent = api.lowered
             try:
                 return await perform_request(method, path, headers=api.headers(headers), **arguments)
-            except ApiError as error:
+            except exceptions.ApiError as error:
                 if not api.lower(sent, error):
                     raise
 
@@ -127,11 +120,11 @@ DIALECT = client.Dialect(
 
 # The client's exceptions that tell more than a status, the narrower first.
 EXCEPTIONS: tuple[tuple[type[Exception], str], ...] = (
-    (UnsupportedProductError, client.OTHER_PRODUCT),
-    (SSLError, client.CERTIFICATE),
-    (ConnectionTimeout, client.TIMEOUT),
+    (exceptions.UnsupportedProductError, client.OTHER_PRODUCT),
+    (exceptions.SSLError, client.CERTIFICATE),
+    (exceptions.ConnectionTimeout, client.TIMEOUT),
     (NoConnection, client.UNREACHABLE),
-    (SerializationError, client.UNREADABLE),
+    (exceptions.SerializationError, client.UNREADABLE),
 )
 
 
@@ -164,7 +157,7 @@ class ElasticsearchTransport:
         headers = {"accept": client.JSON, "content-type": content_type}
         try:
             answer = self._perform_request(method, path, params=params or None, headers=headers, body=body)
-        except (ApiError, TransportError) as error:
+        except (exceptions.ApiError, exceptions.TransportError) as error:
             raise _failure(error, self._address.secrets) from error
         return answer.body
 
@@ -179,7 +172,7 @@ class WholeSerializer(OrjsonSerializer):
         """Parse JSON; other content becomes text, so that the status of a proxy's error page is reported."""
         try:
             read = super().loads(data)
-        except SerializationError:
+        except exceptions.SerializationError:
             return data.decode(errors="replace")
         return JsonAnswer(read, data) if isinstance(read, dict) else read
 
@@ -196,11 +189,11 @@ def _options(address: Address) -> dict[str, Any]:
     return options
 
 
-def _failure(error: ApiError | TransportError, secret_values: Collection[str]) -> client.Failure:
+def _failure(error: exceptions.ApiError | exceptions.TransportError, secret_values: Collection[str]) -> client.Failure:
     """Convert a client's exception by the table above, or by the server's status and type."""
     for kind, name in EXCEPTIONS:
         if isinstance(error, kind):
             return client.Failure(0, name, redact_text(str(error), secret_values))
-    if isinstance(error, ApiError):
+    if isinstance(error, exceptions.ApiError):
         return client.build_failure(error.status_code, error.body, secret_values)
     return client.Failure(0, "", redact_text(str(error), secret_values))
