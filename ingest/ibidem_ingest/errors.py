@@ -142,10 +142,6 @@ class Unreadable(Exception):
         self.field = field
 
 
-def _system(error: BaseException) -> str:
-    return f"it cannot be read ({getattr(error, 'strerror', None) or error}); fix that, or leave it out"
-
-
 def _pdf(error: BaseException) -> str:
     if getattr(error, "err_code", None) == _PASSWORD:
         return "it is encrypted; save it without a password first, for example with: qpdf --decrypt"
@@ -167,7 +163,9 @@ SENTENCES: dict[tuple[str, str], str | Callable[[BaseException], str]] = {
     ("_lzma", "LZMAError"): _DAMAGED,
     ("zstandard", "ZstdError"): _DAMAGED,
     ("builtins", "EOFError"): "its compressed data ends in the middle; fetch or create the file again",
-    ("builtins", "OSError"): _system,
+    ("builtins", "OSError"): lambda error: (
+        f"it cannot be read ({getattr(error, 'strerror', None) or error}); fix that, or leave it out"
+    ),
     ("builtins", "UnicodeError"): decoding_error,
     ("pypdfium2", "PdfiumError"): _pdf,
     ("lxml", "LxmlError"): "it is not HTML; give its format with --format, or leave it out",

@@ -361,8 +361,8 @@ class ReindexSource(Protocol):
         Nothing else of them changes, and where the index has pipelines, they do not pass through them.
         """
 
-    def unmark(self) -> bool:
-        """Remove ibidem's metadata from the index; returns whether empty fields remain."""
+    def unmark(self) -> None:
+        """Remove ibidem's metadata from the index; empty fields remain."""
 
     def prune(self) -> int:
         """Remove the signatures beside an index of documents that are gone; returns how many."""
@@ -382,9 +382,6 @@ class ReindexSource(Protocol):
 
     def deletions(self) -> int:
         """Return a number that changes with every deletion; it may also change without one."""
-
-    def index_names(self) -> stored_groups.IndexNames:
-        """Return the names of the index."""
 
     def get_records(self, ledger: stored_groups.Ledger) -> Iterator[tuple[str, Any]]:
         """Read the records of a ledger, as in `Engine`; none if it does not exist."""

@@ -38,11 +38,7 @@ def answered(result: T) -> RequestFlow[T]:
     yield
 
 
-def run_offline(flow: RequestFlow[T]) -> T:
-    return run_sync(flow, _refuse)
-
-
-def _refuse(request: ApiRequest) -> Any:
+def refuse(request: ApiRequest) -> Any:
     raise RuntimeError(f"nobody answers {request.method} {request.path}")
 
 

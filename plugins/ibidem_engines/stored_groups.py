@@ -430,11 +430,6 @@ class IndexNames:
         if not renamed:
             yield record.key, record.entry
 
-    def raw_keys(self, ledger: Ledger, keys: Iterable[str], records: Iterable[StoredRecord]) -> list[str]:
-        """Return the stored keys of records that `own_records` returned."""
-        wanted = set(keys)
-        return [each.key for each in records if any(key in wanted for key, _ in self.own_entries(ledger, each))]
-
 
 def rename(ledger: Ledger, key: str, entry: Any, new_name: Callable[[str], str | None]) -> tuple[str, Any]:
     """Return a record with its indexes renamed; damaged records and records without indexes are unchanged.

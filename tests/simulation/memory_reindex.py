@@ -20,7 +20,7 @@ from ibidem_engines.engine import (
     SourceDocument,
     WriteStatus,
 )
-from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef, new_group
+from ibidem_engines.stored_groups import Ledger, Marks, Name, SeqNoRange, ShardRef, new_group
 from ibidem_ingest.signatures.schema import NONE, SCHEMA
 from simulation.memory_cluster import Link, Stored
 
@@ -102,10 +102,6 @@ class MemorySource(ReindexSource):
     @override
     def deletions(self) -> int:
         return self._link.call(lambda: sum(self._link.cluster.shard(part).deletions for part in self.parts()))
-
-    @override
-    def index_names(self) -> IndexNames:
-        return IndexNames((self.index,), (self.parts()[0].index,))
 
     @override
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:

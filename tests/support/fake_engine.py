@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument, T
 from ibidem_engines.query import Query
-from ibidem_engines.requests import RequestFlow, answered, run_offline
+from ibidem_engines.requests import RequestFlow, answered, refuse, run_sync
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys
@@ -61,7 +61,7 @@ class FakeEngine(Engine):
         return FakeSearch(self, query)
 
     def run(self, flow: RequestFlow[T]) -> T:
-        return run_offline(flow)
+        return run_sync(flow, refuse)
 
     def search(self, query: Query, size: int, view: ReadView = NOW) -> Ranking:
         self.asked["window"] += 1

@@ -207,9 +207,9 @@ def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:
     return [[refusal.where, refusal.id, refusal.field, refusal.why] for refusal in refusals]
 
 
-def refusals_from_json(value: object) -> list[Refusal]:
-    """Parse refusals from the lists of `refusals_as_json`."""
-    return [parse_record(Refusal, record) for record in _refusal_records(value)]
+def read_refusals(record: Mapping[str, object]) -> list[Refusal]:
+    """Read a slice of the refusals of a run's reader, as `refusals_as_json` made it."""
+    return [parse_record(Refusal, each) for each in _refusal_records(record["refusals"])]
 
 
 def _refusal_records(lists: object) -> list[dict[str, object]]:

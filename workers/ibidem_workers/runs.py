@@ -13,7 +13,7 @@ from ibidem_core.records import parse_record
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import check_entry, count_joined, read_entries, read_ledger
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.batches import NO_RESULT, BatchResult, batch_key, read_account, refusals_from_json
+from ibidem_workers.batches import NO_RESULT, BatchResult, batch_key, read_account, read_refusals
 from ibidem_workers.executors import has_exited, host_name
 
 State = Literal["reading", "submitted", "interrupted"]
@@ -284,11 +284,6 @@ def _count_joined(engine: Engine, record: RunRecord) -> dict[str, int]:
     later = [other.joined for other in runs(engine) if other.started > record.started]
     end = later[0] if later else count_joined(engine)
     return {level: max(0, end.get(level, 0) - record.joined.get(level, 0)) for level in LEVELS}
-
-
-def read_refusals(record: Mapping[str, object]) -> list[Refusal]:
-    """Read a slice of the refusals of a run's reader."""
-    return refusals_from_json(record["refusals"])
 
 
 def _summary(

@@ -72,7 +72,8 @@ def find_passages(documents: Sequence[Document]) -> SharedPassages:
     own = ~stretches(frequent, batch.offsets)
     left = np.bincount(of, own, len(batch))
     is_new = (left >= MIN_OWN) & _new_documents(runs, of, own & ~frequent, len(batch))
-    new, much = (holders.among(is_new & (left >= share * batch.lengths)) for share in (MIN_SHARE, MUCH))
+    wide = (is_new & (left >= share * batch.lengths) for share in (MIN_SHARE, MUCH))
+    new, much = (np.bincount(holders.runs[each[holders.documents]], minlength=holders.counts.size) for each in wide)
     chosen = (new.take(holders.place) >= many[of]) | (much.take(holders.place) >= least[of])
     chosen &= (2 * new > holders.counts).take(holders.place)
     passages = _describe(batch, stretches(chosen, batch.offsets), source, names.tolist())
@@ -123,10 +124,6 @@ class _Holders:
         pairs = np.unique(place * (int(documents[-1]) + 1 if documents.size else 1) + documents)
         run, document = np.divmod(pairs, int(documents[-1]) + 1 if documents.size else 1)
         return cls(place, np.bincount(run, minlength=distinct.size), run, document)
-
-    def among(self, documents: Flags) -> Places:
-        """Count the holders of each run among some documents."""
-        return np.bincount(self.runs[documents[self.documents]], minlength=self.counts.size)
 
 
 def _new_documents(runs: Hashes, of: Places, own: Flags, documents: int) -> Flags:

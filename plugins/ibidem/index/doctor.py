@@ -42,10 +42,10 @@ from ibidem_ingest.readers.formats import Format, require
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.backfill import checkpoint as backfill
-from ibidem_workers.batches import TRIES, BatchResult, Tries
+from ibidem_workers.batches import TRIES, BatchResult, Tries, read_refusals
 from ibidem_workers.celery_app import connect_broker, make_broker
 from ibidem_workers.dead_letters import read_letter
-from ibidem_workers.runs import HEADS, RunRecord, read_refusals
+from ibidem_workers.runs import HEADS, RunRecord
 
 # What reads a record of runs, by the beginning of its key; all others are accounts.
 _RUNS: dict[str, Parse[object]] = {

@@ -453,7 +453,9 @@ class LedgerStore:
             return set(product(self.names.sources, keys))
         wanted = set(keys)
         return {
-            (each.source, each.key) for each in self._stored(ledger, "") if self.names.raw_keys(ledger, wanted, [each])
+            (each.source, each.key)
+            for each in self._stored(ledger, "")
+            if any(key in wanted for key, _ in self.names.own_entries(ledger, each))
         }
 
     def get(self, ledger: Ledger, prefix: str) -> Iterator[tuple[str, Any]]:

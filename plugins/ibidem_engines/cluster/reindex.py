@@ -25,18 +25,6 @@ from ibidem_engines.cluster.client import (
     to_engine_error,
 )
 from ibidem_engines.cluster.dsl import Clause
-from ibidem_engines.cluster.index import (
-    NONE,
-    count,
-    deletions,
-    identities,
-    newest,
-    refresh_index,
-    shards,
-    source_of,
-    states,
-    write_order,
-)
 from ibidem_engines.cluster.lookup import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import Values, remove_member, signed_part, with_signatures
@@ -145,7 +133,7 @@ class ClusterReindexTarget(ReindexTarget):
         return self._write(documents, lambda document: _CopyBase("index", version=document.engine_version))
 
     def newest(self) -> dict[ShardRef, int]:
-        return newest(self._cluster, self._shards())
+        return layout.newest(self._cluster, self._shards())
 
     def count_fields(self) -> FieldCounts:
         return count_fields(self._cluster, self.name)
@@ -179,7 +167,9 @@ class ClusterReindexTarget(ReindexTarget):
         current_states = {
             name.id: state
             for part, max_seq_no in end.items()
-            for name, state in states(self._cluster, SeqNoRange(part, NONE, max_seq_no), max(1, len(ids)), ids)
+            for name, state in layout.states(
+                self._cluster, SeqNoRange(part, layout.NONE, max_seq_no), max(1, len(ids)), ids
+            )
         }
         outcomes = self._write(documents, lambda document: _CopyBase.state(current_states.get(document.name.id)))
         return self._replace_older(documents, outcomes)
@@ -255,8 +245,8 @@ class ClusterReindexTarget(ReindexTarget):
         return self._parts
 
     def _slices(self, part: ShardRef, max_seq_no: int) -> Iterator[list[State]]:
-        position = NONE
-        while batch := states(self._cluster, SeqNoRange(part, position, max_seq_no), SLICE):
+        position = layout.NONE
+        while batch := layout.states(self._cluster, SeqNoRange(part, position, max_seq_no), SLICE):
             yield batch
             position = batch[-1][0].order
 
@@ -292,7 +282,7 @@ def _outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
         return Outcome(name, WriteStatus.STALE, why="a newer one exists")
     if outcome.reason:
         return Outcome(name, WriteStatus.REFUSED, field=refused_field(outcome.reason), why=outcome.reason)
-    return Outcome(name, WriteStatus.INDEXED, write_order(outcome.place))
+    return Outcome(name, WriteStatus.INDEXED, layout.write_order(outcome.place))
 
 
 MAX_INDICES = 1_000  # behind one name, as far as they are listed
@@ -370,7 +360,7 @@ class ClusterReindexSource(ReindexSource):
         mappings = self._cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").values()
         paths -= {path for path in paths for mapping in mappings if _has_field(mapping["mappings"], path.split("."))}
         if paths:
-            refresh_index(self._cluster, self.index)
+            layout.refresh_index(self._cluster, self.index)
             hits = self._search({"size": SAMPLE, "query": {"match_all": {}}})["hits"]["hits"]
             paths -= {
                 path
@@ -381,20 +371,20 @@ class ClusterReindexSource(ReindexSource):
 
     def parts(self) -> list[ShardRef]:
         if not self._parts:
-            self._parts = shards(self._layout)
+            self._parts = layout.shards(self._layout)
         return self._parts
 
     def uuids(self) -> Mapping[str, str]:
-        return identities(self._cluster, layout.read(self._cluster, self.index))
+        return layout.identities(self._cluster, layout.read(self._cluster, self.index))
 
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
-        return newest(self._cluster, self.parts(), marks)
+        return layout.newest(self._cluster, self.parts(), marks)
 
     def count(self, seq_range: SeqNoRange) -> int:
-        return count(self._cluster, seq_range)
+        return layout.count(self._cluster, seq_range)
 
     def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
-        return [name for name, _ in states(self._cluster, seq_range, size)]
+        return [name for name, _ in layout.states(self._cluster, seq_range, size)]
 
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         """Read as many documents at once as fit a few megabytes; with raw JSON, vectors are requested and verified."""
@@ -414,9 +404,13 @@ class ClusterReindexSource(ReindexSource):
             self._drop_vectors(answer["docs"])
             self._at_once = max(1, min(MAX_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
             documents += read_documents(
-                answer, {(name.index, name.id): name for name in batch}, self._fields, self._to_error, raw=raw
+                answer,
+                {(name.index, name.id): name for name in batch},
+                self._fields,
+                lambda hit: to_engine_error(build_failure(503, hit), self._cluster.label),
+                raw=raw,
             )
-        return fill_packed(documents, self._search, lambda: refresh_index(self._cluster, self.index))
+        return fill_packed(documents, self._search, lambda: layout.refresh_index(self._cluster, self.index))
 
     def _check_whole(self, docs: Sequence[Mapping[str, Any]]) -> None:
         """Refuse documents whose JSON may be incomplete."""
@@ -484,11 +478,10 @@ class ClusterReindexSource(ReindexSource):
             for document, each in zip(documents, outcomes, strict=True)
         ]
 
-    def unmark(self) -> bool:
+    def unmark(self) -> None:
         """Remove ibidem's entry from `_meta`; a server cannot remove a field from a mapping."""
         layout.remove_note(self._cluster, self._layout.indices)
         self._layout_cache = None
-        return True
 
     def drop_beside(self, *, dry: bool) -> tuple[int, int] | None:
         if not (names := self._layout.beside):
@@ -497,7 +490,8 @@ class ClusterReindexSource(ReindexSource):
         body: Clause = {"size": 0, "aggs": {"of": {"terms": {"field": f"{OURS}.index", "size": MAX_INDICES}}}}
         signed = self._cluster.ask("POST", f"{path}/_search", body, **WHOLE)["aggregations"]["of"]["buckets"]
         others = sorted({each["key"] for each in signed} - {*self._layout.indices})
-        if others and self.index != (home := source_of(names[0])):  # by its own name those of deleted indexes go, too
+        home = layout.source_of(names[0])
+        if others and self.index != home:  # by its own name those of deleted indexes go, too
             raise UsageError(
                 f"{', '.join(names)} also holds the signatures of {', '.join(map(repr, others))}",
                 f"strip all of them by the name that they were signed by: IBIDEM_INDEX={home}",
@@ -519,13 +513,10 @@ class ClusterReindexSource(ReindexSource):
         return len(with_signatures(b"{}", record, self._kind))
 
     def deletions(self) -> int:
-        return deletions(self._cluster, self.parts())
+        return layout.deletions(self._cluster, self.parts())
 
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
         return LedgerStore(self._cluster, self._layout.names(self.index)).get(ledger, "")
-
-    def index_names(self) -> IndexNames:
-        return self._layout.names(self.index)
 
     def copy_to(self, name: str) -> ReindexTarget:
         (index,) = {part.index for part in self.parts()}
@@ -574,9 +565,6 @@ class ClusterReindexSource(ReindexSource):
     def _search(self, body: Clause) -> Any:
         return self._cluster.ask("POST", f"/{quote_index(self.index)}/_search", body, **WHOLE)
 
-    def _to_error(self, hit: Mapping[str, Any]) -> Exception:
-        return to_engine_error(build_failure(503, hit), self._cluster.label)
-
 
 def with_values(documents: Sequence[Signed]) -> Iterator[tuple[int, SourceDocument, Record, Values]]:
     """Yield the signed documents with their positions and look-up values."""
@@ -598,7 +586,7 @@ def to_outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
             field=refused_field(outcome.reason),
             why=outcome.reason,
         )
-    return Outcome(name, WriteStatus.INDEXED, write_order(outcome.place), document.version)
+    return Outcome(name, WriteStatus.INDEXED, layout.write_order(outcome.place), document.version)
 
 
 def _has_field(mapping: Mapping[str, Any], path: Sequence[str]) -> bool:

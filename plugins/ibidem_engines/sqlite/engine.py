@@ -10,7 +10,7 @@ from typing_extensions import override
 
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, T
 from ibidem_engines.query import Query
-from ibidem_engines.requests import RequestFlow, run_offline
+from ibidem_engines.requests import RequestFlow, refuse, run_sync
 from ibidem_engines.sqlite import read, write
 from ibidem_engines.sqlite.file import MAX_SECONDS, SqliteFile
 from ibidem_engines.sqlite.groups import SqliteGroups, SqliteMemberships
@@ -42,7 +42,7 @@ class SqliteEngine(Engine):
         return SqliteSearch(self._file, query)
 
     def run(self, flow: RequestFlow[T]) -> T:
-        return run_offline(flow)
+        return run_sync(flow, refuse)
 
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
         return read.suggest(self._file, words)

@@ -75,11 +75,11 @@ def delete_survivors(
         del deleted[id_]
     for version in {each.version for each in deleted.values()}:
         engine.delete([id_ for id_, each in deleted.items() if each.version == version], version)
-    return [_stale(each, deleted[each.id].version) if each.id in deleted else each for each in outcomes]
-
-
-def _stale(outcome: Outcome, version: int) -> Outcome:
-    return Outcome(outcome.id, WriteStatus.STALE, field="version", why=f"it was deleted with version {version}")
+    reasons = {id_: f"it was deleted with version {each.version}" for id_, each in deleted.items()}
+    return [
+        Outcome(each.id, WriteStatus.STALE, field="version", why=reasons[each.id]) if each.id in reasons else each
+        for each in outcomes
+    ]
 
 
 def refusal(original: SourceDocument, text_field: str, max_text: int) -> Refusal | None:
@@ -149,12 +149,7 @@ class BackfillBatch:
 
     @property
     def key(self) -> str:
-        return page_key(self.run, self.number)
-
-
-def page_key(run: str, number: int) -> str:
-    """Return the key of a page's result."""
-    return batch_key(run, number)
+        return batch_key(self.run, self.number)
 
 
 @dataclass(frozen=True, slots=True)

@@ -110,7 +110,7 @@ class RecordCopy:
 
     def _records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
         """Return the records of the source, under the name of the new index."""
-        names = dict.fromkeys(self.source.index_names().indices, self.engine.index)
+        names = dict.fromkeys((part.index for part in self.source.parts()), self.engine.index)
         for key, entry in self.source.get_records(ledger):
             if ledger == "groups":
                 self._settled = groups.checkpoint_of(entry)

@@ -32,7 +32,6 @@ from ibidem_workers.backfill.batch import (
     SigningJob,
     has_words,
     is_current,
-    page_key,
     refusal,
 )
 from ibidem_workers.backfill.checkpoint import (
@@ -46,7 +45,7 @@ from ibidem_workers.backfill.checkpoint import (
     paginate,
     read_all,
 )
-from ibidem_workers.batches import BatchResult
+from ibidem_workers.batches import BatchResult, batch_key
 from ibidem_workers.executors import this_process
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.ingest import Interruption
@@ -257,7 +256,7 @@ class Backfill:
         """Resume the pages that an interrupted backfill started and did not finish."""
         missing = []
         for page in list(self.checkpoint.pages):
-            key = page_key(self.checkpoint.run, page.number)
+            key = batch_key(self.checkpoint.run, page.number)
             account = read_key(self._engine, "runs", key, BatchResult.from_json)
             if account is not None:
                 self.checkpoint.settle(page.number, account.documents)

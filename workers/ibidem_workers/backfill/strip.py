@@ -27,7 +27,6 @@ class StripRequest:
     """Request to remove signatures from an index."""
 
     into: str = ""  # name of the new index; empty to strip in place
-    alias: str = ""  # the alias that it gets at the end; empty: the name in the settings, if it is an alias
     dry: bool = False  # whether to write nothing
     records: bool = False  # whether to remove the records next to the index too
 
@@ -83,7 +82,7 @@ def strip(request: StripRequest, settings: Settings, report: Report = lambda *_:
         source.check("copy" if request.into else "memory" if request.dry else "strip")
         if request.into and not request.dry:
             check_name(request.into)
-            result = StripResult(alias=request.alias or source.alias)
+            result = StripResult(alias=source.alias)
             _Copying(engine, source, source.copy_to(request.into), result, report).run()
         else:
             result = _strip_in_place(engine, source, report, dry=request.dry)
@@ -110,7 +109,8 @@ def _strip_in_place(engine: Engine, source: ReindexSource, report: Report, *, dr
         info = engine.info()
         result.left = info.documents - info.unsigned
         if not result.left:
-            result.fields = source.unmark()
+            source.unmark()
+            result.fields = True
     return result
 
 
@@ -161,8 +161,6 @@ class _Copying:
         name = self.copy.name
         if name in {part.index for part in self.source.parts()}:
             raise UsageError(f"{name!r} is the index to be stripped", "name a new one with --into")
-        if self.result.alias:
-            self.copy.check_alias(self.result.alias)
         if not self.copy.exists():
             self.engine.put_records("runs", {NOTE + name: {"into": name}})
             self.copy.create(with_fields=False)
