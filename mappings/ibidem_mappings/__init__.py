@@ -6,8 +6,6 @@ Elasticsearch; a layout that has been released is never edited, the next one get
 
 from importlib.resources import files
 
-_LAYOUTS = (".json", ".sql")
-
 
 def names() -> list[str]:
     """Return the names of all layouts.
@@ -15,7 +13,7 @@ def names() -> list[str]:
     >>> "sqlite.v4.sql" in names()
     True
     """
-    return sorted(entry.name for entry in files(__name__).iterdir() if entry.name.endswith(_LAYOUTS))
+    return sorted(entry.name for entry in files(__name__).iterdir() if entry.name.endswith((".json", ".sql")))
 
 
 def load(name: str) -> str:

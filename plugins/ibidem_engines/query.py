@@ -23,7 +23,6 @@ MAX_PARENTHESES = 20  # parentheses inside parentheses; SQLite reads 100
 WORD_FIELDS = ("title", "text")
 
 UNPAIRED = "an unmatched parenthesis was ignored"
-UNPAIRED_QUOTE = "an unmatched quotation mark was ignored; searched as words"
 
 Kind = Literal["open", "close", "not", "or", "and", "field", "phrase", "word"]
 
@@ -94,7 +93,7 @@ def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iter
             if end > 0:
                 yield Token("phrase", text[position + 1 : end], int(slop[1]) if slop else None)
             else:
-                notes.append(UNPAIRED_QUOTE)
+                notes.append("an unmatched quotation mark was ignored; searched as words")
             position, begins, valued = (slop.end() if slop else (end if end > 0 else position) + 1), False, False
         elif valued and (span := _RANGE.match(text, position)):
             yield Token("phrase", "..".join("" if end == "*" else end for end in span.groups()))

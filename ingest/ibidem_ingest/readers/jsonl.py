@@ -182,7 +182,6 @@ def _leading_id(line: bytes) -> str:
         return ""
 
 
-SEPARATORS = ",;\t|"
 NAMED_ROW = 65_536  # characters in which the names of columns are looked for
 
 MAX_ROW = 4  # how many times the longest line a row may have, whose cells may hold lines
@@ -209,7 +208,7 @@ def rows(
         TextIOWrapper(raw, "utf-8", "surrogateescape", newline="") as file,
     ):
         first = file.readline(NAMED_ROW)
-        separator = max(SEPARATORS, key=first.count)
+        separator = max(",;\t|", key=first.count)
         names = [name.strip() for name in next(csv.reader([first], delimiter=separator), [])]
         column = text_column or "text"
         if column not in names:

@@ -210,7 +210,6 @@ def count_values(window: Window, values: NDArray[np.int64], mask: NDArray[np.boo
     ]
 
 
-SIMILARITY = "dedupe_similarity"
 APART = frozenset(("tables", "facets"))  # parts of the plugin's account that the layer's has not
 
 
@@ -225,7 +224,7 @@ def decides(request: DedupeRequest) -> bool:
 def plugin_policy(request: DedupeRequest) -> Policy:
     """Return the policy that the plugin reads from a request's parameters."""
     base = PRESETS[request.preset].policy if request.preset in PRESETS else Policy()
-    similarity = dict(request.figures).get(SIMILARITY)
+    similarity = dict(request.figures).get("dedupe_similarity")
     base = base if similarity is None else base.similar(int(similarity))
     return base.at(request.policy.level).within(request.policy.window_days)
 

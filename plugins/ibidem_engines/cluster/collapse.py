@@ -245,7 +245,6 @@ _BY_DATE: Mapping[Order, Sequence[Clause]] = {
     "newest": [{"ibidem.date": {"order": "desc", "mode": "max", "missing": "_last", "unmapped_type": "date"}}],
     "oldest": [{"ibidem.date": {"order": "asc", "mode": "min", "missing": "_last", "unmapped_type": "date"}}],
 }
-_SCORE: Clause = {"_score": "desc"}
 NEWEST: Clause = {"newest": {"max": {"field": "_seq_no"}}}
 
 
@@ -261,7 +260,7 @@ def collapse_search(  # noqa: PLR0913 - what is ranked, and by name how
     """Return a search as a collapsed ranking in a total order: its own sort, if any, then index and id."""
     sort = body.get("sort", [])
     sort = sort if isinstance(sort, list | tuple) else [sort]
-    sort_keys = sort or [*_BY_DATE[order], _SCORE]
+    sort_keys = sort or [*_BY_DATE[order], {"_score": "desc"}]
     ordered_body = {**body, "sort": [*sort_keys, *_TIES]} | ({} if sort else {"track_scores": True})
     return ClusterCollapse(target, ordered_body, layout, f"ibidem.{by}", len(sort), display)
 

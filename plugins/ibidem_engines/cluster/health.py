@@ -96,7 +96,6 @@ def _get(cluster: ClusterClient, path: str, params: Mapping[str, str]) -> Any:
     return cluster.hold(answer_to(ApiRequest("GET", path, params, ok_statuses=OK_STATUSES)))
 
 
-FORBIDDEN_OR_MISSING = (403, 404)
 FIELDS_SHOWN = 8  # fields of an index that are named
 
 # Types of fields whose words are found.
@@ -111,7 +110,7 @@ LIKELY: Mapping[str, Sequence[str]] = {
 
 def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
     """Return an issue if an index lacks the title or text field; None if it has both, or no field at all."""
-    answer = yield ApiRequest("GET", f"/{quote_index(index)}/_mapping", ok_statuses=FORBIDDEN_OR_MISSING)
+    answer = yield ApiRequest("GET", f"/{quote_index(index)}/_mapping", ok_statuses=(403, 404))
     paths: dict[str, str] = {}
     for each in answer.values():
         paths |= dict(_flat(each.get("mappings", {})))

@@ -95,8 +95,6 @@ _PARTS = (
 WITHOUT_CODEC = "the server cannot write an index that is compressed by {!r}, as the layout `lean` requires"
 CODEC_REMEDY = "leave ?layout=lean out of IBIDEM_ENGINE, or use a server with all its modules"
 
-EXISTS = "resource_already_exists_exception"
-
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -316,7 +314,7 @@ def make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
     try:
         cluster.ask("PUT", f"/{name}", body)
     except Permanent as error:
-        if not is_failure(error, kind=EXISTS):
+        if not is_failure(error, kind="resource_already_exists_exception"):
             raise
 
 

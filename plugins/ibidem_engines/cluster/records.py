@@ -170,7 +170,6 @@ SLICE = 1_000  # records in the answer to one search
 
 FORBIDDEN = 403
 MAYBE = {"ignore_unavailable": "true"}
-THERE = {**WHOLE, **MAYBE}
 NOTHING: Mapping[str, Any] = {"hits": {"hits": [], "total": {"value": 0}}}
 # Types of errors of a ledger that is not there, or may not be read.
 ABSENT_KINDS = frozenset(("index_not_found_exception", "security_exception"))
@@ -204,7 +203,7 @@ class LedgerQuery:
 
     def head(self, sources: Sequence[str]) -> dict[str, Any]:
         """Return the head of a search, which names the indexes: a path may be too short for those of an alias."""
-        return {"index": [record_index(source, self.ledger) for source in sources], **THERE}
+        return {"index": [record_index(source, self.ledger) for source in sources], **WHOLE, **MAYBE}
 
     def count(self, sources: Sequence[str]) -> RequestFlow[int]:
         """Count records, as last made visible by a refresh."""

@@ -29,12 +29,11 @@ from ibidem_ingest.errors import UsageError
 Mode = Literal["auto", "off"]
 VARIABLE = "IBIDEM_PLUGIN"
 NAME = "ibidem"
-NO_ACCESS = (401, 403, 404)
 NODES = ApiRequest(
     "GET",
     "/_nodes/plugins",
     {"filter_path": ",".join(f"nodes.*.{part}" for part in ("name", "version", "plugins.name", "plugins.version"))},
-    ok_statuses=NO_ACCESS,
+    ok_statuses=(401, 403, 404),
 )
 
 

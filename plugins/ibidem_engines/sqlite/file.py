@@ -43,7 +43,6 @@ def from_sqlite(error: sqlite3.Error, path: object) -> EngineError:
     return kind(f"SQLite file {path}: {message} ({error})" if message else f"SQLite file {path}: {error}", remedy)
 
 
-_ENTRIES = "select type, name, tbl_name, coalesce(sql, '') from sqlite_master"
 _NO_MATTER = re.compile(r"--[^\n]*|\s+")
 
 Entries = frozenset[tuple[str, str, str, str]]
@@ -80,7 +79,7 @@ def _layout_entries(layout: str, index: str) -> Entries:
 
 
 def _entries(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
-    rows = connection.execute(_ENTRIES).fetchall()
+    rows = connection.execute("select type, name, tbl_name, coalesce(sql, '') from sqlite_master").fetchall()
     return [(kind, name, table, _NO_MATTER.sub("", sql)) for kind, name, table, sql in rows]
 
 
