@@ -18,6 +18,7 @@ import resource
 import sys
 import tempfile
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field, replace
@@ -84,19 +85,16 @@ def load(  # noqa: PLR0913 - what, where and how
 ) -> Costs:
     """Write a number of documents, and sign each generation or the first alone."""
     costs = {"signed": StageCost(), "written": StageCost()}
-    documents = [replace(item, version=1) for item in read([collection]) if isinstance(item, Document)]
     tables = Tables(Path(folder) / "tables")
-    signatures = sign(documents, tables)
-    stories = [
-        replace(record, signatures=each) for record, each in zip(records(documents, tables), signatures, strict=True)
-    ]
+    stories = signed_records(collection, tables)
+    documents = [each.document for each in stories]
     with closing(open_engine(address, INDEX)) as engine:
         engine.create()
         written = 0
         for number in count():
             wanted = documents[: size - written]
             if signs_all:
-                costs["signed"].add("", partial(exhaust, records(wanted, tables)))
+                costs["signed"].add("", partial(deque, records(wanted, tables), 0))
             batch: list[Record] = []
             for record in generation(stories[: len(wanted)], number):
                 batch.append(record)
@@ -112,9 +110,12 @@ def load(  # noqa: PLR0913 - what, where and how
     return costs
 
 
-def exhaust(values: Iterator[object]) -> None:
-    for _ in values:
-        pass
+def signed_records(collection: Path, tables: Tables) -> list[Record]:
+    documents = [replace(item, version=1) for item in read([collection]) if isinstance(item, Document)]
+    signatures = sign(documents, tables)
+    return [
+        replace(record, signatures=each) for record, each in zip(records(documents, tables), signatures, strict=True)
+    ]
 
 
 def settle(address: str, url: str) -> Costs:

@@ -37,6 +37,7 @@ from pyarrow import parquet
 
 import million
 from benchmark import exponent, introduction, options, run_servers, show
+from generations import generations
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.connect import open_engine
@@ -46,7 +47,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_spark import steps
-from ibidem_spark.rounds import WIDTH
+from ibidem_spark.rounds import TAIL, WIDTH
 from ibidem_spark.settle import DOCUMENT, ROWS, SparkSettling, open_session
 from ibidem_workers.groups.block import Rules
 from measured import write_part
@@ -57,15 +58,14 @@ from servers.session import Servers
 from stories import NEWSWIRE
 from support.windows import signatures, value
 
-HEADS = (
-    "documents | how | elapsed, s | processor, s | memory, MB | shuffled, MB | rounds | beside one process | exponent"
-)
-SETS = "documents | how | elapsed, s | processor, s | memory, MB | shuffled, MB | rounds | pairs | groups"
+FIGURES = "documents | how | elapsed, s | processor, s | memory, MB | shuffled, MB | rounds"
+HEADS, SETS = f"{FIGURES} | beside one process | exponent", f"{FIGURES} | pairs | groups | beside one process"
 PARTS = "OpenSearch", "Without an index", "Signing by workers"
 STORIES = 5_000  # that workers sign
 TICK = os.sysconf("SC_CLK_TCK")
-STAGES = {"documents": "read", "digests": "copies", "plan": "plan", "renamed": "plan", "lost": "written"}
+STAGES = {"documents": "read", "several": "copies", "digests": "copies", "kept": "plan", "lost": "written"}
 ROUND = ("open", "window", "decided", "leads", "pairs", "follows", "joins")
+Sizes = Sequence[tuple[int, int]]
 Samples = list[tuple[float, float]]  # the time by the clock, and the processor seconds until then
 
 
@@ -160,16 +160,14 @@ class Log:
     def line(self, title: str, cost: Cost) -> str:
         """Describe the stages."""
         jobs = sum(self.stages.values())
-        parts = [
-            f"{name} {seconds:.1f}" for name, seconds in [*self.stages.items(), ("between", cost.processor - jobs)]
-        ]
+        stages = self.stages | {"between": cost.processor - jobs}
+        parts = [f"{name} {seconds:.1f}" for name, seconds in stages.items()]
         return f"{title}: {', '.join(parts)}; while no task runs {self.alone:.1f} ({self.alone / cost.processor:.0%})"
 
 
 def run(command: Sequence[str], folder: str, environment: Mapping[str, str]) -> tuple[Cost, Log]:
     """Run a command with a log of Spark's events."""
-    events = Path(folder, "events")
-    events.mkdir()
+    events = Path(tempfile.mkdtemp(dir=folder))
     confs = ("spark.eventLog.enabled=true", f"spark.eventLog.dir={events}", "spark.eventLog.compress=false")
     submit = " ".join(f"--conf {each}" for each in (*confs, "spark.driver.memory=3g"))
     more = {"PYSPARK_SUBMIT_ARGS": f"{submit} pyspark-shell", "PYSPARK_PYTHON": sys.executable}
@@ -210,52 +208,51 @@ def rows(url: str, collection: Path, sizes: Sequence[int], masters: Sequence[str
     yield from (f"- {each}" for each in stages)
 
 
-def sets(collections: Path, few: int, many: int) -> Iterator[tuple[str, list[bytes], Sequence[int]]]:
-    """Yield sets of packed values, with the widths of rounds that are tried."""
-    for name, most in (("philtrans_pages_scale", 10_000), ("ecco_tcp_pages", 20_000)):
-        documents = [each for each in islice(read([collections / name]), most) if isinstance(each, Document)]
-        with tempfile.TemporaryDirectory() as folder:
-            yield name, [each.packed for each in records(documents, Tables(Path(folder)))], (WIDTH, 1)
+def sets(collections: Path, few: int, many: int, sizes: Sequence[int]) -> Iterator[tuple[str, list[bytes], Sizes]]:
+    """Yield sets of packed values, with the widths of rounds, and the rows that one task settles, that are tried."""
+    with tempfile.TemporaryDirectory() as folder:
+        tables = Tables(Path(folder))
+        for name, most in (("philtrans_pages_scale", few), ("ecco_tcp_pages", few)) if few else ():
+            documents = [each for each in islice(read([collections / name]), most) if isinstance(each, Document)]
+            yield name, [each.packed for each in records(documents, tables)], ((WIDTH, TAIL), (WIDTH, 0), (1, 0))
+        stories = million.signed_records(collections / NEWSWIRE, tables)
+    for size in sizes:
+        yield "newswire", [each.packed for each in generations(stories, size)], ((WIDTH, TAIL),)
     template = signatures(0).slots[:48]  # 16 keys of min-hash; two documents with them are no duplicates
     rows = (replace(each, slots=(*template, *each.slots[48:])) for each in map(signatures, range(1, few + 1)))
-    yield "a template", [value(each, f"{at}") for at, each in enumerate(rows)], (WIDTH,)
-    yield "copies of one text", [value(signatures(0), f"{at}") for at in range(many)], (WIDTH,)
-    yield "without duplicates", [value(signatures(at), f"{at}") for at in range(many)], (WIDTH,)
+    yield "a template", [value(each, f"{at}") for at, each in enumerate(rows)], ((WIDTH, 0),)
+    yield "copies of one text", [value(signatures(0), f"{at}") for at in range(many)], ((WIDTH, TAIL),)
+    yield "without duplicates", [value(signatures(at), f"{at}") for at in range(many)], ((WIDTH, TAIL),)
 
 
-def without_index(collections: Path, few: int, many: int, masters: Sequence[str]) -> Iterator[str]:
+def without_index(arguments: Namespace, masters: Sequence[str]) -> Iterator[str]:
     """Yield a row for each set, whose groups are found without an index and compared with those of one pass."""
-    for name, values, widths in sets(collections, few, many):
-        began = time.process_time()
-        columns = PackedColumns.decode(values)
-        policy = GroupCheckpoint().choose_policy(columns)
-        lead = group(columns, policy).lead
-        took = time.process_time() - began
-        follows = {row: earlier for row, earlier in enumerate(lead.tolist()) if row != earlier}
-        yield f"| {name}, {len(values):,} | one process |  | {took:.1f} |  |  |  |  | {len(values) - len(follows):,} |"
-        for master, width in product(masters, widths):
-            with tempfile.TemporaryDirectory(prefix="ibidem-spark-") as folder:
-                save(values, columns, Path(folder, "documents"))
+    few, many = map(int, arguments.sets.split(","))
+    sizes = [int(each) for each in arguments.stories.split(",") if each]
+    for name, values, tried in sets(arguments.collections, few, many, sizes):
+        if not values:
+            continue
+        with tempfile.TemporaryDirectory(prefix="ibidem-spark-") as folder:
+            documents = Path(folder, "documents")
+            save(values, PackedColumns.decode(values), documents)
+            began = time.process_time()
+            columns = PackedColumns.decode(parquet.read_table(documents, columns=["packed"])["packed"].to_pylist())
+            lead = group(columns, GroupCheckpoint().choose_policy(columns)).lead
+            took = time.process_time() - began
+            follows = {row: earlier for row, earlier in enumerate(lead.tolist()) if row != earlier}
+            what = f"{name}, {len(values):,}"
+            yield f"| {what} | one process |  | {took:.1f} |  |  |  |  | {len(values) - len(follows):,} | 1.00 |"
+            for master, (width, tail) in product(masters, tried):
                 command = [sys.executable, __file__, "--settle", folder, "--masters", master, "--width", str(width)]
-                cost, log = run(command, folder, {})
+                cost, log = run([*command, "--tail", str(tail)], folder, {})
                 found = json.loads(Path(folder, "found.json").read_text(encoding="utf-8"))
-            if found["digest"] != digest(follows):
-                raise SystemExit(f"{name}: the groups differ at width {width}")
-            cells = [
-                f"{name}, {len(values):,}",
-                f"{master}, width {width}",
-                f"{cost.elapsed:.0f}",
-                f"{cost.processor:.1f}",
-            ]
-            cells += [
-                f"{cost.memory:.0f}",
-                f"{log.shuffled / 1e6:,.0f}",
-                str(log.rounds),
-                f"{found['pairs']:,}",
-                "equal",
-            ]
-            yield f"| {' | '.join(cells)} |"
-            print(log.line(f"{name}, {master}, {width}", cost), file=sys.stderr)
+                if found["digest"] != digest(follows):
+                    raise SystemExit(f"{name}: the groups differ at width {width}")
+                how = f"{master}, width {width}{'' if tail else ', rounds alone'}"
+                cells = [what, how, f"{cost.elapsed:.0f}", f"{cost.processor:.1f}", f"{cost.memory:.0f}"]
+                cells += [f"{log.shuffled / 1e6:,.0f}", str(log.rounds), f"{found['pairs']:,}", "equal"]
+                yield f"| {' | '.join(cells)} | {cost.processor / took:.2f} |"
+                print(log.line(f"{what}, {how}", cost), file=sys.stderr)
 
 
 def save(values: Sequence[bytes], columns: PackedColumns, path: Path) -> None:
@@ -267,17 +264,18 @@ def save(values: Sequence[bytes], columns: PackedColumns, path: Path) -> None:
     parquet.write_table(pa.table(rows | steps.figures(columns)), path, row_group_size=20_000)
 
 
-def settle(master: str, folder: Path, width: int) -> None:
+def settle(master: str, folder: Path, sizes: tuple[int, int]) -> None:
     """Find groups on Spark, without an index, and write down what they are."""
     with open_session(master) as spark:
         documents = spark.read.schema(DOCUMENT).parquet(str(folder / "documents"))
         partitions = max(spark.sparkContext.defaultParallelism, documents.count() // ROWS)
         spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
-        settling = SparkSettling(spark, str(folder / "work"), None, (width, 0))  # type: ignore[arg-type] # none
+        work = Path(tempfile.mkdtemp(dir=folder))
+        settling = SparkSettling(spark, str(work), None, sizes)  # type: ignore[arg-type] # none
         settler = SimpleNamespace(rules=Rules(POLICY, Overrides([])))
         joins = settling.group(documents, settler, GroupCheckpoint())  # type: ignore[arg-type] # of which rules are read
         joins = joins.select("row", "earlier").toPandas()
-        frames = (spark.read.parquet(str(each)) for each in (folder / "work").glob("pairs-*"))
+        frames = (spark.read.parquet(str(each)) for each in work.glob("pairs-*"))
         pairs = sum(each.count() for each in frames)
     lead = dict(zip(joins["row"].tolist(), joins["earlier"].tolist(), strict=True))
     (folder / "found.json").write_text(json.dumps({"pairs": pairs, "digest": digest(lead)}), encoding="utf-8")
@@ -303,10 +301,7 @@ def signing(collections: Path, servers: Servers) -> Iterator[str]:
             way = Way(Path(folder), url, servers.started("rabbitmq"), BATCH_CHARACTERS=100_000)
             worker = way.start_worker(processes)
             costs = []
-            for some in (
-                lines[:STORIES],
-                lines[-STORIES:],
-            ):  # by the first ones every process learns what signing needs
+            for some in (lines[:STORIES], lines[-STORIES:]):  # by the first ones processes learn what signing needs
                 path = Path(folder, "stories.jsonl")
                 path.write_bytes(b"\n".join(some))
                 before = tree_seconds(worker.pid)
@@ -320,25 +315,26 @@ def signing(collections: Path, servers: Servers) -> Iterator[str]:
 
 def main() -> None:
     """Measure, and print or write the page."""
-    parser = options(__doc__, sizes="100000,1000000", sets="10000,1000000", settle=Path, width=WIDTH, signing=False)
+    parser = options(__doc__, sizes="100000,1000000", sets="10000,1000000", stories="100000,1000000", signing=False)
+    for name, kind in (("settle", Path), ("width", int), ("tail", int)):  # of a process that settles a set
+        parser.add_argument(f"--{name}", type=kind)
     parser.add_argument("--masters", default="local[1],local[2]")
     parser.add_argument("--write", action="store_true", help="keep the figures in docs/figures/spark.md")
     arguments = parser.parse_args()
     masters = arguments.masters.split(",")
     if arguments.settle is not None:
-        settle(masters[0], arguments.settle, arguments.width)
+        settle(masters[0], arguments.settle, (arguments.width, arguments.tail))
         return
     if arguments.sets:
-        few, many = map(int, arguments.sets.split(","))
-        keep(arguments, PARTS[1], SETS, without_index(arguments.collections, few, many, masters))
+        keep(arguments, PARTS[1], SETS, without_index(arguments, masters))
     if arguments.signing:
         with run_servers() as servers:
             heads = "worker processes | processor, ms a document | beside one"
             keep(arguments, PARTS[2], heads, signing(arguments.collections, servers))
     if arguments.sizes:
         with run_servers() as servers:
-            sizes = [int(each) for each in arguments.sizes.split(",")]
-            found = rows(servers.started("opensearch"), arguments.collections / NEWSWIRE, sizes, masters)
+            stories, sizes = arguments.collections / NEWSWIRE, [int(each) for each in arguments.sizes.split(",")]
+            found = rows(servers.started("opensearch"), stories, sizes, masters)
             keep(arguments, PARTS[0], HEADS, found)
 
 

@@ -17,7 +17,6 @@ from ibidem_dedupe.column_rules import EVERY, Bools, Rows, eligible, is_noisy
 from ibidem_dedupe.policy import Characters, Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.minhash import BAND_ROWS
 from ibidem_ingest.signatures.packed import LONG, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_TERM, PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
@@ -55,92 +54,82 @@ class KeyIndex:
         return replace(self, key=self.key[positions], row=self.row[positions])
 
 
-def content_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
-    """Return the rows that share a hash of the whole text."""
+Portion = tuple[Hashes, Rows]  # (e,) keys, and the row of each, ascending
+
+
+def content_keys(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[Portion]:
+    """Return the hash of the whole text."""
     # Both halves of a hash folded into one: a collision only costs a comparison.
-    yield shared_keys(columns.content[:, :1] ^ columns.content[:, 1:], has_words)
+    yield keys_of(columns.content[:, :1] ^ columns.content[:, 1:], has_words)
 
 
-def fingerprint_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
-    """Return the rows that share a fingerprint that is not weak."""
-    strong = has_words & (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0)
-    yield shared_keys(columns.fingerprint[:, None], strong)
+def fingerprint_keys(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[Portion]:
+    """Return the fingerprints that are not weak."""
+    yield keys_of(columns.fingerprint[:, None], has_words & (columns.fingerprint != 0) & ((columns.flags & WEAK) == 0))
 
 
-def profile_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
-    """Return the rows that share a text profile."""
-    yield shared_keys(columns.profile[:, None], has_words & (columns.profile != 0))
+def profile_keys(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[Portion]:
+    """Return the text profiles."""
+    yield keys_of(columns.profile[:, None], has_words & (columns.profile != 0))
 
 
-def min_hash_index(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[KeyIndex]:
-    """Return the rows that share a band of the min-hash sketch."""
-    yield from band_index(columns.slots, has_words & (columns.slot_count > 0), policy.band_rows)
+def band_keys(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[Portion]:
+    """Return bands of the min-hash sketch, in portions."""
+    count = SLOTS // policy.band_rows
+    rows = np.flatnonzero(has_words & (columns.slot_count > 0))
+    for first, last in portions(len(columns), count):
+        keys = compiled().band_keys(columns.slots, rows, (first, last), policy.band_rows)
+        yield keys.ravel(), np.repeat(rows, last - first)
 
 
-def contained_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
-    """Return pairs of rows that share several single slots of the min-hash sketch."""
-    yield from slot_index(columns.slots, has_words & (columns.slot_count > 0))
+def run_keys(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[Portion]:
+    """Return bands of character runs, in portions."""
+    rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & has_words)
+    for first, last in portions(len(rows), noise.SLOTS):
+        keys = compiled().run_keys(columns.noise, rows, (first, last), noise.APART)
+        yield keys.ravel(), np.repeat(rows, last - first)
 
 
-def related_index(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[KeyIndex]:
-    """Return the long texts that share a single slot of the min-hash sketch."""
-    yield from slot_index(columns.slots, has_words & (columns.slot_count > 0) & ((columns.flags & LONG) > 0))
-
-
-def band_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_], height: int = BAND_ROWS) -> Iterator[KeyIndex]:
-    """Return the rows that share a band of slots, in portions."""
-    count = SLOTS // height
-    rows = np.flatnonzero(has_slots)
-    at_once = max(1, ENTRIES // max(1, len(slots)))
-    for first in range(0, count, at_once):
-        last = min(count, first + at_once)
-        keys = compiled().band_keys(slots, rows, (first, last), height)
-        yield drop_singletons(keys.ravel(), np.repeat(rows, last - first))
-
-
-def run_index(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[KeyIndex]:
-    """Return the rows that share a band of character runs, if one of the texts has many unknown words; in portions."""
+def have_unknown_words(columns: PackedColumns, policy: Policy) -> Bools:
+    """Return which texts have many unknown words: character runs are compared with theirs alone."""
     rule = policy.characters or Characters()
-    noisy = is_noisy(columns.noise, rule.misread, rule.misread_dense)
-    rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & has_words & noisy.any())
-    at_once = max(1, ENTRIES // max(1, len(rows)))
-    for first in range(0, noise.SLOTS, at_once):
-        last = min(noise.SLOTS, first + at_once)
-        keys = compiled().run_keys(columns.noise, rows, (first, last), noise.APART).ravel()
-        yield marked_keys(keys, np.repeat(rows, last - first), noisy)
+    return is_noisy(columns.noise, rule.misread, rule.misread_dense)
 
 
-def marked_keys(keys: Hashes, rows: Rows, row_marks: NDArray[np.bool_]) -> KeyIndex:
-    """Return the keys that several rows have, at least one of them marked."""
-    return KeyIndex(*compiled().shared_keys(keys, rows, row_marks[rows]))
+def slot_keys(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[Portion]:
+    """Return single slots of the min-hash sketch, in portions: a chapter shares few with its book."""
+    has_slots = has_words & (columns.slot_count > 0)
+    for first, last in portions(len(columns), SLOTS if has_slots.any() else 0):
+        number = np.arange(first, last, dtype=np.uint64) << np.uint64(16)
+        yield keys_of(columns.slots[:, first:last].astype(np.uint64) | number, has_slots)
 
 
-def slot_index(slots: NDArray[np.uint16], has_slots: NDArray[np.bool_]) -> Iterator[KeyIndex]:
-    """Return the rows that share a single slot, in portions: a chapter shares few with its book."""
-    if not has_slots.any():
-        return
-    at_once = max(1, ENTRIES // len(slots))
-    for first in range(0, slots.shape[1], at_once):
-        slice_ = slots[:, first : first + at_once].astype(np.uint64)
-        number = np.arange(first, first + slice_.shape[1], dtype=np.uint64) << np.uint64(16)
-        yield shared_keys(slice_ | number, has_slots)
+def related_keys(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[Portion]:
+    """Return single slots of long texts."""
+    yield from slot_keys(columns, policy, has_words & ((columns.flags & LONG) > 0))
 
 
-def shared_keys(keys: Hashes, has_keys: NDArray[np.bool_]) -> KeyIndex:
+def portions(rows: int, count: int) -> Iterator[tuple[int, int]]:
+    """Split keys of each row, so that so many are sorted at once."""
+    at_once = max(1, ENTRIES // max(1, rows))
+    return ((first, min(count, first + at_once)) for first in range(0, count, at_once))
+
+
+def keys_of(keys: Hashes, has_keys: Bools) -> Portion:
     rows = np.flatnonzero(has_keys)
-    return drop_singletons(keys[rows].ravel(), np.repeat(rows, keys.shape[1]))
+    return keys[rows].ravel(), np.repeat(rows, keys.shape[1])
 
 
-def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows) -> KeyIndex:
-    """Group entries by key and drop keys with a single row."""
+def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, row_marks: Bools | None = None) -> KeyIndex:
+    """Group entries by key and drop keys with a single row, or without a marked one."""
     if (rows[1:] < rows[:-1]).any():
         order = np.argsort(rows, kind="stable")
         keys, rows = keys[order], rows[order]
-    return KeyIndex(*compiled().shared_keys(keys, rows, None))
+    return KeyIndex(*compiled().shared_keys(keys, rows, None if row_marks is None else row_marks[rows]))
 
 
-def rarest_term_index(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[KeyIndex]:
-    """Return the rows that share terms that are rare among these rows, at similar lengths; each idf table separately.
+def rarest_terms(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[Portion]:
+    """Return the terms that are rare among these rows, with buckets of lengths; each idf table separately.
 
     A set of s terms that shares at least m with another shares k of its s - m + k first terms in any order that is the
     same for all; the order by the number of holders here makes the fewest candidates.
@@ -157,7 +146,7 @@ def rarest_term_index(columns: PackedColumns, policy: Policy, has_words: Bools) 
         for part in range(parts):
             entries = np.flatnonzero(term % parts == part) if parts > 1 else EVERY
             neighbours = np.stack((keys[entries], keys[entries] + 1), axis=1).ravel()
-            yield drop_singletons(neighbours, np.repeat(row[entries], 2))
+            yield neighbours, np.repeat(row[entries], 2)
 
 
 def length_buckets(lengths: Rows, ratio: float) -> Rows:

@@ -283,7 +283,7 @@ def runs_of_a_term(run: Codes) -> Figures:
     return np.where(run == noise.DENSE_RUN, noise.RUNS_OF_A_BIGRAM, noise.RUNS_OF_A_WORD)
 
 
-def is_noisy(block: Codes, share: float = noise.NOISY, dense: float = noise.NOISY) -> Bools:
+def is_noisy(block: Codes, share: float, dense: float) -> Bools:
     """Return which blocks are noisy: `noise.Noise.is_noisy` for many blocks."""
     unknown = block[:, 66] + 256.0 * block[:, 67]
     lost_runs = unknown * runs_of_a_term(block[:, 64])

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from ibidem_dedupe import candidates, column_rules, learned_evidence, pair_evidence, reasons
-from ibidem_dedupe.candidates import KeyIndex
+from ibidem_dedupe.candidates import Portion
 from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.policy import LEVELS, Characters, Level, Policy, Terms, min_shared_terms
 from ibidem_dedupe.reasons import Reason
@@ -17,8 +17,8 @@ from ibidem_ingest.signatures.lookup_keys import LookupField, shared_runs
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, RAREST
 
-# Finds which of some rows share a key; pairs that share none are not compared.
-Keys = Callable[[PackedColumns, Policy, Bools], Iterator[KeyIndex]]
+# Makes the keys of some rows; pairs that share none are not compared.
+Keys = Callable[[PackedColumns, Policy, Bools], Iterator[Portion]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +39,7 @@ class Kind:
     decide: pair_evidence.Rule | None = None  # the rule for a pair; None where more than two packed values decide
     verify: column_rules.Rule | None = None  # the same rule over columns
     keys: Keys | None = None  # finds its candidates; None: other kinds find them
+    marks: Callable[[PackedColumns, Policy], Bools] | None = None  # the rows one of which a key needs; None: any
     has_weak_keys: bool = False  # whether pairs have to share several of its keys
     # The engine's look-up field for this evidence; None if an engine cannot look it up.
     lookup: LookupField | None = None
@@ -89,7 +90,7 @@ KINDS = (
         level="identical",
         decide=pair_evidence.same_content,
         verify=column_rules.same_content,
-        keys=candidates.content_index,
+        keys=candidates.content_keys,
         lookup="content",
         screened=True,
     ),
@@ -100,7 +101,7 @@ KINDS = (
         counts=partial(_is_set, "slots"),
         decide=pair_evidence.similar_shingles,
         verify=column_rules.similar_shingles,
-        keys=candidates.min_hash_index,
+        keys=candidates.band_keys,
         lookup="bands",
         screened=True,
     ),
@@ -111,7 +112,7 @@ KINDS = (
         counts=partial(_is_set, "terms"),
         decide=pair_evidence.shared_terms,
         verify=column_rules.shared_terms,
-        keys=candidates.rarest_term_index,
+        keys=candidates.rarest_terms,
         has_weak_keys=True,
         lookup="rare",
         several=_rare,
@@ -124,7 +125,7 @@ KINDS = (
         counts=partial(_is_set, "fingerprint"),
         decide=pair_evidence.same_fingerprint,
         verify=column_rules.same_fingerprint,
-        keys=candidates.fingerprint_index,
+        keys=candidates.fingerprint_keys,
         lookup="fingerprint",
         screened=True,
     ),
@@ -135,7 +136,7 @@ KINDS = (
         counts=partial(_is_set, "profile"),
         decide=pair_evidence.same_profile,
         verify=column_rules.same_profile,
-        keys=candidates.profile_index,
+        keys=candidates.profile_keys,
         lookup="profile",
         screened=True,
     ),
@@ -146,7 +147,8 @@ KINDS = (
         counts=partial(_is_set, "characters"),
         decide=pair_evidence.similar_characters,
         verify=column_rules.similar_characters,
-        keys=candidates.run_index,
+        keys=candidates.run_keys,
+        marks=candidates.have_unknown_words,
         lookup="characters",
         several=_runs,
         screened=True,
@@ -169,7 +171,7 @@ KINDS = (
         counts=partial(_is_set, "contained"),
         decide=pair_evidence.contained_shingles,
         verify=column_rules.contained_shingles,
-        keys=candidates.contained_index,
+        keys=candidates.slot_keys,
         has_weak_keys=True,
     ),
     Kind(
@@ -177,7 +179,7 @@ KINDS = (
         "pages that match: parts, other editions, overlapping books",
         level="partial",
         counts=partial(_is_set, "related"),
-        keys=candidates.related_index,
+        keys=candidates.related_keys,
     ),
     Kind(
         "chunks",

@@ -38,15 +38,17 @@ from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed import LONG
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-# Columns that a rule reads, but dates.
+DATES = ("date_from", "date_to")
 READ_BY_RULES = (
     *("scheme", "flags", "length", "shingles", "idf", "content", "fingerprint", "profile", "guard", "title", "noise"),
     *("numbers", "number_sketch", "term_count", "terms", "slot_count", "slots"),
 )
 
-DATES = ("date_from", "date_to")  # columns that matter where a policy has a date window
 
-WEIGHED = (*DATES, "source")  # columns that matter to a learned rule, beside those that every rule reads
+def columns_read(policy: Policy) -> tuple[str, ...]:
+    """Return the columns that the rules of a policy read: they cannot tell rows apart that are equal in these."""
+    further = (*DATES, "source") if policy.learned is not None else DATES if policy.window_days is not None else ()
+    return *READ_BY_RULES, *further
 
 
 def first_copies(columns: PackedColumns, policy: Policy, leads: int, constraints: PairConstraints) -> Rows:
@@ -57,8 +59,7 @@ def first_copies(columns: PackedColumns, policy: Policy, leads: int, constraints
     _, first, number = np.unique(content, return_index=True, return_inverse=True)
     original = places[first[number]]
     copies = np.flatnonzero((original < places) & (places >= leads))
-    further = WEIGHED if policy.learned is not None else DATES if policy.window_days is not None else ()
-    for name in (*READ_BY_RULES, *further):
+    for name in columns_read(policy):
         if not len(copies):
             break
         column = getattr(columns, name)
@@ -168,7 +169,7 @@ class LeaderClustering:
 
     def settle_in_blocks(self, entries: KeyIndex, settled_count: int, report: Callable[[int], None]) -> None:
         """Settle very many rows block by block: each block is first compared with the leads of all earlier blocks."""
-        leads = LeaderIndex.build(entries)
+        leads = LeaderIndex.build(entries, self.lead_counts)
         leads.add(entries.keep(entries.row < settled_count))
         for number, block in enumerate(blocks(entries, settled_count, self.classifier.size)):
             report(settled_count + number * BLOCK)
@@ -249,19 +250,21 @@ class LeaderIndex:
     """Inverted index from key to leads."""
 
     start: Rows  # (k + 1,) where the holders of a key begin
+    held: Rows  # (k,) how many leads hold it that are not among the rows
     lead_counts: Rows  # (k,) how many leads hold it so far
     rows: Numbers  # their rows
 
     @classmethod
-    def build(cls, entries: KeyIndex) -> "LeaderIndex":
+    def build(cls, entries: KeyIndex, held: Rows) -> "LeaderIndex":
         """Allocate space for the rows of each key, before any of them is a lead."""
-        start = np.searchsorted(entries.key, np.arange(entries.keys + 1))
-        return cls(start, np.zeros(entries.keys, np.int64), np.zeros(len(entries.row), np.int32))
+        start = np.searchsorted(entries.key, np.arange(entries.keys))
+        return cls(start - held, held, held.copy(), np.zeros(len(entries.row), np.int32))
 
     def postings(self, entries: KeyIndex) -> CandidateRanges:
         """Pair entries with the first leads that have their keys."""
-        times = np.minimum(self.lead_counts[entries.key], MAX_LEADS)
-        return CandidateRanges(self.rows, self.start[entries.key], times)
+        held = self.held[entries.key]
+        times = np.minimum(self.lead_counts[entries.key], MAX_LEADS) - np.minimum(held, MAX_LEADS)
+        return CandidateRanges(self.rows, self.start[entries.key] + held, times)
 
     def add(self, entries: KeyIndex) -> None:
         """Add leads, after all earlier ones."""

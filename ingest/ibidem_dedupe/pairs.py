@@ -320,7 +320,9 @@ def build_key_index(columns: PackedColumns, policy: Policy, is_copy: Bools | Non
 def _indexes(columns: PackedColumns, policy: Policy, has_words: Bools, *, is_weak: bool) -> Iterator[KeyIndex]:
     for kind in evidence.TABLE.counted(policy):
         if kind.keys is not None and kind.has_weak_keys == is_weak:
-            yield from kind.keys(columns, policy, has_words)
+            marks = None if kind.marks is None else kind.marks(columns, policy)
+            if marks is None or marks.any():
+                yield from (drop_singletons(*each, marks) for each in kind.keys(columns, policy, has_words))
 
 
 Values = Iterable[Hashable]

@@ -100,8 +100,11 @@ def outcome(tuning: Tuning, save: str) -> Iterator[Text]:
         yield Text(f"  learned rule     {describe(tuning.learned.expected)}")
     if not tuning.improves:
         yield Text("The default is best here." + (" Nothing is saved." if save else ""), "level")
+    elif save:
+        yield Text(f"{recommend(tuning)}; saved as a preset of the index: --preset {save}", "level")
     else:
-        yield Text(f"{recommend(tuning)}{saved_as(tuning, save)}", "level")
+        needs = ", which it needs" if tuning.choice == "learned" or tuning.chosen.without else ""
+        yield Text(f"{recommend(tuning)} (--save NAME keeps it with the index{needs})", "level")
     if tuning.sets < MANY_SETS:
         yield Text(f"With {MANY_SETS} sets of duplicates or more, the figures of presets are tried, too.", "account")
 
@@ -112,14 +115,6 @@ def recommend(tuning: Tuning) -> str:
         known = max(tuning.default.f1, tuning.expected.f1)
         return f"The learned rule is better: F1 +{tuning.learned.expected.f1 - known:.3f} over the best of the others"
     return f"Better than the default: {tuning.chosen}, F1 +{tuning.expected.f1 - tuning.default.f1:.3f}"
-
-
-def saved_as(tuning: Tuning, save: str) -> str:
-    """Return the name under which the figures are saved, or how to save them."""
-    if save:
-        return f"; saved as a preset of the index: --preset {save}"
-    needs_name = tuning.choice == "learned" or tuning.chosen.without
-    return " (--save NAME keeps it with the index" + (", which it needs)" if needs_name else ")")
 
 
 def describe(figures: PairFigures) -> str:

@@ -178,11 +178,6 @@ def _occurs(words: Hashes, text: Hashes) -> bool:
     return any(np.array_equal(text[at : at + words.size], words) for at in starts)
 
 
-def alterations(mail: ThreadMail, answer: ThreadMail) -> list[Alteration]:
-    """Return the words of a mail that its answer quotes differently; omitted words do not count."""
-    return altered_words(mail.own, answer.words[1]) if len(answer.words) > 1 else []
-
-
 def altered_words(words: Hashes, quotation: Hashes) -> list[Alteration]:
     """Return the words that differ in a quotation; omitted words do not count."""
     own, quoted = runs(words), runs(quotation)
@@ -276,7 +271,8 @@ class Forest:
         mails = self.parents.mails
         for number, parent in enumerate(self.parent):
             if parent is not None and number not in self.holders[parent]:
-                changes = alterations(mails[parent], mails[number])
+                quoted = mails[number].words[1:2]
+                changes = altered_words(mails[parent].own, quoted[0]) if quoted else []
                 if changes:
                     yield mails[parent].id, mails[number].id, changes
 

@@ -8,7 +8,6 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import fetch_hits
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.stored_groups import Values
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 from ibidem_mail.forest import Forest
@@ -140,16 +139,20 @@ class StoredThread:
 def read_thread(engine: Engine, id_: str) -> StoredThread | None:
     names = [(hit.index, hit.id) for hit in fetch_hits(engine, [id_])]
     stored = engine.run(engine.searching().memberships(names)) if len(names) == 1 else {}
-    own = next((each for each in map(thread_of, stored.values()) if each), None)
+    own = next((each for values in stored.values() if (each := Memberships.read(values).thread)), None)
     if own is None:
         return None
     ranking = engine.search(Query(filters=(Filter("thread", own.thread),)), MAX_DOCUMENTS)
     found = [(hit.index, hit.id) for hit in ranking.hits]
     documents = {(each.index, each.document.id): each.document for each in engine.fetch(found)}
     stored = engine.run(engine.searching().memberships(list(documents)))
-    places = {name: each for name, values in stored.items() if (each := thread_of(values))}
+    places = {name: each for name, values in stored.items() if (each := Memberships.read(values).thread)}
     rows = sorted(places, key=lambda name: (documents[name].date or "~", name))
-    members = WindowMembers("thread", rows, [stored[name] for name in rows], [_day(documents[name]) for name in rows])
+    dates = (documents[name].date for name in rows)
+    days = [(interval(date) or (None,))[0] if date else None for date in dates]
+    members = WindowMembers(
+        "thread", rows, [stored[name] for name in rows], [UNDATED if day is None else day for day in days]
+    )
     everything = range(len(rows))
     top = members.top(everything)
     order = members.order(everything, top)
@@ -164,12 +167,3 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
         document, id_ = documents[name], name[1]
         entries.append(ThreadEntry(document, places[name], depth, holders.get(id_, ()), id_ in altering))
     return StoredThread(own.thread, entries, ranking.total, members.families(everything))
-
-
-def thread_of(values: Values) -> ThreadMember | None:
-    return Memberships.read(values).thread
-
-
-def _day(document: Document) -> int:
-    days = interval(document.date) if document.date else None
-    return UNDATED if days is None or days[0] is None else days[0]

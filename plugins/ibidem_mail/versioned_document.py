@@ -106,22 +106,18 @@ def read_name(name: str) -> MarkedName:
     text, number = _clean(name)
     text, dates, year = _take_years(text.replace("_", " "))
     for pattern in (_SPELLED, _ORDINAL, _NUMBERED, _LETTERED, _COPY, _DECIMAL):
-        if pattern is _DECIMAL and not _counts_decimal(text):
-            break
+        if pattern is _DECIMAL:  # a version in a name from which other version marks were already removed
+            words = sum(any(map(str.isalnum, word)) for word in text.split())
+            if words < DECIMAL_WORDS or _COUNTED.search(text):
+                break
         for match in pattern.finditer(text):
             number = number or _read_number(next(group for group in match.groups() if group))
         text = pattern.sub(" ", text)
     stage: Stage = 1
-    for each, words in _STAGE_WORDS:
-        text, count = words.subn(" ", text)
+    for each, stage_words in _STAGE_WORDS:
+        text, count = stage_words.subn(" ", text)
         stage = each if count else stage
     return MarkedName(_words(_NOISE.sub(" ", text)), number, stage, year, dates)
-
-
-def _counts_decimal(text: str) -> bool:
-    """Return whether a decimal number is a version in a name from which other version marks were already removed."""
-    words = sum(any(map(str.isalnum, word)) for word in text.split())
-    return words >= DECIMAL_WORDS and not _COUNTED.search(text)
 
 
 def read_identifier(name: str) -> MarkedName:

@@ -7,44 +7,42 @@ keeps the least of the leads that it duplicates. Greedy independent sets have fe
 still have leads, so that a new lead is one of the first exactly if the key is still open.
 """
 
-from collections import Counter
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial, reduce
 
-import numpy as np
+import pyarrow as pa
 from pyspark.sql import DataFrame, SparkSession, Window
 from pyspark.sql import functions as F  # noqa: N812 - as Spark's own pages call it
 
 from ibidem_dedupe import leader_clustering
-from ibidem_dedupe.candidates import TERMS, KeyIndex
-from ibidem_dedupe.leader_clustering import LeaderClustering
+from ibidem_dedupe.candidates import TERMS
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pairs import PairClassifier
 from ibidem_dedupe.policy import Policy
-from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_spark import steps
+
+_log = logging.getLogger(__name__)
 
 WIDTH = 64  # undecided rows of a key that are paired at once
 ROUNDS = 30  # after which the rest is settled by the sequential pass
-TAIL = 10_000  # undecided rows that the sequential pass settles at once, as a block of it has
+TAIL = 250_000  # undecided rows that a task settles by the sequential pass
+SMALL = 2_000_000  # rows that every executor may hold
 
-ENTRY = "key long, row long, weak boolean"
-MARKED = f"{ENTRY}, marked boolean"
+ENTRY = "key long, row long"  # a key below zero is enough alone
 DECIDED = "row long, earlier long, code int"
 
 
 def nearest(pairs: DataFrame) -> DataFrame:
     """Keep the first of the leads that each row duplicates."""
-    best = pairs.groupBy("row").agg(F.min(F.struct("earlier", "code")).alias("best"))
-    return best.select("row", "best.earlier", "best.code")
+    return pairs.groupBy("row").agg(F.min(F.struct("earlier", "code")).alias("best")).select("row", "best.*")
 
 
 def share_keys(rows: DataFrame, earlier: DataFrame) -> DataFrame:
     """Return the pairs of rows and earlier ones that share a key, or several where keys say little alone."""
     shared = rows.join(earlier.selectExpr("key", "row as earlier"), "key").where("row > earlier")
     shared = shared.where("lead is null or lead > earlier").groupBy("row", "earlier")
-    strength = F.sum(F.expr(f"if(weak, 1, {TERMS})")).alias("strength")
+    strength = F.sum(F.expr(f"if(key < 0, {TERMS}, 1)")).alias("strength")
     return shared.agg(strength).where(f"strength >= {TERMS}").select("row", "earlier")
 
 
@@ -53,9 +51,16 @@ def still_open(later: DataFrame, of_new: DataFrame, found: DataFrame) -> DataFra
     gained = of_new.groupBy("key").agg(F.count("*").alias("gained"))
     state = later.join(found.select("row", "earlier"), "row", "left").join(gained, "key", "left")
     leads = "cast(leads + coalesce(gained, 0) as int) as leads"
-    state = state.selectExpr("key", "row", "weak", leads, "least(lead, earlier) as lead")
+    state = state.selectExpr("key", "row", leads, "least(lead, earlier) as lead")
     state = state.where(f"leads < {leader_clustering.MAX_LEADS}")
     return state.join(state.where("lead is null").select("key").distinct(), "key", "left_semi")
+
+
+def within_first(entries: DataFrame, width: int) -> DataFrame:
+    """Add whether a row is among so many first ones of its key, and among those that may be leads under it."""
+    place = F.row_number().over(Window.partitionBy("key").orderBy("row"))
+    near = f"place <= least({width}, {leader_clustering.MAX_LEADS} - leads) as near"
+    return entries.withColumn("place", place).selectExpr("key", "row", "lead", near)
 
 
 def with_packed(pairs: DataFrame, packed: DataFrame) -> DataFrame:
@@ -64,8 +69,18 @@ def with_packed(pairs: DataFrame, packed: DataFrame) -> DataFrame:
 
 
 def run_step(frame: DataFrame, run: steps.Run, schema: str) -> DataFrame:
-    """Run a step on each batch, in executors of the same version."""
+    """Run a step on partitions, in executors of the same version."""
     return frame.mapInArrow(steps.Step(run), schema)
+
+
+def run_each(frame: DataFrame, run: Callable[[pa.RecordBatch], pa.RecordBatch], schema: str) -> DataFrame:
+    """Run a step on each batch."""
+    return run_step(frame, partial(map, run), schema)
+
+
+def small(kept: DataFrame) -> DataFrame:
+    """Let rows that were kept be handed to all executors, where they are few enough, so that others need not move."""
+    return F.broadcast(kept) if kept.count() <= SMALL else kept
 
 
 @dataclass(slots=True)
@@ -93,31 +108,35 @@ class Rounds(Job):
     packed: DataFrame  # row, packed
     width: int = WIDTH
     tail: int = TAIL
-    counts: Counter[str] = field(default_factory=Counter)  # rounds, and rows that the sequential pass settled
 
     def settle(self, entries: DataFrame) -> DataFrame:
         """Return the lead of each row that follows one, with the code of the evidence: row, earlier, code."""
-        state = self.keep(entries.selectExpr("*", "0 as leads", "cast(null as long) as lead"), "open-0")
-        found = [self.frame([], DECIDED)]
-        while undecided := state.where("lead is null").select("row").distinct().count():
-            self.counts["rounds"] += 1
-            number = self.counts["rounds"]
-            is_last = undecided <= self.tail or number > ROUNDS
-            new, of_new, known = self.sequential(state) if is_last else self.first(state, number)
+        state = entries.selectExpr("*", "0 as leads", "cast(null as long) as lead")
+        if (undecided := self.packed.count()) <= self.tail:
+            return self.sequential(state, self.packed).where("row > earlier")
+        found, number = [self.frame([], DECIDED)], 0
+        while undecided:
+            number += 1
+            if undecided <= self.tail or number > ROUNDS:
+                _log.info("one task settles the %s documents that are left after %s rounds", undecided, number - 1)
+                left = state.where("lead is null")
+                packed = self.packed.join(F.broadcast(left.select("row").distinct()), "row", "left_semi")
+                known = self.keep(self.sequential(left, packed), f"decided-{number}")
+                new = known.where("row = earlier").select("row")
+                of_new = within_first(state.join(new, "row", "left_semi"), leader_clustering.MAX_LEADS).where("near")
+            else:
+                new, of_new, known = self.first(state, number)
             later = state.join(new, "row", "left_anti")
-            pairs = share_keys(later, of_new).join(known, ["row", "earlier"], "left")
-            pairs = self.keep(pairs, f"pairs-{number}")
+            pairs = self.keep(share_keys(later, of_new).join(known, ["row", "earlier"], "left"), f"pairs-{number}")
             decided = self.decide(pairs.where("code is null")).where("code > 0")
             found.append(self.keep(nearest(decided.union(pairs.where("code > 0"))), f"follows-{number}"))
             state = self.keep(still_open(later, of_new, found[-1]), f"open-{number}")
+            undecided = state.where("lead is null").select("row").distinct().count()
         return nearest(reduce(DataFrame.union, found))
 
     def first(self, state: DataFrame, number: int) -> tuple[DataFrame, DataFrame, DataFrame]:
         """Return new leads, their entries, and the pairs that were decided on, among the first rows of each key."""
-        place = F.row_number().over(Window.partitionBy("key").orderBy("row"))
-        window = state.where("lead is null").withColumn("place", place)
-        near = f"place <= least({self.width}, {leader_clustering.MAX_LEADS} - leads) as near"
-        window = self.keep(window.selectExpr("key", "row", "weak", "lead", near), f"window-{number}")
+        window = self.keep(within_first(state.where("lead is null"), self.width), f"window-{number}")
         of_first = window.where("near").drop("near")
         known = self.keep(self.decide(share_keys(of_first, of_first)), f"decided-{number}")
         complete = window.groupBy("row").agg(F.min("near").alias("near")).where("near").select("row")
@@ -127,27 +146,11 @@ class Rounds(Job):
     def decide(self, pairs: DataFrame) -> DataFrame:
         """Decide on pairs: row, earlier, code."""
         step = partial(steps.decide, policy=self.policy, constraints=self.constraints)
-        return run_step(with_packed(pairs.select("row", "earlier"), self.packed), step, DECIDED)
+        return run_each(with_packed(pairs.select("row", "earlier"), self.packed), step, DECIDED)
 
-    def sequential(self, state: DataFrame) -> tuple[DataFrame, DataFrame, DataFrame]:
-        """Find the leads among the undecided rows by the sequential pass."""
-        entries = state.where("lead is null").orderBy("weak", "key", "row").toPandas()
-        rows = np.unique(entries["row"])
-        self.counts["tail"] += len(rows)
-        numbers = self.frame([(row,) for row in rows.tolist()], "row long")
-        packed = {row: bytes(value) for row, value in self.packed.join(F.broadcast(numbers), "row").collect()}
-        columns = PackedColumns.decode([packed[row] for row in rows.tolist()])
-        local = self.constraints.renumber({row: place for place, row in enumerate(rows.tolist())})
-        is_first = np.ones(len(entries), bool)
-        is_first[1:] = np.diff(entries["key"].to_numpy()) != 0
-        key = (np.cumsum(is_first) - 1).astype(np.int32)
-        at = np.searchsorted(rows, entries["row"]).astype(np.int32)
-        strong = int(key[~entries["weak"].to_numpy()].max(initial=-1)) + 1
-        held = entries["leads"].to_numpy()[is_first].astype(np.int64)
-        work = LeaderClustering(PairClassifier(columns, self.policy, local), held.copy())
-        work.settle(KeyIndex(key, at, strong, TERMS))
-        leads = entries.assign(number=key)[work.lead[at] == at]
-        rank = leads.groupby("number").cumcount().to_numpy() + held[leads["number"]]
-        of_new = leads[rank < leader_clustering.MAX_LEADS][["key", "row", "weak"]]
-        new = self.frame([(row,) for row in rows[work.lead == np.arange(len(rows))].tolist()], "row long")
-        return new, self.frame(of_new.to_records(index=False).tolist(), ENTRY), self.frame([], DECIDED)
+    def sequential(self, entries: DataFrame, packed: DataFrame) -> DataFrame:
+        """Settle rows in one task: row, its lead or own number as earlier, code."""
+        whole = entries.selectExpr("key", "row", "leads", "cast(null as binary) as packed")
+        whole = whole.union(packed.selectExpr("0L as key", "row", "0 as leads", "packed"))
+        step = partial(steps.settle, policy=self.policy, constraints=self.constraints)
+        return run_step(whole.coalesce(1), step, DECIDED)

@@ -51,8 +51,8 @@ from ibidem_ingest.errors import IbidemError, UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
 from ibidem_spark import steps
-from ibidem_spark.rounds import MARKED, TAIL, WIDTH, Job, Rounds, run_step, with_packed
-from ibidem_spark.steps import EXPORTED, FIELDS, ORDER_BITS, PLANNED, STATE_FIELDS
+from ibidem_spark.rounds import ENTRY, TAIL, WIDTH, Job, Rounds, run_each, run_step, small, with_packed
+from ibidem_spark.steps import ARRAYS, EXPORTED, FIELDS, ORDER_BITS, PLANNED, STATE_FIELDS, Batches, TermCounts
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import SLICE, read_slices
 from ibidem_workers.groups.follower import Report, revisit
@@ -66,7 +66,6 @@ BEAT = 5.0  # seconds between two looks at the lease
 WRITE = 2_000  # documents that are written at once
 
 DOCUMENT = f"{PLANNED}, content long, words boolean, block int, misread int, long int, guarded boolean, damaged boolean"
-NAMED = 5  # damaged documents that a warning names
 EXPORT = "ibidem groups --packed --export FILE.parquet"
 Points = tuple[tuple[ShardRef, str], ...]  # a point in time of each part
 NO_TERMS = np.empty(0, np.int64), np.empty(0, np.int64)
@@ -86,12 +85,10 @@ def store_of(index: str, points: Points = ()) -> ClusterGroups:
     return engine.groups(dict(points))
 
 
-def read_documents(
-    batch: pa.RecordBatch, index: str, points: Points, ranges: Sequence[tuple[int, SeqNoRange]]
-) -> Iterator[pa.RecordBatch]:
+def read_documents(batches: Batches, index: str, points: Points, ranges: Sequence[tuple[int, SeqNoRange]]) -> Batches:
     """Read ranges of writes at a point in time."""
     store = store_of(index, points)
-    for place, seq_range in (ranges[number] for number in batch["id"].to_pylist()):
+    for place, seq_range in (ranges[number] for batch in batches for number in batch["id"].to_pylist()):
         for documents in read_slices(store.documents, [seq_range], SLICE):
             yield add_figures(steps.table(steps.stored(place, documents)))
 
@@ -113,25 +110,23 @@ def open_export(spark: SparkSession, path: str, engine: ClusterEngine) -> tuple[
     return found, {part: end for part, _, end in parts}
 
 
-def as_documents(batch: pa.RecordBatch) -> Iterator[tuple[GroupedDocument, str, bool]]:
-    """Yield documents in the state that was read, with the group that they are to get and whether they lead it."""
-    for each in batch.to_pylist():
-        order = each["row"] & ((1 << ORDER_BITS) - 1)
-        name = Name(each["index"], each["id"], order, each["routing"])
-        state = each["seq"], each["term"]
-        yield GroupedDocument(name, each["packed"], "", state=state, lead=False), each["group"], each["lead"]
+def as_change(each: dict[str, Any]) -> Assignment:
+    """Give a document, in the state that was read, the group that it is to get."""
+    name = Name(each["index"], each["id"], each["row"] & ((1 << ORDER_BITS) - 1), each["routing"])
+    document = GroupedDocument(name, each["packed"], "", state=(each["seq"], each["term"]), lead=False)
+    return Assignment(document, each["group"], lead=each["lead"], settled=True)
 
 
 def name_groups(batch: pa.RecordBatch) -> pa.RecordBatch:
-    return steps.table({"row": batch["row"], "group": [new_group() for _ in range(len(batch))]})
+    columns = {name: batch[name] for name in FIELDS}
+    return steps.table(columns | {"group": [new_group() for _ in range(len(batch))], "lead": [True] * len(batch)})
 
 
-def write_groups(batch: pa.RecordBatch, index: str) -> Iterator[pa.RecordBatch]:
+def write_groups(batches: Batches, index: str) -> Batches:
     """Write groups onto the states that were read; yields the rows whose document has changed since."""
     store = store_of(index)
-    for start in range(0, len(batch), WRITE):
-        part = batch.slice(start, WRITE)
-        changes = [Assignment(each, group, lead=lead, settled=True) for each, group, lead in as_documents(part)]
+    for part in (batch.slice(start, WRITE) for batch in batches for start in range(0, len(batch), WRITE)):
+        changes = [as_change(each) for each in part.to_pylist()]
         written = store.assign(changes)
         if not all(written):  # an attempt before this one may have written it
             store.newest()
@@ -173,6 +168,8 @@ def open_session(master: str) -> Iterator[SparkSession]:
         raise UsageError("Spark needs Java", "install Java 17 or 21, and name its folder in JAVA_HOME")
     os.environ.setdefault("PYSPARK_PYTHON", sys.executable)
     builder = SparkSession.builder.appName("ibidem regroup").config("spark.ui.showConsoleProgress", "false")
+    if master.startswith("local"):  # plans are compiled for one run: what Java's second compiler costs is not earned
+        builder = builder.config("spark.driver.extraJavaOptions", "-XX:TieredStopAtLevel=1")
     try:
         with (builder.master(master) if master else builder).getOrCreate() as spark:
             spark.sparkContext.setLogLevel("ERROR")
@@ -190,7 +187,7 @@ def as_ours(text: str) -> IbidemError:
         return OURS[found[1]](what, remedy)
     if any(sign in text for sign in ENDED):
         return Unavailable("Spark's master does not answer, or has ended", "start it, or name another after --spark")
-    last = re.findall(r"^(?!\s+at )\s*(\S.*)$", text, re.MULTILINE)[-1]
+    last = re.findall(r"^(?!\s+at |\s*\.\.\.)\s*(\S.*)$", text, re.MULTILINE)[-1]
     return Permanent(f"Spark: {last}", "nothing is written by halves: run it again")
 
 
@@ -239,15 +236,13 @@ class SparkSettling(Job):
 
     def read(self, end: Marks) -> DataFrame:
         """Read all documents once, from an export or at a point in time of each part; name those that are damaged."""
-        if self.exported:
-            documents = self.keep(run_step(self.exported[0], add_figures, DOCUMENT), "documents")
-        else:
-            documents = self.scan(end)
+        documents = run_each(self.exported[0], add_figures, DOCUMENT) if self.exported else None
+        documents = self.scan(end) if documents is None else self.keep(documents, "documents")
         partitions = max(self.spark.sparkContext.defaultParallelism, documents.count() // ROWS)
         self.spark.conf.set("spark.sql.shuffle.partitions", str(partitions))
         damaged = documents.where("damaged").select("index", "id")
         if count := damaged.count():
-            first = ", ".join(f"{index}/{name}" for index, name in damaged.orderBy("index", "id").take(NAMED))
+            first = ", ".join(f"{index}/{name}" for index, name in damaged.orderBy("index", "id").take(5))
             _log.warning("%s packed values are damaged and count as not signed (%s); %s", count, first, SIGN_AGAIN)
         return documents
 
@@ -275,15 +270,15 @@ class SparkSettling(Job):
         settler.rules = rules = Rules(checkpoint.choose(count, guarded=totals["guarded"]), settler.rules.overrides)
         constraints = self.constraints(documents, rules)
         copies = self.copies(documents, rules.policy, constraints)
-        originals = documents.where("words").select("row", "packed").join(copies, "row", "left_anti")
+        originals = documents.where("words").select("row", "packed").join(small(copies), "row", "left_anti")
         shared = self.keep(self.entries(originals, rules.policy, constraints), "entries")
-        packed = documents.select("row", "packed").join(shared.select("row").distinct(), "row", "left_semi")
-        packed = self.keep(packed, "packed")
+        rows = small(self.keep(shared.select("row").distinct(), "rows"))
+        packed = self.keep(documents.select("row", "packed").join(rows, "row", "left_semi"), "packed")
         rounds = Rounds(self.spark, self.folder, rules.policy, constraints, packed, *self.sizes)
         follows = self.keep(rounds.settle(shared), "follows")
         joins = copies.join(follows.toDF("first", "earlier", "code"), "first", "left")
-        code = f"coalesce(code, {evidence.TABLE.code('content')}) as code"
-        return self.keep(follows.union(joins.selectExpr("row", "coalesce(earlier, first) as earlier", code)), "joins")
+        code = f"coalesce(code, {evidence.TABLE.code('content')})"
+        return self.keep(follows.union(joins.selectExpr("row", "coalesce(earlier, first)", code)), "joins")
 
     def constraints(self, documents: DataFrame, rules: Rules) -> PairConstraints:
         """Return the valid manual decisions, on pairs of rows."""
@@ -300,9 +295,11 @@ class SparkSettling(Job):
         """Return the rows that the rules cannot tell from an earlier row, with the first of these: row, first."""
         named = [row for pair in constraints.same | constraints.different for row in pair]
         may = documents.where("words").where(~F.col("row").isin(named)).select("row", "content", "packed")
-        several = may.groupBy("content").count().where("count > 1").select("content")
+        several = self.keep(may.groupBy("content").count().where("count > 1").select("content"), "several")
         run = partial(steps.digests, policy=policy)
-        digests = run_step(may.join(several, "content", "left_semi"), run, "row long, content long, digest binary")
+        digests = run_each(
+            may.join(small(several), "content", "left_semi"), run, "row long, content long, digest binary"
+        )
         digests = self.keep(digests, "digests")
         first = digests.groupBy("content").agg(F.min(F.struct("row", "digest")).alias("first"))
         equal = digests.join(first, "content").where("row > first.row and digest = first.digest")
@@ -313,44 +310,42 @@ class SparkSettling(Job):
         counts = NO_TERMS
         if (rule := policy.candidates.terms) is not None:
             counted = run_step(originals, partial(steps.count_terms, rule=rule), "term long, count long")
-            found = counted.groupBy("term").agg(F.sum("count").alias("count")).orderBy("term").toArrow()
+            found = counted.groupBy("term").agg(F.sum("count").alias("count")).toArrow().sort_by("term")
             counts = np.asarray(found["term"]), np.asarray(found["count"])
-        entries = run_step(originals, partial(steps.keys, policy=policy, counts=counts), MARKED)
-        if constraints.same:
-            pairs = [(-1 - at, row, False, True) for at, pair in enumerate(sorted(constraints.same)) for row in pair]
-            entries = entries.union(self.frame(pairs, MARKED))
-        entries = entries.repartition(int(self.spark.conf.get("spark.sql.shuffle.partitions")), "key")
-        extent = F.min("row").alias("first"), F.max("row").alias("last"), F.max("marked").alias("marked")
-        shared = entries.groupBy("key").agg(*extent).where("first < last and marked").select("key")
-        return entries.drop("marked").join(shared.hint("shuffle_hash"), "key", "left_semi")
+        entries = self.shared_keys(originals, policy, counts)
+        pairs = [(-1 - at, row) for at, pair in enumerate(sorted(constraints.same)) for row in pair]
+        return entries.union(self.frame(pairs, ENTRY)) if pairs else entries
+
+    def shared_keys(self, rows: DataFrame, policy: Policy, counts: TermCounts = NO_TERMS) -> DataFrame:
+        """Return the keys that several rows have."""
+        partitions = int(self.spark.conf.get("spark.sql.shuffle.partitions"))
+        parts = min(8 * partitions, 60_000)  # several for each partition, which get about as many
+        spread = run_step(rows, partial(steps.spread, policy=policy, counts=counts, parts=parts), ARRAYS)
+        return run_step(spread.repartition(partitions, "part"), steps.share, ENTRY)
 
     def long_slots(self, documents: DataFrame) -> int | None:
         """Return the least number of equal slots of two long texts that are versions of one text."""
         texts = documents.where("long > 0").select("row", "packed")
-        entries = run_step(texts, partial(steps.keys, policy=RUNS_ALONE, counts=NO_TERMS), MARKED).select("key", "row")
+        entries = self.keep(self.shared_keys(texts, RUNS_ALONE), "long")
         place = F.row_number().over(Window.partitionBy("key").orderBy("row"))
         first = entries.withColumn("place", place).where(f"place <= {PARTNERS}").selectExpr("key", "row as earlier")
         pairs = entries.join(first, "key").where("row > earlier").select("row", "earlier").distinct()
-        found = np.zeros(SLOTS + 1)
-        counted = run_step(with_packed(pairs, texts), steps.equal_slots, "equal int").groupBy("equal").count()
-        for equal, count in counted.collect():
-            found[equal] = count
-        return least_long_slots(found)
+        equal = run_each(with_packed(pairs, texts), steps.equal_slots, "equal int").groupBy("equal").count()
+        counts = dict(equal.collect())
+        return least_long_slots(np.array([counts.get(at, 0) for at in range(SLOTS + 1)], float))
 
     def make_plan(self, documents: DataFrame, joins: DataFrame) -> None:
         """Write the plan: leads that get another name, and followers that do not yet follow their lead."""
         joins = joins.select("row", "earlier")
         leads = documents.select(FIELDS).join(joins, "row", "left_anti")
         first = documents.where("lead and group != ''").groupBy("group").agg(F.min("row").alias("row"))
-        kept = leads.select("row", "group").join(first, ["row", "group"])
-        changed = leads.join(kept, "row", "left_anti")
-        renamed = self.keep(run_step(changed.select("row"), name_groups, "row long, group string"), "renamed")
-        changed = changed.drop("group", "lead").join(renamed, "row")
-        self.keep(changed.selectExpr(*STATE_FIELDS, "group", "true as lead", "packed"), "plan-leads")
-        followers = documents.join(joins, "row").join(kept.union(renamed).toDF("earlier", "name"), "earlier")
-        followers = followers.where("lead or group != name")
+        kept = self.keep(leads.select("row", "group").join(first, ["row", "group"]), "kept")
+        changed = run_each(leads.join(small(kept.select("row")), "row", "left_anti"), name_groups, PLANNED)
+        changed = self.keep(changed, "plan-leads")
+        names = kept.union(changed.select("row", "group")).toDF("earlier", "name")
+        followers = documents.join(joins, "row").join(names, "earlier")
         own = *STATE_FIELDS, "name as group", "false as lead", "packed", "earlier"
-        self.keep(followers.selectExpr(*own), "plan-followers")
+        self.keep(followers.where("lead or group != name").selectExpr(*own), "plan-followers")
 
     def write(self) -> bool:
         """Write what the plan has and is not yet written; returns whether a document has changed since it was read."""

@@ -1,6 +1,6 @@
 """Steps of executors on Arrow batches: figures of documents, their keys, and decisions on pairs. And the export."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,24 +11,27 @@ from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from ibidem_core.errors import Permanent
 from ibidem_dedupe import evidence
-from ibidem_dedupe.candidates import BUCKETS, TERMS, Hashes, length_buckets
+from ibidem_dedupe.candidates import BUCKETS, TERMS, Hashes, KeyIndex, Portion, length_buckets
 from ibidem_dedupe.collection import look_misread
-from ibidem_dedupe.column_rules import Bools, Rows, eligible, is_noisy
+from ibidem_dedupe.column_rules import Bools, Rows, eligible
 from ibidem_dedupe.decision import UNDECIDED, verify
-from ibidem_dedupe.leader_clustering import DATES, READ_BY_RULES, WEIGHED
+from ibidem_dedupe.leader_clustering import LeaderClustering, columns_read
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.policy import LONG_TOKENS, Characters, Policy, Terms, min_shared_terms
+from ibidem_dedupe.pairs import PairClassifier
+from ibidem_dedupe.policy import LONG_TOKENS, Policy, Terms, min_shared_terms
 from ibidem_engines.stored_groups import GroupedDocument, SeqNoRange, StoredGroups
 from ibidem_ingest.distribution import NAME, installed_version
 from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.packed import ROOM, WEAK, PackedValues
+from ibidem_ingest.signatures.packed import ROOM, PackedValues
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
+from ibidem_ingest.signatures.schema import FULL_SET
 from ibidem_workers.groups.columns_match import SLICE, read_slices
 
-Run = Callable[[pa.RecordBatch], pa.RecordBatch | Iterable[pa.RecordBatch]]
+Batches = Iterator[pa.RecordBatch]
+Run = Callable[[Batches], Iterable[pa.RecordBatch]]
 TermCounts = tuple[Rows, Rows]  # terms, each with its idf table in the bits above, and how many rows have them
+Entries = tuple[Hashes, Rows, Bools]  # keys, their rows, which of these make a key count
 
 table = pa.RecordBatch.from_pydict
 
@@ -37,6 +40,9 @@ STATE = "row long, index string, id string, routing string, seq long, term long"
 PLANNED = f"{STATE}, group string, lead boolean, packed binary"
 EXPORTED = f"{PLANNED}, part string, uuid string, end long"  # with the number up to which writes of the part are there
 FIELDS, STATE_FIELDS = ([each.split()[0] for each in schema.split(", ")] for schema in (PLANNED, STATE))
+ARRAYS = "part int, key binary, row binary, marked binary"  # of a part: its keys, their rows, which make a key count
+STRONG = np.uint64(1 << 63)  # the bit of a key that is enough alone: as a signed number it is below zero
+ODD = np.uint64(0x9E3779B97F4A7C15)  # by which keys are multiplied, so that parts are about equal
 TYPES = {"long": pa.int64(), "string": pa.string(), "boolean": pa.bool_(), "binary": pa.binary()}
 
 
@@ -72,12 +78,10 @@ class Step:
     run: Run
     version: str = installed_version()
 
-    def __call__(self, batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
+    def __call__(self, batches: Batches) -> Batches:
         if self.version != (own := installed_version()):
             raise Permanent(f"the driver has {NAME} {self.version}, an executor {own}", "pack it for executors again")
-        for batch in batches:
-            answer = self.run(batch)
-            yield from [answer] if isinstance(answer, pa.RecordBatch) else answer
+        yield from self.run(batches)
 
 
 def decode(values: pa.BinaryArray) -> PackedColumns:
@@ -102,46 +106,16 @@ def figures(columns: PackedColumns) -> dict[str, object]:
 
 
 def digests(batch: pa.RecordBatch, policy: Policy) -> pa.RecordBatch:
-    """Return a digest of all columns that the rules read: they cannot tell rows with the same one apart."""
+    """Return a digest of all columns that the rules read."""
     columns = decode(batch["packed"])
-    further = WEIGHED if policy.learned is not None else DATES if policy.window_days is not None else ()
-    parts = [np.ascontiguousarray(getattr(columns, name)) for name in (*READ_BY_RULES, *further)]
+    parts = [np.ascontiguousarray(getattr(columns, name)) for name in columns_read(policy)]
     octets = np.concatenate([each.view(np.uint8).reshape(len(columns), -1) for each in parts], axis=1)
     digest = [xxh3_128_digest(row.tobytes()) for row in octets]
     return table({"row": batch["row"], "content": batch["content"], "digest": digest})
 
 
-Keys = tuple[Hashes, Rows]  # (e,) keys, and the place of the row of each
-
-
-def _strong(keys: Hashes, has_keys: Bools) -> Keys:
-    return keys[has_keys], np.flatnonzero(has_keys)
-
-
-def _bands(columns: PackedColumns, policy: Policy, has_words: Bools) -> Keys:
-    rows = np.flatnonzero(has_words & (columns.slot_count > 0))
-    bands = SLOTS // policy.band_rows
-    return compiled().band_keys(columns.slots, rows, (0, bands), policy.band_rows).ravel(), np.repeat(rows, bands)
-
-
-def _runs(columns: PackedColumns, _: Policy, has_words: Bools) -> Keys:
-    rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & has_words)
-    keys = compiled().run_keys(columns.noise, rows, (0, noise.SLOTS), noise.APART)
-    return keys.ravel(), np.repeat(rows, noise.SLOTS)
-
-
-# The keys of each kind of evidence as numbers, as `candidates` numbers them, but for those of rare terms.
-KEYS: Mapping[str, Callable[[PackedColumns, Policy, Bools], Keys]] = {
-    "content": lambda it, _, own: _strong(it.content[:, 0] ^ it.content[:, 1], own),
-    "fingerprint": lambda it, _, own: _strong(it.fingerprint, own & (it.fingerprint != 0) & (it.flags & WEAK == 0)),
-    "profile": lambda it, _, own: _strong(it.profile, own & (it.profile != 0)),
-    "minhash": _bands,
-    "characters": _runs,
-}
-
-
-def rare_terms(columns: PackedColumns, rule: Terms, has_words: Bools, counts: TermCounts) -> Keys:
-    """Return the keys of the terms that are rarest in all rows, as `candidates.rarest_term_index` does."""
+def rare_terms(columns: PackedColumns, rule: Terms, has_words: Bools, counts: TermCounts) -> Portion:
+    """Return the keys of the terms that are rarest in all rows, as `candidates.rarest_terms` does."""
     size = FULL_SET - (min_shared_terms(rule.share, FULL_SET) - TERMS + 1) + 1
     keys, rows = [np.empty(0, np.uint64)], [np.empty(0, np.int64)]
     mask = eligible(columns, rule) & has_words
@@ -159,33 +133,56 @@ def rare_terms(columns: PackedColumns, rule: Terms, has_words: Bools, counts: Te
     return np.concatenate(keys), np.concatenate(rows)
 
 
-def count_terms(batch: pa.RecordBatch, rule: Terms) -> pa.RecordBatch:
-    """Count the terms of a batch, by idf table."""
-    columns = decode(batch["packed"])
-    mask = eligible(columns, rule) & (columns.length > 0)
-    numbers = columns.idf[mask, None].astype(np.int64) << np.int64(24) | columns.terms[mask]
-    numbers, counts = np.unique(numbers, return_counts=True)
-    return table({"term": numbers, "count": counts})
+def count_terms(batches: Batches, rule: Terms) -> Batches:
+    """Count terms, by idf table."""
+    found = [np.empty(0, np.int64)]
+    for columns in (decode(batch["packed"]) for batch in batches):
+        mask = eligible(columns, rule) & (columns.length > 0)
+        found.append((columns.idf[mask, None].astype(np.int64) << np.int64(24) | columns.terms[mask]).ravel())
+    terms, counts = np.unique(np.concatenate(found), return_counts=True)
+    yield table({"term": terms, "count": counts})
 
 
-def keys(batch: pa.RecordBatch, policy: Policy, counts: TermCounts) -> Iterator[pa.RecordBatch]:
-    """Yield the keys of rows, whether they say little alone, and whether one marked row makes a key count."""
+def keys(batch: pa.RecordBatch, policy: Policy, counts: TermCounts) -> Iterator[Entries]:
+    """Yield the keys of the rows of a batch."""
     columns, numbers = decode(batch["packed"]), np.asarray(batch["row"])
-    policy = policy.candidates
-    has_words = columns.length > 0
-    rule = policy.characters or Characters()
-    noisy = is_noisy(columns.noise, rule.misread, rule.misread_dense)
+    policy, has_words = policy.candidates, columns.length > 0
     for kind in evidence.TABLE.counted(policy):
-        if kind.keys is None:
-            continue
         if kind.name == "termvector":
-            values, rows = rare_terms(columns, policy.terms or Terms(), has_words, counts)
+            portions = iter([rare_terms(columns, policy.terms or Terms(), has_words, counts)])
+        elif kind.keys:
+            portions = kind.keys(columns, policy, has_words)
         else:
-            values, rows = KEYS[kind.name](columns, policy, has_words)
-        marked = noisy[rows] if kind.name == "characters" else np.ones(len(rows), bool)
-        salted = (values + np.uint64(xxh3_64_intdigest(kind.name.encode()))).view(np.int64)
-        weak = np.full(len(rows), kind.has_weak_keys)
-        yield table({"key": salted, "row": numbers[rows], "weak": weak, "marked": marked})
+            continue
+        marks = np.ones(len(columns), bool) if kind.marks is None else kind.marks(columns, policy)
+        salt, strong = np.uint64(xxh3_64_intdigest(kind.name.encode())), STRONG * np.uint64(not kind.has_weak_keys)
+        for values, rows in portions:
+            yield (values + salt) & ~STRONG | strong, numbers[rows], marks[rows]
+
+
+def spread(batches: Batches, policy: Policy, counts: TermCounts, parts: int) -> Batches:
+    """Yield the keys of rows as arrays, so that rows that share a key are in the same part."""
+    found = [entries for batch in batches for entries in keys(batch, policy, counts)]
+    if not found:
+        return
+    key, row, marked = map(np.concatenate, zip(*found, strict=True))
+    part = (key * ODD >> np.uint64(48)).astype(np.uint16) % np.uint16(parts)
+    order = np.argsort(part, kind="stable")
+    ends = np.cumsum(np.bincount(part, minlength=parts))[:-1]
+    arrays = {"key": key, "row": row, "marked": marked}
+    split = {name: [each.tobytes() for each in np.split(array[order], ends)] for name, array in arrays.items()}
+    yield table({"part": np.arange(parts, dtype=np.int32), **split})
+
+
+def share(batches: Batches) -> Batches:
+    """Yield the entries of keys that several rows have, one of them marked."""
+    found = list(batches)
+    key, row, marked = (
+        b"".join(part for batch in found for part in batch[name].to_pylist()) for name in ("key", "row", "marked")
+    )
+    keys, rows = np.frombuffer(key, np.uint64), np.frombuffer(row, np.int64)
+    _, places = compiled().shared_keys(keys, np.arange(len(keys)), np.frombuffer(marked, np.bool_))
+    yield table({"key": keys[places].view(np.int64), "row": rows[places]})
 
 
 def decide(batch: pa.RecordBatch, policy: Policy, constraints: PairConstraints) -> pa.RecordBatch:
@@ -202,6 +199,26 @@ def decide(batch: pa.RecordBatch, policy: Policy, constraints: PairConstraints) 
             elif pair in constraints.same and not code[place]:
                 code[place] = evidence.TABLE.code("override")
     return table({"row": row, "earlier": earlier, "code": code.astype(np.int32)})
+
+
+def settle(batches: Batches, policy: Policy, constraints: PairConstraints) -> Batches:
+    """Settle rows, given by their keys and packed values, in one pass: the lead of each, or its own number."""
+    if not (found := list(batches)):
+        return
+    whole = pa.Table.from_batches(found)
+    documents = whole.filter(whole["packed"].is_valid()).sort_by("row")
+    entries = whole.filter(whole["packed"].is_null())
+    rows, key, row, held = (np.asarray(each) for each in (documents["row"], *entries.columns[:3]))
+    order = np.lexsort((row, key))
+    key, held, at = key[order], held[order], np.searchsorted(rows, row[order])
+    is_first = np.append(True, key[1:] != key[:-1])
+    number = (np.cumsum(is_first) - 1).astype(np.int32)
+    index = KeyIndex(number, at.astype(np.int32), int(np.count_nonzero(is_first & (key < 0))), TERMS)
+    local = constraints.renumber({row: place for place, row in enumerate(rows.tolist())})
+    columns = decode(documents["packed"].combine_chunks())
+    work = LeaderClustering(PairClassifier(columns, policy, local), held[is_first].astype(np.int64))
+    work.settle_in_blocks(index, 0, lambda _: None)
+    yield table({"row": rows, "earlier": rows[work.lead], "code": work.evidence.astype(np.int32)})
 
 
 def equal_slots(batch: pa.RecordBatch) -> pa.RecordBatch:

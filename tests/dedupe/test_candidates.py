@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_dedupe.candidates import marked_keys
+from ibidem_dedupe.candidates import drop_singletons
 from ibidem_dedupe.leader_clustering import DATES, READ_BY_RULES, first_copies
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import CandidateRanges, PageKeys, build_key_index, expand_pairs
@@ -60,7 +60,7 @@ def test_keys_stay_where_several_rows_hold_them_and_a_marked_one(
     for key, row in zip(keys.tolist(), rows.tolist(), strict=True):
         holders.setdefault(key, []).append(row)
     expected_holders = [each for _, each in sorted(holders.items()) if len(each) > 1 and marked & set(each)]
-    index = marked_keys(keys, rows, np.isin(np.arange(10), list(marked)))
+    index = drop_singletons(keys, rows, np.isin(np.arange(10), list(marked)))
     assert index.row.tolist() == [row for each in expected_holders for row in each]
     assert index.key.tolist() == [number for number, each in enumerate(expected_holders) for _ in each]
 

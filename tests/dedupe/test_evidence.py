@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from ibidem.grouped_search.explanations import reason
 from ibidem.index.groups import IndexGroups
 from ibidem_dedupe import evidence, reasons
-from ibidem_dedupe.candidates import KeyIndex, shared_keys
+from ibidem_dedupe.candidates import Portion, keys_of
 from ibidem_dedupe.column_rules import Bools, Pairs
 from ibidem_dedupe.decision import decide, evidence_of_pairs
 from ibidem_dedupe.evidence import KINDS, Kind, Table
@@ -39,16 +39,16 @@ def same_counts(pairs: Pairs, policy: Policy) -> Bools:
     return pairs.has_equal(pairs.columns.length)
 
 
-def count_index(columns: PackedColumns, policy: Policy, words: Bools) -> Iterator[KeyIndex]:
+def count_keys(columns: PackedColumns, policy: Policy, words: Bools) -> Iterator[Portion]:
     del policy
-    yield shared_keys(columns.length[:, None].astype(np.uint64), words)
+    yield keys_of(columns.length[:, None].astype(np.uint64), words)
 
 
 def told(why: Mapping[str, object]) -> str:
     return f"both have {why['words']} words"
 
 
-TOY = Kind("count", "as many words", told, decide=same_count, verify=same_counts, keys=count_index)
+TOY = Kind("count", "as many words", told, decide=same_count, verify=same_counts, keys=count_keys)
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Whether one mail holds another, and what it alters."""
 
-from ibidem_mail.forest import alterations, holds
+from ibidem_mail.forest import altered_words, holds
 from ibidem_mail.parents import ThreadMail, thread_mails
 from mail.letters import LEASE, PAID, ROOF, answer, mail, quote
 
@@ -24,4 +24,4 @@ def test_a_few_words_between_quoted_lines_are_not_held_by_an_answer_that_drops_t
 
 def test_changed_words_are_found_at_both_ends_and_between() -> None:
     for old, new in (("The", "This"), ("house", "home"), ("before", "after")):
-        assert alterations(read(LEASE), read(answer(ROOF, LEASE.replace(old, new)))), old
+        assert altered_words(read(LEASE).own, read(answer(ROOF, LEASE.replace(old, new))).words[1]), old

@@ -236,23 +236,23 @@ def test_an_index_that_is_deleted_meanwhile_is_named_and_not_created_again(
         ask(os.environ["IBIDEM_ENGINE"], "GET", f"/{index.index}")
 
 
-# Kills the executor behind the first batch of each step.
+# Kills the executor behind the first answer of each step.
 KILLS = """
 import os
 from pathlib import Path
-from ibidem_spark import steps
+from ibidem_spark import settle, steps
+settle.SparkSettling = settle.partial(settle.SparkSettling, sizes=(64, 0))
 class Killing:
     def __init__(self, run):
-        self.run, self.mark = run, Path({folder!r}, getattr(run, "func", run).__name__)
-    def __call__(self, batch):
-        answer = self.run(batch)
-        answer = [answer] if hasattr(answer, "num_rows") else list(answer)
+        step = run.args[0] if getattr(run, "func", run) is map else run
+        self.run, self.mark = run, Path({folder!r}, getattr(step, "func", step).__name__)
+    def __call__(self, batches):
+        answer = list(self.run(batches))
         try:
             self.mark.touch(exist_ok=False)
         except FileExistsError:
             return answer
-        daemon = Path("/proc", str(os.getppid()), "stat").read_text()
-        os.kill(int(daemon.rpartition(")")[2].split()[1]), 9)
+        os.kill(int(Path("/proc", str(os.getppid()), "stat").read_text().rpartition(")")[2].split()[1]), 9)
         os._exit(9)
 def make(run, make=steps.Step):
     return make(Killing(run))
@@ -267,7 +267,7 @@ def test_executors_that_are_killed_in_each_step_change_nothing(index: Any, tmp_p
     prelude = KILLS.format(folder=str(tmp_path / "killed"))
     regroup(tmp_path, "--preset", "none", prelude=prelude, master="local-cluster[2,1,1024]")
     killed = {path.name for path in (tmp_path / "killed").iterdir()}
-    assert killed >= {"read_documents", "keys", "decide", "name_groups", "write_groups"}
+    assert killed >= {"read_documents", "spread", "share", "decide", "name_groups", "write_groups"}
     check(index, before)
 
 

@@ -112,7 +112,7 @@ class Noise(NamedTuple):
         """Number of runs lost with each differing term or bigram."""
         return RUNS_OF_A_BIGRAM if self.dense else RUNS_OF_A_WORD
 
-    def is_noisy(self, share: float = NOISY, dense: float = NOISY) -> bool:
+    def is_noisy(self, share: float, dense: float) -> bool:
         """Return whether the text has many unknown words, or bigrams, for its length."""
         return self.unknown * self.runs_of_a_term >= (dense if self.dense else share) * self.runs
 
