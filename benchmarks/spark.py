@@ -63,7 +63,7 @@ HEADS, SETS = f"{FIGURES} | beside one process | exponent", f"{FIGURES} | pairs 
 PARTS = "OpenSearch", "Without an index", "Signing by workers"
 STORIES = 5_000  # that workers sign
 TICK = os.sysconf("SC_CLK_TCK")
-STAGES = {"documents": "read", "several": "copies", "digests": "copies", "kept": "plan", "lost": "written"}
+STAGES = {"documents": "read", "several": "copies", "digests": "copies", "lost": "written"}
 ROUND = ("open", "window", "decided", "leads", "pairs", "follows", "joins")
 Sizes = Sequence[tuple[int, int]]
 Samples = list[tuple[float, float]]  # the time by the clock, and the processor seconds until then
@@ -210,19 +210,19 @@ def rows(url: str, collection: Path, sizes: Sequence[int], masters: Sequence[str
 
 def sets(collections: Path, few: int, many: int, sizes: Sequence[int]) -> Iterator[tuple[str, list[bytes], Sizes]]:
     """Yield sets of packed values, with the widths of rounds, and the rows that one task settles, that are tried."""
-    with tempfile.TemporaryDirectory() as folder:
-        tables = Tables(Path(folder))
-        for name, most in (("philtrans_pages_scale", few), ("ecco_tcp_pages", few)) if few else ():
-            documents = [each for each in islice(read([collections / name]), most) if isinstance(each, Document)]
-            yield name, [each.packed for each in records(documents, tables)], ((WIDTH, TAIL), (WIDTH, 0), (1, 0))
-        stories = million.signed_records(collections / NEWSWIRE, tables)
-    for size in sizes:
-        yield "newswire", [each.packed for each in generations(stories, size)], ((WIDTH, TAIL),)
     template = signatures(0).slots[:48]  # 16 keys of min-hash; two documents with them are no duplicates
     rows = (replace(each, slots=(*template, *each.slots[48:])) for each in map(signatures, range(1, few + 1)))
     yield "a template", [value(each, f"{at}") for at, each in enumerate(rows)], ((WIDTH, 0),)
     yield "copies of one text", [value(signatures(0), f"{at}") for at in range(many)], ((WIDTH, TAIL),)
     yield "without duplicates", [value(signatures(at), f"{at}") for at in range(many)], ((WIDTH, TAIL),)
+    with tempfile.TemporaryDirectory() as folder:
+        tables = Tables(Path(folder))
+        stories = million.signed_records(collections / NEWSWIRE, tables)
+        for size in sizes:
+            yield "newswire", [each.packed for each in generations(stories, size)], ((WIDTH, TAIL), (WIDTH, 0))
+        for name in ("philtrans_pages_scale", "ecco_tcp_pages"):
+            documents = [each for each in islice(read([collections / name]), few) if isinstance(each, Document)]
+            yield name, [each.packed for each in records(documents, tables)], ((WIDTH, TAIL), (WIDTH, 0), (1, 0))
 
 
 def without_index(arguments: Namespace, masters: Sequence[str]) -> Iterator[str]:

@@ -148,8 +148,7 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
     stored = engine.run(engine.searching().memberships(list(documents)))
     places = {name: each for name, values in stored.items() if (each := Memberships.read(values).thread)}
     rows = sorted(places, key=lambda name: (documents[name].date or "~", name))
-    dates = (documents[name].date for name in rows)
-    days = [(interval(date) or (None,))[0] if date else None for date in dates]
+    days = [interval(documents[name].date or "")[0] for name in rows]
     members = WindowMembers(
         "thread", rows, [stored[name] for name in rows], [UNDATED if day is None else day for day in days]
     )

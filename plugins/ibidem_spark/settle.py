@@ -62,8 +62,8 @@ _log = logging.getLogger(__name__)
 
 RANGE = 50_000  # writes that a task reads
 ROWS = 200_000  # rows of a partition
-BEAT = 5.0  # seconds between two looks at the lease
 WRITE = 2_000  # documents that are written at once
+BEAT = 5.0  # seconds between two looks at the lease
 
 DOCUMENT = f"{PLANNED}, content long, words boolean, block int, misread int, long int, guarded boolean, damaged boolean"
 EXPORT = "ibidem groups --packed --export FILE.parquet"
@@ -336,16 +336,17 @@ class SparkSettling(Job):
 
     def make_plan(self, documents: DataFrame, joins: DataFrame) -> None:
         """Write the plan: leads that get another name, and followers that do not yet follow their lead."""
-        joins = joins.select("row", "earlier")
-        leads = documents.select(FIELDS).join(joins, "row", "left_anti")
-        first = documents.where("lead and group != ''").groupBy("group").agg(F.min("row").alias("row"))
-        kept = self.keep(leads.select("row", "group").join(first, ["row", "group"]), "kept")
-        changed = run_each(leads.join(small(kept.select("row")), "row", "left_anti"), name_groups, PLANNED)
-        changed = self.keep(changed, "plan-leads")
-        names = kept.union(changed.select("row", "group")).toDF("earlier", "name")
-        followers = documents.join(joins, "row").join(names, "earlier")
-        own = *STATE_FIELDS, "name as group", "false as lead", "packed", "earlier"
-        self.keep(followers.where("lead or group != name").selectExpr(*own), "plan-followers")
+        joins = small(joins.select("row", "earlier"))
+        of_name = documents.where("lead and group != ''").groupBy("group").agg(F.min("row"), F.max("row"))
+        several = small(self.keep(of_name.toDF("group", "first", "last").where("first < last"), "plan-names"))
+        leads = documents.select(FIELDS).join(joins, "row", "left_anti").join(several, "group", "left")
+        keeps = "lead and group != '' and coalesce(first = row, true)"  # of several with a name the first keeps it
+        changed = self.keep(run_each(leads.where(f"not ({keeps})"), name_groups, PLANNED), "plan-leads")
+        names = leads.where(keeps).select("row", "group").union(changed.select("row", "group"))
+        wanted = self.keep(names.toDF("earlier", "name").join(joins, "earlier"), "plan-wanted")
+        followers = documents.join(small(wanted), "row").where("lead or group != name")
+        followers = followers.selectExpr(*STATE_FIELDS, "name as group", "false as lead", "packed", "earlier")
+        self.keep(followers, "plan-followers")
 
     def write(self) -> bool:
         """Write what the plan has and is not yet written; returns whether a document has changed since it was read."""
@@ -365,5 +366,4 @@ class SparkSettling(Job):
             found = orjson.loads(self.spark.read.text(f"{self.folder}/plan.json").first()[0])
         except AnalysisException:  # there is none
             return None
-        same = found["state"] == list(checkpoint.state or ()) and found["uuids"] == checkpoint.uuids
-        return found if same else None
+        return found if (found["state"], found["uuids"]) == (list(checkpoint.state or ()), checkpoint.uuids) else None
