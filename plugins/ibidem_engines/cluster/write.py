@@ -345,12 +345,7 @@ def _delete_own_writes(target: WriteTarget, records: Mapping[str, Record]) -> No
     remaining = list(records)
     for turn in range(ROUNDS if remaining else 0):
         stored_versions = target.stored_versions(remaining)
-        own_writes = [  # a stored document that is the write of its record, and not a later version with the same text
-            id_
-            for id_ in remaining
-            if (entry := stored_versions.get(id_))
-            and (entry.digest, entry.version) == (records[id_].digest, records[id_].version)
-        ]
+        own_writes = [id_ for id_ in remaining if id_ in stored_versions and _is_of(stored_versions[id_], records[id_])]
         results = target.run([_deletion(id_, stored_versions[id_]) for id_ in own_writes])
         remaining = [id_ for id_, each in zip(own_writes, results, strict=True) if each.status == CONFLICT]
         if not remaining:
@@ -358,6 +353,11 @@ def _delete_own_writes(target: WriteTarget, records: Mapping[str, Record]) -> No
         _back_off(target, turn)
     if remaining:
         raise _conflict_error(target, remaining)
+
+
+def _is_of(entry: StoredVersion, record: Record) -> bool:
+    """Return whether a stored document is the write of a record, and not a later version with the same text."""
+    return (entry.digest, entry.version) == (record.digest, record.version)
 
 
 def _fate_of_deletion(entry: StoredVersion | None, version: int) -> WriteStatus:
