@@ -2,13 +2,13 @@
 
 No message shows a credential: settings, error messages, `ibidem doctor`, the gateway and the logs show only the parts
 of an address that are known to be harmless. An account is hidden as a whole, since a token may take the place of a
-user; so is every option but those in `HARMLESS`; an address that cannot be parsed is not shown at all.
+user; so is every option but those in `PUBLIC_OPTIONS`; an address that cannot be parsed is not shown at all.
 """
 
 import json
 import re
 from base64 import b64encode
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from dataclasses import fields as members
 from pathlib import Path
@@ -146,7 +146,7 @@ def remove_path(source: Mapping[str, object], path: str) -> dict[str, object]:
 LAYOUTS = ("full", "lean")
 OPTIONS = ("api_key", "ca", "layout", "fields", "timeout")
 PORTS = {"http": 9200, "https": 443}
-RIGHT = "write opensearch+http://host:9200 or elasticsearch+https://user:password@host:9243,other:9243/?ca=FILE"
+REMEDY = "write opensearch+http://host:9200 or elasticsearch+https://user:password@host:9243,other:9243/?ca=FILE"
 
 _ADDRESS = re.compile(
     r"(?P<kind>opensearch|elasticsearch)\+(?P<scheme>https?)://(?:(?P<user>[^:@/?]*)(?::(?P<password>[^@/?]*))?@)?"
@@ -189,10 +189,6 @@ class Address:
         """The nodes' addresses, in the format of the clients."""
         return [f"{self.scheme}://{name}:{port}" for name, port in self.hosts]
 
-    def for_caller(self, headers: Sequence[tuple[str, str]], timeout: float) -> "Address":
-        """Return the address with a caller's headers instead of its own credentials."""
-        return replace(self, user="", password="", api_key="", headers=tuple(headers), timeout=timeout)
-
 
 def parse_address(url: str) -> Address:
     """Parse `opensearch+https://user:password@host:9200,other/?ca=FILE&api_key=KEY&layout=lean&fields=title=headline`.
@@ -205,7 +201,7 @@ def parse_address(url: str) -> Address:
     """
     match = _ADDRESS.fullmatch(url)
     if match is None or not url.isprintable():
-        raise UsageError(f"engine address {redact(url)!r} is not valid", RIGHT)
+        raise UsageError(f"engine address {redact(url)!r} is not valid", REMEDY)
     options = _options(match["options"] or "")
     hosts = tuple(
         _host(number, host, PORTS[match["scheme"]]) for number, host in enumerate(match["hosts"].split(","), 1)
@@ -255,7 +251,8 @@ def _options(text: str) -> dict[str, str]:
     options = dict(parse_qsl(text, keep_blank_values=True))
     if unknown := sorted(set(options) - set(OPTIONS)):
         # A name that nobody knows may be a part of a password in which `&` was not escaped.
-        label = f"option {unknown[0]!r}" if unknown[0] in KNOWN else f"option number {[*options].index(unknown[0]) + 1}"
+        name = unknown[0]
+        label = f"option {name!r}" if name in PUBLIC_NAMES else f"option number {[*options].index(name) + 1}"
         raise UsageError(f"{label} of the engine address is unknown", f"use {', '.join(OPTIONS)}")
     return options
 
@@ -264,13 +261,13 @@ def _host(number: int, text: str, port: int) -> tuple[str, int]:
     """Parse one host; errors name it by its number, since a password may be in its place."""
     match = _HOST.fullmatch(text.strip())
     if match is None or not 0 < int(match["port"] or port) < 1 << 16:
-        raise UsageError(f"host number {number} in the engine address is not valid", RIGHT)
+        raise UsageError(f"host number {number} in the engine address is not valid", REMEDY)
     return match["name"], int(match["port"] or port)
 
 
 def _ca(path: str, scheme: str) -> str:
     if path and scheme == "http":
-        raise UsageError("option 'ca' of the engine address needs https", RIGHT)
+        raise UsageError("option 'ca' of the engine address needs https", REMEDY)
     if path and not Path(path).is_file():
         raise UsageError(f"certificate file {path!r} does not exist", "name a file in PEM form")
     return path
@@ -282,7 +279,7 @@ def _layout(name: str) -> str:
     return name
 
 
-HIDDEN = "***"
+MASK = "***"
 
 FILES = ("sqlite",)
 # Schemes of addresses that can be parsed; the last two are in what libraries log.
@@ -300,7 +297,7 @@ SERVERS = (
 )
 
 # Options of an address whose values may be seen.
-HARMLESS = frozenset(
+PUBLIC_OPTIONS = frozenset(
     [
         "ca",
         "fields",
@@ -320,7 +317,7 @@ HARMLESS = frozenset(
 )
 
 # Options whose names may be seen; another name may be a part of a secret in which a `&` was not escaped.
-KNOWN = HARMLESS | frozenset(
+PUBLIC_NAMES = PUBLIC_OPTIONS | frozenset(
     ["api_key", "apikey", "password", "ssl_certfile", "ssl_keyfile", "ssl_password", "token", "user", "username"]
 )
 
@@ -353,8 +350,8 @@ def redact(url: str) -> str:
     """
     match = _parse(url)
     if match is None or (match["account"] or "").endswith(":"):  # the host may be a password that begins with an @
-        return HIDDEN
-    account = "" if match["account"] is None else f"{HIDDEN}@"
+        return MASK
+    account = "" if match["account"] is None else f"{MASK}@"
     options = "" if match["options"] is None else "?" + "&".join(map(_option, match["options"].split("&")))
     return f"{match['scheme']}://{account}{match['hosts']}{match['path'] or ''}{options}"
 
@@ -375,10 +372,10 @@ def redact_text(text: str, secret_values: Iterable[str] = ()) -> str:
     "no answer from 'amqp://***@host:5672//', nor from https://host/?api_key=***."
     """
     for secret in sorted({each for each in secret_values if len(each) >= MIN_SECRET}, key=len, reverse=True):
-        text = text.replace(secret, HIDDEN)
+        text = text.replace(secret, MASK)
     if "://" in text:
         text = _WITHIN.sub(lambda match: redact(bare := match[0].rstrip(_END)) + match[0][len(bare) :], text)
-    return _ACCOUNT_WITHIN.sub(rf"\1:{HIDDEN}@", text) if "@" in text else text
+    return _ACCOUNT_WITHIN.sub(rf"\1:{MASK}@", text) if "@" in text else text
 
 
 def redact_value(value: object, secret_values: Collection[str] = ()) -> object:
@@ -429,8 +426,8 @@ def _secret_values(options: str | None) -> list[str]:
     """Return the values of secret options, and of unknown options also the names."""
     pairs = [each.partition("=") for each in (options or "").split("&")]
     triples = [(name, value, unquote_plus(name)) for name, _, value in pairs]
-    values = [value for _, value, name in triples if name not in HARMLESS]
-    return values + [raw for raw, _, name in triples if name not in KNOWN]
+    values = [value for _, value, name in triples if name not in PUBLIC_OPTIONS]
+    return values + [raw for raw, _, name in triples if name not in PUBLIC_NAMES]
 
 
 def _parse(url: str) -> re.Match[str] | None:
@@ -451,6 +448,6 @@ def _parse(url: str) -> re.Match[str] | None:
 def _option(text: str) -> str:
     name, equals, value = text.partition("=")
     name = unquote_plus(name)
-    if name not in KNOWN or not equals:
-        return HIDDEN if text else ""
-    return f"{name}={value}" if name in HARMLESS and _VALUE.fullmatch(value) else f"{name}={HIDDEN}"
+    if name not in PUBLIC_NAMES or not equals:
+        return MASK if text else ""
+    return f"{name}={value}" if name in PUBLIC_OPTIONS and _VALUE.fullmatch(value) else f"{name}={MASK}"

@@ -27,9 +27,9 @@ from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import UsageError
 
 PREFIX = "IBIDEM_"
-TESTS = "IBIDEM_TEST_"  # prefix of the variables of the tests, which are not refused as unknown
+TEST_PREFIX = "IBIDEM_TEST_"  # prefix of the variables of the tests, which are not refused as unknown
 
-CLOSE = 0.7  # similarity of a name to the setting that was probably meant
+MIN_SIMILARITY = 0.7  # similarity of a name to the setting that was probably meant
 
 Values = dict[str, object]
 Kind = type[BaseSettings]
@@ -42,7 +42,7 @@ def variable(name: str) -> str:
 def read_environment(kind: Kind, environment: Mapping[str, str]) -> Values:
     variables = {name.upper(): value for name, value in environment.items() if name.upper().startswith(PREFIX)}
     names = {variable(name) for name in kind.model_fields}
-    _refuse_unknown((name for name in variables if not name.startswith(TESTS)), names)
+    _refuse_unknown((name for name in variables if not name.startswith(TEST_PREFIX)), names)
     source = EnvSettingsSource(kind)
     source.env_vars = {name.lower(): value for name, value in variables.items()}
     return source()
@@ -58,7 +58,7 @@ def read_dotenv(kind: Kind, path: Path) -> Values:
         raise UsageError(f"{path}: {error}", "write it in UTF-8") from error
     variables = (name.upper() for name in source.env_vars if name.upper().startswith(PREFIX))
     names = {variable(name) for name in kind.model_fields}
-    _refuse_unknown((name for name in variables if not name.startswith(TESTS)), names, str(path))
+    _refuse_unknown((name for name in variables if not name.startswith(TEST_PREFIX)), names, str(path))
     return {name: value for name, value in source().items() if name in kind.model_fields}
 
 
@@ -83,7 +83,7 @@ def _refuse_unknown(names: Iterable[str], choices: Collection[str], location: st
 def unknown_setting(name: str, choices: Collection[str], location: str = "") -> UsageError:
     """Return the error of an unknown setting, with the one that is probably meant, or else all of them."""
     bare_names = {choice.removeprefix(PREFIX): choice for choice in choices}
-    close = get_close_matches(name.removeprefix(PREFIX), bare_names, n=1, cutoff=CLOSE)
+    close = get_close_matches(name.removeprefix(PREFIX), bare_names, n=1, cutoff=MIN_SIMILARITY)
     remedy = f"did you mean {bare_names[close[0]]}?" if close else f"the settings are: {', '.join(sorted(choices))}"
     return UsageError(f"{location and f'{location}: '}{redact_text(name)} is not a setting", remedy)
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_dedupe.column_rules import EVERY, Bools, Rows, eligible, is_noisy
+from ibidem_dedupe.column_rules import ALL_ROWS, Bools, Rows, eligible, is_noisy
 from ibidem_dedupe.policy import Characters, Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
@@ -86,7 +86,7 @@ def run_keys(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[Po
     """Return bands of character runs, in portions."""
     rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & has_words)
     for first, last in portions(len(rows), noise.SLOTS):
-        keys = compiled().run_keys(columns.noise, rows, (first, last), noise.APART)
+        keys = compiled().run_keys(columns.noise, rows, (first, last), noise.SLOT_OFFSETS)
         yield keys.ravel(), np.repeat(rows, last - first)
 
 
@@ -144,7 +144,7 @@ def rarest_terms(columns: PackedColumns, policy: Policy, has_words: Bools) -> It
         keys = term << BUCKETS | length_buckets(columns.length, rule.lengths)[row]
         parts = max(1, len(keys) // ENTRIES)
         for part in range(parts):
-            entries = np.flatnonzero(term % parts == part) if parts > 1 else EVERY
+            entries = np.flatnonzero(term % parts == part) if parts > 1 else ALL_ROWS
             neighbours = np.stack((keys[entries], keys[entries] + 1), axis=1).ravel()
             yield neighbours, np.repeat(row[entries], 2)
 

@@ -25,7 +25,7 @@ from ibidem_ingest.signatures.schema import SLOTS
 
 LEAVE_MISREAD, BECOME_MISREAD = 0.03, 0.16  # the shares at which the rule of an index changes
 
-CLOSE = slice(50, 65)  # equal slots of pairs that are versions in any collection
+VERSION_SLOTS = slice(50, 65)  # equal slots of pairs that are versions in any collection
 MIN_CLOSE = 40  # long pairs of 50 equal slots or more, below which the figure of long texts stays
 STEPS = (40, 30, 20)  # equal slots, from which on and of nine more, of pairs that may be versions
 MORE_FREQUENT = 1.3  # how many times as frequent as close pairs are those that only share a form
@@ -78,9 +78,9 @@ def min_long_slots(columns: PackedColumns) -> int | None:
 def least_long_slots(found: Figures) -> int | None:
     """Return the same for the number of pairs that have each number of equal slots."""
     pairs = found / np.array([max(0.01, found_share(equal)) for equal in range(len(found))])
-    if pairs[CLOSE.start :].sum() < MIN_CLOSE:
+    if pairs[VERSION_SLOTS.start :].sum() < MIN_CLOSE:
         return None
-    limit = MORE_FREQUENT * pairs[CLOSE].mean()
+    limit = MORE_FREQUENT * pairs[VERSION_SLOTS].mean()
     versions = [*takewhile(lambda step: pairs[step : step + 10].mean() <= limit, STEPS)]
     return max(MIN_LONG, versions[-1]) if versions else None
 

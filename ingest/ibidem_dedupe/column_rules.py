@@ -22,7 +22,7 @@ Rows = NDArray[np.int64]
 Codes = NDArray[np.uint8]
 Figures = NDArray[np.float64]
 
-EVERY = slice(None)  # all rows
+ALL_ROWS = slice(None)  # all rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -133,7 +133,7 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
     return mask
 
 
-def eligible(columns: PackedColumns, rule: Terms, rows: Rows | slice = EVERY) -> Bools:
+def eligible(columns: PackedColumns, rule: Terms, rows: Rows | slice = ALL_ROWS) -> Bools:
     """Return which rows have a feature set long enough to compare: `pair_evidence.eligible` for many rows."""
     sizes: Bools = (columns.term_count[rows] >= max(1, rule.smallest)) & (columns.idf[rows] != 0)
     return sizes & ((columns.flags[rows] & FULL) > 0) if rule.full else sizes
@@ -204,7 +204,7 @@ def similar_characters(pairs: Pairs, policy: Policy) -> Bools:
     run, idf = pairs.columns.noise[:, noise.SLOTS], pairs.columns.idf
     same_list = ((idf[pairs.a] != 0) & pairs.has_equal(idf)) | (run[pairs.a] == noise.DENSE_RUN)
     may = (run[pairs.a] > 0) & pairs.has_equal(run) & same_list
-    may &= (run[pairs.a] < noise.POOR) | rule.few
+    may &= (run[pairs.a] < noise.POOR_TABLE) | rule.few
     blocks = pairs.columns.noise
     of_a, of_b = (is_noisy(blocks[rows], rule.misread, rule.misread_dense) for rows in (pairs.a, pairs.b))
     selection = np.flatnonzero(may & (of_a | of_b))
@@ -275,7 +275,7 @@ RUNS = np.array([2 ** (code / 8) for code in range(256)])  # the number of runs,
 
 def equal_runs(blocks: Codes, a: Rows, b: Rows) -> tuple[Rows, Rows, Bools]:
     """Return for pairs of noise blocks the numbers of equal slots and of slots, and whether a band is equal."""
-    return compiled().equal_runs(blocks, (a, b), noise.APART)
+    return compiled().equal_runs(blocks, (a, b), noise.SLOT_OFFSETS)
 
 
 def runs_of_a_term(run: Codes) -> Figures:

@@ -134,7 +134,7 @@ def screen(columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, p
         terms is not None,
         int(np.searchsorted(column_rules.ESTIMATES, characters.least_share)) + 1 if characters else 0,
         characters.pairs if characters else 0,
-        *noise.APART,
+        *noise.SLOT_OFFSETS,
     )
     of_characters = (characters.lengths, characters.misread, characters.misread_dense) if characters else (0.0,) * 3
     shares = (terms.lengths if terms else 0.0, *of_characters, noise.RUNS_OF_A_WORD, noise.RUNS_OF_A_BIGRAM)

@@ -9,7 +9,7 @@ import struct
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import exp, isfinite
+from math import isfinite
 
 SCHEME = "pf1"  # name of the figures: weights of others are never applied to these
 
@@ -103,12 +103,3 @@ class Learned:
         for part, each in zip(FIGURES.values(), self.contributions(figures), strict=True):
             parts[part] += each
         return parts
-
-
-def probability(total: float) -> float:
-    """Return the probability of a duplicate by a sum.
-
-    >>> probability(0.0), round(probability(3.0), 3)
-    (0.5, 0.953)
-    """
-    return 1 / (1 + exp(-total)) if total > -700 else 0.0

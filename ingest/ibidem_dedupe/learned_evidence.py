@@ -1,7 +1,7 @@
 """Learned evidence: candidates whose weighted figures add up, for one pair and over columns."""
 
 from collections.abc import Sequence
-from math import frexp, sqrt
+from math import exp, frexp, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from ibidem_dedupe.column_rules import (
     equal_runs,
     estimate_difference,
 )
-from ibidem_dedupe.learned import FIGURES, Learned, probability
+from ibidem_dedupe.learned import FIGURES, Learned
 from ibidem_dedupe.pair_evidence import Evidence, Guards, build_evidence, days_apart, same_table, unpack_numbers
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.kernel import loops
@@ -100,14 +100,16 @@ def _characters(a: Packed, b: Packed) -> Sequence[float]:
         return (0.0,) * 8
     equal = [left == right for left, right in zip(one.slots, other.slots, strict=True)]
     share = noise.estimate(sum(equal))
-    two = sum(equal[first] and equal[second] for first, second in zip(noise.FIRST, noise.SECOND, strict=True))
+    two = sum(
+        equal[first] and equal[second] for first, second in zip(noise.FIRST_SLOTS, noise.SECOND_SLOTS, strict=True)
+    )
     runs, unknown = noise.estimate_difference(share, one.runs, other.runs), noise.estimate_unknown(one, other)
     unknown_terms, size = one.unknown + other.unknown, one.runs + other.runs
     alike = sum(left == right for left, right in zip(one.terms, other.terms, strict=True))
     return (
         share,
         1.0,
-        two / len(noise.FIRST),
+        two / len(noise.FIRST_SLOTS),
         changed(share),
         min(MAX_UNKNOWN, unknown / max(1.0, runs / noise.RUNS_OF_A_WORD)),
         min(1.0, unknown_terms * noise.RUNS_OF_A_WORD / size),
@@ -194,7 +196,7 @@ def _character_columns(pairs: Pairs) -> Sequence[Figures]:
     figures = (
         share,
         np.ones(len(share)),
-        two / len(noise.FIRST),
+        two / len(noise.FIRST_SLOTS),
         _CHANGED_CHARACTERS[equal],
         np.minimum(MAX_UNKNOWN, unknown / np.maximum(1.0, runs / noise.RUNS_OF_A_WORD)),
         np.minimum(1.0, unknown_terms * noise.RUNS_OF_A_WORD / size),
@@ -278,7 +280,7 @@ def likely_duplicates(a: Packed, b: Packed, policy: Policy, guards: Guards) -> E
         return None
     parts = {part: round(share, 2) for part, share in rule.parts(figures).items()}
     sums: dict[str, object] = {"sum": round(total, 2), "start": round(rule.intercept, 2), "parts": parts}
-    return build_evidence("near", "learned", probability(total), sums, guards)
+    return build_evidence("near", "learned", 1 / (1 + exp(-total)), sums, guards)  # the logistic function
 
 
 def likely_duplicates_columns(pairs: Pairs, policy: Policy) -> Bools:

@@ -21,8 +21,8 @@ from ibidem_dedupe.relations import relate
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.long_text import LongClue, LongSignatures, as_page
-from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
+from ibidem_ingest.signatures.long_text import LongField, LongSignatures, as_page
+from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField
 from ibidem_ingest.signatures.packed import LONG, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
@@ -336,7 +336,7 @@ def _bands(packed: Packed, policy: Policy) -> Values:
 def _runs(packed: Packed, _: Policy) -> Values:
     if not any(packed.noise):
         return ()
-    places = (0, *noise.APART)
+    places = (0, *noise.SLOT_OFFSETS)
     return ((at, *(packed.noise[(at + place) % noise.SLOTS] for place in places)) for at in range(noise.SLOTS))
 
 
@@ -405,18 +405,18 @@ class PageKeys:
     """Look-up keys of long texts, collected text by text."""
 
     names: list[DocumentRef] = field(default_factory=list)  # index and id of each text
-    # For each class of clues the hashes of each text.
-    hashes: dict[LongClue, list[Hashes]] = field(default_factory=lambda: {clue: [] for clue in LONG_CLUES})
+    # For each look-up field of long texts the hashes of each text.
+    hashes: dict[LongField, list[Hashes]] = field(default_factory=lambda: {name: [] for name in LONG_FIELDS})
     profiles: list[Hashes] = field(default_factory=list)  # the profiles of each text's pages, each once
     # For each class how many of its keys were left out when the index was built, since too many texts carry them.
-    capped_keys: dict[LongClue, int] = field(default_factory=dict)
+    capped_keys: dict[LongField, int] = field(default_factory=dict)
 
     def add(self, name: DocumentRef, signatures: LongSignatures) -> None:
         self.names.append(name)
         self.profiles.append(np.unique(signatures.profiles[signatures.profiles != 0]))
-        clues = signatures.clues()
-        for clue, entries in self.hashes.items():
-            values = clues.get(clue, [])
+        keys = signatures.lookup_keys()
+        for lookup_field, entries in self.hashes.items():
+            values = keys.get(lookup_field, [])
             entries.append(np.fromiter(map(xxh3_64_intdigest, map(str.encode, values)), np.uint64, len(values)))
 
     def key_index(self, names: Sequence[DocumentRef], columns: PackedColumns) -> KeyIndex:
@@ -445,16 +445,16 @@ class PageKeys:
 
     def _parts(self, rows: Rows, size: int) -> Iterator[KeyIndex]:
         yield drop_singletons(np.empty(0, np.uint64), np.empty(0, np.int64))
-        for clue, entries in self.hashes.items():
+        for lookup_field, entries in self.hashes.items():
             lengths = [len(each) for each in entries]
             if not sum(lengths):
                 continue
             key_index = drop_singletons(np.concatenate(entries), np.repeat(rows, lengths))
             if count := int(np.count_nonzero(np.bincount(key_index.key) > MAX_TEXTS_PER_KEY)):
-                self.capped_keys[clue] = count
+                self.capped_keys[lookup_field] = count
             shared = key_index.keep(np.bincount(key_index.key, minlength=1)[key_index.key] <= MAX_TEXTS_PER_KEY)
             shared = replace(shared, key=np.unique(shared.key, return_inverse=True)[1].astype(np.int32))
-            if (min_shared := MIN_SHARED.get(clue, 1)) > 1:
+            if (min_shared := MIN_SHARED.get(lookup_field, 1)) > 1:
                 weak = replace(shared, first_weak=0, min_shared=min_shared)
                 pairs = expand_pairs(weak, CandidateRanges.build(weak), size)
                 shared = pair_keys(np.concatenate([np.empty(0, np.int64), *pairs]), size)

@@ -75,8 +75,8 @@ class Characters:
     distant: float = 0.3
     # The least share of unknown words (`noise.Noise.is_noisy`) that one of the two texts has, and of unknown pairs of
     # letters where letters are syllables or words.
-    misread: float = noise.NOISY
-    misread_dense: float = noise.NOISY
+    misread: float = noise.MIN_NOISE
+    misread_dense: float = noise.MIN_NOISE
 
     @property
     def least_share(self) -> float:

@@ -66,7 +66,7 @@ class Matches:
 
 
 # The matches of two texts that share no part.
-NOTHING = Matches(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
+NO_MATCHES = Matches(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
 
 
 def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | None) -> Matches:
@@ -74,12 +74,12 @@ def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | Non
     width = max(1, len(b))
     shared = equal_slots(a, b, width)
     profiles = join_sorted(*a.profile_keys, *b.profile_keys, width)
-    if alignment is None and shared.size < pages.MATCHING and not profiles.size:  # as for most pairs without evidence
-        return NOTHING
+    if alignment is None and shared.size < pages.MIN_EQUAL_SLOTS and not profiles.size:  # most pairs without evidence
+        return NO_MATCHES
     profiles = np.unique(profiles)
     slots, equal = count_pairs(shared)
     words, anchors = count_pairs(anchor_parts(a, b, alignment, width))
-    keys = np.unique(np.concatenate((slots[equal >= pages.MATCHING], profiles, words[anchors >= MIN_ANCHORS])))
+    keys = np.unique(np.concatenate((slots[equal >= pages.MIN_EQUAL_SLOTS], profiles, words[anchors >= MIN_ANCHORS])))
     similar = look_up_values(keys, slots, equal) / pages.SLOTS
     similar[np.isin(keys, profiles)] = 1.0
     return Matches(keys // width, keys % width, similar, look_up_values(keys, words, anchors))
@@ -132,7 +132,7 @@ MIN_MATCHED = 0.2  # below this share of either text there is no relation
 
 MIN_CONFIDENCE = 0.5  # least confidence; below it any overlap is `overlapping_text`
 
-FAR = 20  # parts that lie between two stretches of matching ones, at least, before one of them may be set aside
+MIN_DISTANCE = 20  # parts between two stretches of matching ones, at least, before one of them may be set aside
 
 NEARLY_ALL = 0.9  # share of both texts' parts from which a low *covered* comes from noise
 
@@ -340,7 +340,7 @@ def common_part(parts: Places) -> tuple[int, int]:
     (168, 171)
     """
     numbers = np.unique(parts)
-    stretches = np.split(numbers, np.flatnonzero(np.diff(numbers) > max(FAR, len(numbers))) + 1)
+    stretches = np.split(numbers, np.flatnonzero(np.diff(numbers) > max(MIN_DISTANCE, len(numbers))) + 1)
     minimum = max(map(len, stretches)) / 4
     long_stretches = [stretch for stretch in stretches if len(stretch) > minimum]
     return int(long_stretches[0][0]) + 1, int(long_stretches[-1][-1]) + 1

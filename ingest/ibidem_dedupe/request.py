@@ -167,11 +167,11 @@ def parse_options(parameters: Mapping[str, object]) -> DedupeRequest | None:
     return request if options else None
 
 
-NOTHING: Mapping[str, object] = {}
+NO_PARAMETERS: Mapping[str, object] = {}
 
 
 def dedupe_request(
-    parameters: Mapping[str, object], body: Mapping[str, Any], default: Mapping[str, object] = NOTHING
+    parameters: Mapping[str, object], body: Mapping[str, Any], default: Mapping[str, object] = NO_PARAMETERS
 ) -> DedupeRequest | None:
     """Return the dedupe request of a search in the query DSL; None if it has none.
 

@@ -19,7 +19,7 @@ _SHAPE = re.compile(
     r"(?P<time>[T ]\d\d(?::?\d\d(?::?\d\d(?:[.,]\d+)?)?)?(?:Z|[+-]\d\d(?::?\d\d)?)?)?)?)?",
     re.ASCII,
 )
-_RIGHT = "write a year (1787), a month (1787-09), a day (1787-09-17) or a time (1787-09-17T12:00:00Z)"
+_REMEDY = "write a year (1787), a month (1787-09), a day (1787-09-17) or a time (1787-09-17T12:00:00Z)"
 
 
 @lru_cache(maxsize=8_192)  # a collection has few days, and each is read three times
@@ -35,11 +35,11 @@ def interval(date: str) -> tuple[int | None, int | None]:
         return None, None
     shape = _SHAPE.fullmatch(date)
     if shape is None:
-        raise ValueError(f"{short_repr(date)} is not a date; {_RIGHT}")
+        raise ValueError(f"{short_repr(date)} is not a date; {_REMEDY}")
     try:
         first, last = _days(shape)
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{short_repr(date)} is not a date ({error}); {_RIGHT}") from error
+        raise ValueError(f"{short_repr(date)} is not a date ({error}); {_REMEDY}") from error
     return first - _EPOCH_ORDINAL, last - _EPOCH_ORDINAL
 
 

@@ -9,7 +9,7 @@ import orjson
 from ibidem_ingest.dates import interval, iso_date
 from ibidem_ingest.errors import Refusal, Refused, UsageError, kind, short_repr
 from ibidem_ingest.mail.head import with_hash
-from ibidem_ingest.text.tokens import WIDEST, normal_length
+from ibidem_ingest.text.tokens import MAX_EXPANSION, normal_length
 
 PAGE_BREAK = "\f"
 DEFAULT_LANGUAGE = "en"
@@ -208,7 +208,7 @@ def _text(record: Mapping[str, object], max_text: int) -> str:
         )
     if len(text) > max_text:
         raise _FieldError("text", _length_error(len(text), max_text))
-    if len(text) * WIDEST > max_text and not text.isascii() and (size := normal_length(text)) > max_text:
+    if len(text) * MAX_EXPANSION > max_text and not text.isascii() and (size := normal_length(text)) > max_text:
         raise _FieldError("text", f"{len(text):,} characters that stand for {_length_error(size, max_text)}")
     return _check_characters("text", text)
 

@@ -2,10 +2,11 @@
 
 import re
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from ibidem_core.address import RIGHT, Address, parse_address, redact
+from ibidem_core.address import REMEDY, Address, parse_address, redact
 from ibidem_core.settings import ENGINES, name_schemes
 from ibidem_engines.engine import Beside, Engine, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
@@ -29,7 +30,7 @@ def open_engine(url: str, index: str) -> Engine:
     """
     check_name(index)
     if not isinstance(url, str):
-        raise UsageError(f"the engine's address is {kind(url)}", f"{_RIGHT_SQLITE}; or {RIGHT}")
+        raise UsageError(f"the engine's address is {kind(url)}", f"{_RIGHT_SQLITE}; or {REMEDY}")
     return _ENGINES[_scheme(url)](url, index)
 
 
@@ -44,7 +45,9 @@ def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], ti
     check_name(index)
     if _scheme(url) == "sqlite":
         return _sqlite(url, index, timeout)
-    return _open_cluster(parse_address(url).for_caller(headers, timeout), index)
+    address = parse_address(url)
+    address = replace(address, user="", password="", api_key="", headers=tuple(headers), timeout=timeout)
+    return _open_cluster(address, index)
 
 
 def check_name(index: str) -> None:

@@ -129,7 +129,7 @@ class Info:
     tables: Mapping[str, int]  # documents for each idf table name
 
 
-FULL = 0.9  # share of a disk that is used from which it counts as nearly full; servers move shards away from there on
+NEARLY_FULL = 0.9  # used share of a disk from which it counts as nearly full, and servers move shards away
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,7 +142,7 @@ class HealthIssue:
     @classmethod
     def of_disk(cls, disk: str, size: int, free: int) -> "list[HealthIssue]":
         """Return the issue of a disk that is nearly full, if it is."""
-        if free >= (1 - FULL) * size:
+        if free >= (1 - NEARLY_FULL) * size:
             return []
         what = f"{disk} is nearly full: {free / 1e9:.1f} of {size / 1e9:.1f} GB are left"
         return [cls("disk", what, "free some space, or use a larger disk")]

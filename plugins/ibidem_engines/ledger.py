@@ -26,7 +26,7 @@ from ibidem_ingest.errors import IbidemError, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys_batch
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys_batch
 from ibidem_ingest.signatures.packed import guard, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import batches, digest, sign_and_pack
@@ -191,11 +191,6 @@ class GroupCheckpoint:
         self.seen = {part: number for part, number in self.seen.items() if part in there}
         self.uuids = dict(uuids)
         return bool(gone)
-
-    def is_due(self, end: Marks) -> bool:
-        """Return whether figures of the collection are to be counted: with 200 writes, then with twice as many."""
-        written = sum(end.values())
-        return self.origin == "default" and written >= max(noise.MIN_DOCUMENTS, 2 * self.counted)
 
     def choose_policy(self, columns: PackedColumns) -> Policy:
         """Return the policy for all documents: of the collection, unless it was named or too few can be counted."""
@@ -474,7 +469,7 @@ def values_of_records(records: Sequence[Record]) -> list[dict[LookupField, list[
     keys = lookup_keys_batch([record.packed for record in records])
     for values, record in zip(keys, records, strict=True):
         if values and record.long:
-            values.update(long_clues(LongSignatures.decode(record.long)))
+            values.update(long_keys(LongSignatures.decode(record.long)))
     return keys
 
 

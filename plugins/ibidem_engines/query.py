@@ -232,13 +232,13 @@ def _alternatives(part: Term | Parentheses) -> list[Term | Parentheses]:
 
 
 MAX_WORDS = 200
-TYPED = ("source", "language", "date", "id")  # fields whose conditions may be typed in a query, as `source:Reuters`
+QUERY_FIELDS = ("source", "language", "date", "id")  # fields of conditions in a query, as `source:Reuters`
 
 FLAGS = ("inclusive", "current")
 # Fields that `ibidem regroup --threads` and `--versions` store; in a query these are words.
 MEMBERSHIPS = ("thread", "work", *FLAGS)
 
-FILTERS = (*TYPED, *MEMBERSHIPS, "meta.<name>")
+FILTERS = (*QUERY_FIELDS, *MEMBERSHIPS, "meta.<name>")
 
 # A query in one line of help.
 QUERY_HELP = (
@@ -343,7 +343,8 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     >>> parse_query('grain OR wheat title:"export duty" -rice').all_of[1]
     (Phrase(text='export duty', field='title', prefix=False, slop=None),)
     """
-    group, notes = read_query(_clean(text), _is_field)
+    fields = {*WORD_FIELDS, *QUERY_FIELDS}
+    group, notes = read_query(_clean(text), lambda name: name in fields or (name[:5] == "meta." and name != "meta."))
     typed: list[Filter] = []
     words = Parentheses()
     for entry in group.all_of:
@@ -359,10 +360,6 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     _check_words(query, conditions=bool(typed))
     conditions = [parse_filter(each) for each in filters]
     return Query(text, query.all_of, query.none_of, (*conditions, *typed), tuple(excluded), notes)
-
-
-def _is_field(name: str) -> bool:
-    return name in WORD_FIELDS or name in TYPED or (name.startswith("meta.") and name != "meta.")
 
 
 def _conditions(parts: Sequence[Term | Parentheses]) -> list[Filter]:

@@ -82,7 +82,7 @@ async def run_async(flow: RequestFlow[T], send: Callable[[ApiRequest], Awaitable
 
 
 # A part of the index that does not answer is an error, never a shorter list.
-WHOLE = {"allow_partial_search_results": "false"}
+ALL_SHARDS = {"allow_partial_search_results": "false"}
 
 # Parameters that a search among several has in its head.
 IN_HEADS = ("routing", "preference", "ignore_unavailable", "allow_no_indices")
@@ -99,7 +99,7 @@ class Target:
     parts: Mapping[str, Any] = field(default_factory=dict)
 
     def search(self, body: Mapping[str, Any], **params: str) -> ApiRequest:
-        return ApiRequest("POST", self._path("_search"), {**WHOLE, **self.params, **params}, self._complete(body))
+        return ApiRequest("POST", self._path("_search"), {**ALL_SHARDS, **self.params, **params}, self._complete(body))
 
     def search_packed(self, body: Mapping[str, Any]) -> ApiRequest:
         """Return a flow that reads packed values by one search."""
@@ -108,7 +108,7 @@ class Target:
     def searches(self, bodies: Sequence[Mapping[str, Any]]) -> ApiRequest:
         """Return a flow of several searches in one request."""
         head = {name: self.params[name] for name in IN_HEADS if name in self.params}
-        lines = [line for body in bodies for line in ({**head, **WHOLE}, self._complete(body))]
+        lines = [line for body in bodies for line in ({**head, **ALL_SHARDS}, self._complete(body))]
         return ApiRequest("POST", self._path("_msearch"), lines=lines)
 
     def _path(self, action: str) -> str:
@@ -147,7 +147,7 @@ class Transport(Protocol):
         """Close the connections."""
 
 
-BUSY = 429
+TOO_MANY_REQUESTS = 429
 
 
 Key = TypeVar("Key")

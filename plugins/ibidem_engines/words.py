@@ -17,8 +17,8 @@ from ibidem_engines.engine import HIGHLIGHT, Engine
 from ibidem_engines.query import Phrase, Query, parse_query
 from ibidem_ingest.text.tokens import INVISIBLE, visible
 
-WIDTH = 200
-BEFORE = 60
+PASSAGE_CHARACTERS = 200
+LEADING_CHARACTERS = 60
 MAX_MATCHES = 2_000
 MAX_EXAMINED = 500  # matches of each phrase among which the passage is chosen
 
@@ -149,7 +149,7 @@ def _densest(spans: Sequence[Span]) -> int:
     """Return the start of the passage with the most phrases, then the most matches; ties go to the first."""
     best, best_at, last = (0, 0), 0, 0
     for first, (begin, _, _) in enumerate(spans):
-        while last < len(spans) and spans[last][1] <= begin + WIDTH - BEFORE:
+        while last < len(spans) and spans[last][1] <= begin + PASSAGE_CHARACTERS - LEADING_CHARACTERS:
             last += 1
         inside = spans[first:last]
         if (worth := (len({number for _, _, number in inside}), len(inside))) > best:
@@ -159,7 +159,7 @@ def _densest(spans: Sequence[Span]) -> int:
 
 def _begin(text: str, position: int) -> int:
     """Return the start of the passage: the start of the sentence if it is near, else of the word."""
-    start = max(0, position - BEFORE)
+    start = max(0, position - LEADING_CHARACTERS)
     if start == 0:
         return len(text) - len(text.lstrip())
     head = text[start:position]
@@ -169,15 +169,15 @@ def _begin(text: str, position: int) -> int:
 
 def _end(text: str, begin: int) -> int:
     """Return the end of the passage: the end of a sentence if it is near the width, else of a word."""
-    latest = begin + WIDTH
+    latest = begin + PASSAGE_CHARACTERS
     if latest >= len(text):
         return len(text)
     piece = text[begin:latest]
-    sentences = [end.end() for end in _SENTENCE_END.finditer(piece, WIDTH - BEFORE)]
+    sentences = [end.end() for end in _SENTENCE_END.finditer(piece, PASSAGE_CHARACTERS - LEADING_CHARACTERS)]
     if sentences:
         return begin + sentences[-1]
     gap = max(piece.rfind(" "), piece.rfind("\n"))
-    return begin + gap if gap > WIDTH - BEFORE else latest
+    return begin + gap if gap > PASSAGE_CHARACTERS - LEADING_CHARACTERS else latest
 
 
 def _mark(piece: str, patterns: Sequence[re.Pattern[str]]) -> str:

@@ -7,7 +7,7 @@ import orjson
 from fastapi import Request, Response
 
 from ibidem_gateway.dependencies import gateway_context
-from ibidem_gateway.errors import AGAIN, JSON, HttpError, accepts_html, to_http_error
+from ibidem_gateway.errors import JSON, RETRY_HEADERS, HttpError, accepts_html, to_http_error
 from ibidem_gateway.page.rendering import html
 from ibidem_gateway.page.state import LABELS, read_leniently
 
@@ -36,7 +36,7 @@ def as_page(request: Request, error: HttpError) -> Response:
         state=read_leniently(request.query_params),
         labels=LABELS,
     )
-    answer.headers.update(AGAIN.get(error.status, {}))
+    answer.headers.update(RETRY_HEADERS.get(error.status, {}))
     return answer
 
 
@@ -59,5 +59,5 @@ def refuse(request: Request, error: Exception) -> Response:
     gateway_context(request).metrics.errors.labels(http_error.kind).inc()
     if accepts_html(request):
         return as_page(request, http_error)
-    headers = AGAIN.get(http_error.status)
+    headers = RETRY_HEADERS.get(http_error.status)
     return Response(orjson.dumps(http_error.as_json()), http_error.status, headers=headers, media_type=JSON)

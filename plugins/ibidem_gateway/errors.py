@@ -17,15 +17,15 @@ LOG = logging.getLogger(__name__)
 JSON = "application/json"
 
 # Status and type by the class of our error, the narrower first; the names are the engines' own.
-KNOWN: Mapping[type[IbidemError], tuple[int, str]] = {
+STATUSES: Mapping[type[IbidemError], tuple[int, str]] = {
     MissingDocument: (404, "resource_not_found_exception"),
     UsageError: (400, "illegal_argument_exception"),
     NoIndex: (404, "index_not_found_exception"),
 }
 
 
-ANSWERED = "GET / and /ibidem/… (see /openapi.json), and over a cluster every request of the engine"
-UNKNOWN = "extra_forbidden"
+ROUTES = "GET / and /ibidem/… (see /openapi.json), and over a cluster every request of the engine"
+EXTRA_FIELD = "extra_forbidden"
 
 
 class HttpError(Exception):
@@ -69,7 +69,7 @@ def to_http_error(request: Request, error: Exception) -> HttpError:
     target = f"{request.method} {request.url.path}"
     if isinstance(error, HTTPException):
         reason = f"{target} is not supported here"
-        return HttpError(error.status_code, "not_proxied_exception", reason, f"the gateway answers {ANSWERED}")
+        return HttpError(error.status_code, "not_proxied_exception", reason, f"the gateway answers {ROUTES}")
     LOG.error(target, exc_info=error)
     return HttpError(500, "exception", f"internal error: {type(error).__name__}", "see the gateway's log")
 
@@ -78,7 +78,7 @@ def invalid(request: Request, error: RequestValidationError) -> HttpError:
     """Name the invalid parameter or field, and the valid values."""
     details = error.errors()[0]
     name = ".".join(str(part) for part in details["loc"][1:]) or "the body"
-    if details["type"] != UNKNOWN:
+    if details["type"] != EXTRA_FIELD:
         return HttpError(400, "illegal_argument_exception", f"{name}: {details['msg']}")
     message = f"{request.url.path} takes no {name!r}"
     return HttpError(400, "illegal_argument_exception", message, "its parameters are in /openapi.json")
@@ -101,7 +101,7 @@ def public_message(error: IbidemError) -> tuple[str, str]:
 
 
 def classify(error: IbidemError) -> tuple[int, str]:
-    for kind, answer in KNOWN.items():
+    for kind, answer in STATUSES.items():
         if isinstance(error, kind):
             return answer
     return classify_engine_error(error)
@@ -121,7 +121,7 @@ def classify_engine_error(error: IbidemError) -> tuple[int, str]:
 
 
 # Headers that belong to a status: how to say who one is, and when to come again.
-AGAIN: Mapping[int, Mapping[str, str]] = {
+RETRY_HEADERS: Mapping[int, Mapping[str, str]] = {
     401: {"www-authenticate": 'Basic realm="search engine", charset="UTF-8"'},
     429: {"retry-after": "1"},
     503: {"retry-after": "5"},

@@ -18,8 +18,8 @@ from ibidem_gateway.errors import HttpError
 from ibidem_gateway.proxy import CLOSED, MAX_BODY
 from ibidem_gateway.upstream import RIGHTS, STAGES, Metrics
 
-SAFE = ("GET", "HEAD", "OPTIONS")
-COSTLY = ("/ibidem/groups",)
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+COSTLY_PATHS = ("/ibidem/groups",)
 """Paths that take a processor for seconds: no link of another site leads there."""
 
 _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:/@\s]+)(?::\d{1,5})?")
@@ -50,8 +50,8 @@ def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None
     """Refuse a request from a page of another site, except for links that the user follows; names in small letters."""
     if same_site(headers):
         return
-    followed = headers.get("sec-fetch-mode", "navigate") == "navigate" and not path.startswith(COSTLY)
-    if method in SAFE and followed:
+    followed = headers.get("sec-fetch-mode", "navigate") == "navigate" and not path.startswith(COSTLY_PATHS)
+    if method in SAFE_METHODS and followed:
         return
     raise HttpError(
         403,
@@ -86,7 +86,7 @@ POLICY = {
 }
 """Headers of every answer: a browser loads nothing from elsewhere, runs no script of a page, guesses no type."""
 
-ONCE = frozenset(name.encode() for name in (*RIGHTS, "content-encoding", "content-type", "host"))
+SINGLE_HEADERS = frozenset(name.encode() for name in (*RIGHTS, "content-encoding", "content-type", "host"))
 """Headers that a request may have once: the caller whose answer is cached is the caller that the engine sees."""
 
 _BUFFERED = re.compile(r"/ibidem/(?!_)|(?:/.+)?/_m?search$", re.DOTALL)  # an index may be <a-{now/d}>
@@ -97,7 +97,7 @@ LOG = logging.getLogger(__name__)
 PROBES = ("/healthz", "/readyz")
 """Paths that tell nothing of the index; they may be requested under any host name."""
 
-QUIET = (*PROBES, "/metrics")
+QUIET_PATHS = (*PROBES, "/metrics")
 """Paths that are logged at level `debug`."""
 
 
@@ -164,7 +164,7 @@ def check_headers(scope: Scope) -> None:
     Raises:
         HttpError: Naming the header.
     """
-    names = [name for name, _ in scope["headers"] if name in ONCE]
+    names = [name for name, _ in scope["headers"] if name in SINGLE_HEADERS]
     for name in set(names):
         if names.count(name) > 1:
             header = name.decode("latin-1")
@@ -173,7 +173,7 @@ def check_headers(scope: Scope) -> None:
 
 def log_response(scope: Scope, status: int, seconds: float) -> None:
     """Log a response, without its query string and body."""
-    level = logging.DEBUG if scope["path"] in QUIET else logging.INFO
+    level = logging.DEBUG if scope["path"] in QUIET_PATHS else logging.INFO
     if LOG.isEnabledFor(level):
         event = {"method": scope["method"], "path": scope["path"], "status": status, "all_ms": round(1e3 * seconds, 1)}
         times = {f"{stage}_ms": round(1e3 * took, 1) for stage, took in STAGES.get().items()}

@@ -26,7 +26,7 @@ from ibidem_ingest.errors import UsageError
 LOG = logging.getLogger(__name__)
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
-EVERYWHERE = ("0.0.0.0", "::")  # noqa: S104 - compared, never bound by itself
+UNSPECIFIED_HOSTS = ("0.0.0.0", "::")  # noqa: S104 - compared, never bound by itself
 BACKLOG = 2_048  # connections that wait to be accepted
 SECONDS_TO_END = 10  # for requests that are running when the server is told to end
 MAX_CONNECTIONS = 2_000  # of a process; further requests get status 503
@@ -45,11 +45,11 @@ def serve(host: str, port: int, processes: int) -> None:
     logs.set_up(settings, "info")
     name = f"[{host}]" if ":" in host else host
     with listen(host, port) as listening:
-        if host not in EVERYWHERE:
+        if host not in UNSPECIFIED_HOSTS:
             os.environ["IBIDEM_GATEWAY_HOSTS"] = ",".join(dict.fromkeys([*settings.gateway_hosts, name]))
         if host not in LOOPBACK and asyncio.run(is_open(settings)):
             LOG.warning("the engine has no users: whoever reaches %s:%s can read and change the index", name, port)
-        url = f"http://{'127.0.0.1' if host in EVERYWHERE else name}:{port}/"
+        url = f"http://{'127.0.0.1' if host in UNSPECIFIED_HOSTS else name}:{port}/"
         messages().print(Text(f"Index {settings.index!r} at {url} (Ctrl-C ends it)"))
         config = uvicorn.Config(
             "ibidem_gateway.server:make_app",

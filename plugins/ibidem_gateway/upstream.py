@@ -95,7 +95,7 @@ class Engines:
                 self._engines.popitem()[1].close()
 
 
-FORWARDED = (
+FORWARDED_HEADERS = (
     *RIGHTS,
     "accept",
     "accept-encoding",
@@ -114,7 +114,7 @@ HOP_BY_HOP = frozenset(
 )
 """Headers of a response that belong to one connection."""
 
-AUTOMATIC = frozenset(name.title() for name in ("accept", "accept-encoding", "content-type", "user-agent"))
+AUTO_HEADERS = frozenset(name.title() for name in ("accept", "accept-encoding", "content-type", "user-agent"))
 """Headers that the HTTP library would add."""
 
 LOG = logging.getLogger(__name__)
@@ -170,7 +170,7 @@ class Upstream:
             url = URL(f"{self._nodes[(first + turn) % len(self._nodes)]}{target}", encoded=True)
             try:
                 return await self._connect().request(
-                    method, url, headers=list(headers), data=body, skip_auto_headers=AUTOMATIC, allow_redirects=False
+                    method, url, headers=list(headers), data=body, skip_auto_headers=AUTO_HEADERS, allow_redirects=False
                 )
             except aiohttp.ClientConnectorError as error:
                 unreachable = error
@@ -223,7 +223,7 @@ def end_to_end(raw: RawHeaders, *, with_length: bool = False) -> list[tuple[byte
 
 def forward_headers(headers: Mapping[str, str]) -> list[tuple[str, str]]:
     """Return the request headers that are forwarded to the engine; received names are in lower case."""
-    return [(name, headers[name]) for name in FORWARDED if name in headers]
+    return [(name, headers[name]) for name in FORWARDED_HEADERS if name in headers]
 
 
 def rewrite_headers(headers: Mapping[str, str], form: str) -> list[tuple[str, str]]:

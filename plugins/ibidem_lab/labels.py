@@ -34,7 +34,7 @@ OPERATORS: Mapping[str, Test] = {
 CLUSTERS = ("id",)
 PAIRS = ("a", "b")  # the columns that name documents
 
-SHOWN = 10  # so many contradictions are named
+MAX_CONTRADICTIONS = 10  # so many contradictions are named
 
 _TERM = re.compile(r"\s*(\w+)\s*(>=|<=|==|=|>|<)\s*(-?\d+(?:\.\d+)?)\s*")
 
@@ -100,9 +100,10 @@ def judge_once(rows: Iterable[tuple[Names, Verdict, str]]) -> dict[Names, Verdic
         if first != verdict:
             contradictions.append(f"{' and '.join(map(repr, names))} at {place} and {location}")
     if contradictions:
-        more = f" and {len(contradictions) - SHOWN:,} more" if len(contradictions) > SHOWN else ""
+        rest = len(contradictions) - MAX_CONTRADICTIONS
+        more = f" and {rest:,} more" if rest > 0 else ""
         raise UsageError(
-            f"labels contradict each other about {'; '.join(contradictions[:SHOWN])}{more}",
+            f"labels contradict each other about {'; '.join(contradictions[:MAX_CONTRADICTIONS])}{more}",
             "keep the right one of each",
         )
     return {names: verdict for names, (verdict, _) in verdicts.items()}
@@ -157,7 +158,7 @@ def cluster_pairs(clustered: Mapping[tuple[str], str]) -> set[Pair]:
 def refuse_unknown(path: Path, unknown: Iterable[str], about: str) -> None:
     """Refuse a file that names documents that do not exist."""
     if ids := sorted(unknown):
-        shown = ", ".join(map(repr, ids[:SHOWN]))
+        shown = ", ".join(map(repr, ids[:MAX_CONTRADICTIONS]))
         raise UsageError(
             f"{path} names {format_count(len(ids), 'id')} that no document has: {shown}",
             f"name all documents that the {about} are about, or remove these lines",

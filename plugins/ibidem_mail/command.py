@@ -13,7 +13,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from ibidem.cli.app import BEGAN
+from ibidem.cli.app import START
 from ibidem.cli.console import (
     Indented,
     bar,
@@ -185,7 +185,7 @@ def write_sets(names: Sequence[str], *, as_json: bool) -> None:
         if any(each.written for each in written.values()):
             settle_all(engine)
     if as_json:
-        took = round(time.monotonic() - BEGAN, 3)
+        took = round(time.monotonic() - START, 3)
         print_json({name: each.as_json(name) for name, each in written.items()} | {"took_s": took})
         return
     for name, each in written.items():

@@ -114,7 +114,7 @@ def _author(body: str, parts: Sequence[Part]) -> str:
 # Share of a mail's runs that its answer has at the least; below, what it lacks was left out and not altered.
 MIN_COVERED = 0.3
 
-NOTHING = Piece("new", NO_WORDS)
+NO_PIECE = Piece("new", NO_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +135,7 @@ def holds(holder: ThreadMail, mail: ThreadMail) -> bool:
         return False
     return _holds_levels(holder, mail) or all(
         _holds_piece(holder, before.words, piece.words)
-        for before, piece in pairwise([NOTHING, *mail.pieces])
+        for before, piece in pairwise([NO_PIECE, *mail.pieces])
         if piece.kind in ("new", "quoted")
     )
 

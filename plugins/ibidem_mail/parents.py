@@ -201,17 +201,17 @@ def seconds(date: str) -> float | None:
 
 By = Literal["headers", "quotation", "subject"]
 
-NOTED = 16  # runs that are noted of what an author wrote: those with the smallest hashes
+RUN_SAMPLE = 16  # runs that are noted of what an author wrote: those with the smallest hashes
 
-CROWD = 50  # mails that share a run before it is passed over: it is a form
+MAX_HOLDERS = 50  # mails that share a run before it is passed over: it is a form
 
-WAITING = 64  # runs of a quotation that are noted where the quoted mail does not exist yet
+WAITING_RUNS = 64  # runs of a quotation that are noted where the quoted mail does not exist yet
 
 MIN_RUNS, MIN_SHARE = 3, 0.5
 MOST_LIKELY = 6  # mails that are compared with a quotation, of those that share its runs
 
-DAYS = 60 * 86_400
-NEAREST = 20  # mails of one subject and one author that are looked at, the latest first
+MAX_SECONDS = 60 * 86_400
+MAX_CANDIDATES = 20  # mails of one subject and one author that are looked at, the latest first
 
 BY_ORDER = attrgetter("order")
 
@@ -273,10 +273,10 @@ class Parents:
         self.by.append(None)
         if mail.message_id:
             self._ids.setdefault(mail.message_id, number)
-        for run in _smallest(mail.runs(0), NOTED):
-            carriers = self._runs.setdefault(run, [])
-            if len(carriers) <= CROWD:
-                carriers.append(number)
+        for run in _smallest(mail.runs(0), RUN_SAMPLE):
+            holders = self._runs.setdefault(run, [])
+            if len(holders) <= MAX_HOLDERS:
+                holders.append(number)
         time = mail.time if mail.time is not None else float("-inf")
         for sender in mail.sender or ("",):
             insort(self._subjects.setdefault((mail.subject, sender), []), (time, number))
@@ -284,7 +284,7 @@ class Parents:
     def _waiting_for(self, mail: ThreadMail) -> Iterator[int]:
         """Yield the mails that were added earlier and may answer this mail."""
         yield from self._named.pop(mail.message_id, ()) if mail.message_id else ()
-        for run in _smallest(mail.runs(0), NOTED) if self._quoted else ():
+        for run in _smallest(mail.runs(0), RUN_SAMPLE) if self._quoted else ():
             yield from self._quoted.get(run, ())
 
     def _resolve(self, number: int) -> None:
@@ -303,7 +303,7 @@ class Parents:
             for each in mail.ancestors[:1]:
                 self._named[each].append(number)
             if self.by[number] is None and len(mail.words) > 1:
-                for run in _smallest(mail.runs(1), WAITING):
+                for run in _smallest(mail.runs(1), WAITING_RUNS):
                     self._quoted[run].append(number)
 
     def _by_headers(self, number: int, mail: ThreadMail) -> int | None:
@@ -319,9 +319,9 @@ class Parents:
             quoted = mail.runs(depth)
             votes: Counter[int] = Counter()
             for run in quoted.tolist():
-                carriers = self._runs.get(run, ())
-                if len(carriers) <= CROWD:
-                    votes.update(carriers)
+                holders = self._runs.get(run, ())
+                if len(holders) <= MAX_HOLDERS:
+                    votes.update(holders)
             votes.pop(number, None)
             if votes and (best := self._best(mail, quoted, votes)) is not None:
                 return best
@@ -366,9 +366,9 @@ class Parents:
         for person in mail.recipients or ("",):
             line = self._subjects.get((mail.subject, person), ())
             end = bisect_left(line, (time, number))
-            candidates += line[max(0, end - NEAREST) : end]
-        for sent, candidate in sorted(candidates, reverse=True)[:NEAREST]:
-            if candidate != number and (mail.time is None or sent == float("-inf") or time - sent <= DAYS):
+            candidates += line[max(0, end - MAX_CANDIDATES) : end]
+        for sent, candidate in sorted(candidates, reverse=True)[:MAX_CANDIDATES]:
+            if candidate != number and (mail.time is None or sent == float("-inf") or time - sent <= MAX_SECONDS):
                 yield candidate
 
 

@@ -18,7 +18,7 @@ MAX_DOCUMENTS = 200  # documents of a thread that are read
 
 UNDATED = 1 << 31
 MAX_ANCESTORS = 20
-NAMED = 3  # mails that are named as holding one
+MAX_NAMES = 3  # mails that are named as holding one
 
 
 def read(engine: Engine, name: str) -> dict[str, dict[str, object]]:
@@ -91,8 +91,8 @@ def describe_holders(thread: Mapping[str, Any]) -> str:
     holders = thread["contained_in"]
     if len(holders) < 2:
         return f"{holders[0] if holders else 'another mail'} holds"
-    rest = len(holders) - NAMED
-    names = holders[:NAMED] if rest > 0 else holders[:-1]
+    rest = len(holders) - MAX_NAMES
+    names = holders[:MAX_NAMES] if rest > 0 else holders[:-1]
     return f"{', '.join(names)} and {f'{rest} more' if rest > 0 else holders[-1]} hold"
 
 

@@ -31,9 +31,9 @@ Name = tuple[str, str]
 Key = Name | int
 Relation = Literal["numbered", "same", "series", "heading", "longer", "none", "other"]
 
-NOTED = 24  # runs of a document that are looked up: those with the smallest hashes
+RUN_SAMPLE = 24  # runs of a document that are looked up: those with the smallest hashes
 
-NEAREST = 8  # documents that a document is compared with, of those before it that have the same run or name
+MAX_CANDIDATES = 8  # documents that a document is compared with, of those before it that have the same run or name
 
 # Share of runs that two documents have in common at the least, by how their names compare.
 MIN_SHARED: Mapping[Relation, float] = {
@@ -52,11 +52,11 @@ MIN_SHARED_RARE: Mapping[Relation, float] = {**MIN_SHARED, "numbered": 1 / SAMPL
 
 MIN_LENGTH = 0.1  # runs of the shorter one of two texts that share little, by those of the longer one
 
-COPY = 0.9  # share of runs from which documents of one name are of one work though nothing says which came first
+COPY_SHARE = 0.9  # share of runs from which documents of one name are of one work though nothing says which came first
 
 MAX_WORKS = 4  # works that have a name at the most for it to be rare; counted when those that share much are joined
 
-WEAK = frozenset(("heading",))  # kinds of names that stand in for a missing one
+WEAK_KINDS = frozenset(("heading",))  # kinds of names that stand in for a missing one
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,7 +180,7 @@ class Works:
         holders: dict[Key, list[int]] = {}
         for row, document in enumerate(self.documents):
             others: set[int] = set()
-            for key in (*document.names.items(), *document.sample[:NOTED].tolist()):
+            for key in (*document.names.items(), *document.sample[:RUN_SAMPLE].tolist()):
                 others.update(note(holders, key, row))
             for other in sorted(others, reverse=True):
                 if self._find(other) != self._find(row) and (share := shared(self.documents[other], document)):
@@ -195,7 +195,7 @@ def note(holders: dict[Key, list[int]], key: Key, row: int) -> Sequence[int]:
     ([11, 12, 13, 14, 15, 16, 17, 18], 8)
     """
     line = holders.get(key, [])
-    holders[key] = [*line[1 - NEAREST :], row]
+    holders[key] = [*line[1 - MAX_CANDIDATES :], row]
     return line
 
 
@@ -205,7 +205,7 @@ def name_relation(a: VersionedDocument, b: VersionedDocument, common: frozenset[
     rare = {kind for kind in equal if (kind, a.names[kind]) not in common}
     if equal:
         return _equal_relation(a, b, rare) if rare else "none"
-    kinds = (a.names.keys() & b.names.keys()) - WEAK
+    kinds = (a.names.keys() & b.names.keys()) - WEAK_KINDS
     words = [(set(a.names[kind].split()), set(b.names[kind].split())) for kind in kinds]
     is_longer = any(one <= other or other <= one for one, other in words)
     if is_longer and not (a.number and b.number):  # the Lesser General Public License 2.1 has versions of its own
@@ -215,7 +215,7 @@ def name_relation(a: VersionedDocument, b: VersionedDocument, common: frozenset[
 
 def may_be_versions(a: VersionedDocument, b: VersionedDocument, relation: Relation, share: float) -> bool:
     """Return whether two documents of one name are copies, or play one role and something says which came first."""
-    if share >= COPY or relation == "numbered":
+    if share >= COPY_SHARE or relation == "numbered":
         return True
     is_alike = share >= MIN_SHARED[relation] or min(a.runs, b.runs) >= MIN_LENGTH * max(a.runs, b.runs)
     has_dates = bool(a.date and b.date) and not (a.date.startswith(b.date) or b.date.startswith(a.date))
@@ -224,7 +224,7 @@ def may_be_versions(a: VersionedDocument, b: VersionedDocument, relation: Relati
 
 def _equal_relation(a: VersionedDocument, b: VersionedDocument, kinds: set[str]) -> Relation:
     """Return the relation of two equal names, by their kinds."""
-    strong = kinds - WEAK
+    strong = kinds - WEAK_KINDS
     if not strong:
         return "heading"
     if a.number and b.number and a.number != b.number and any(a.names[kind].count(" ") > 1 for kind in strong):

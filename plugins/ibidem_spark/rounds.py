@@ -27,10 +27,10 @@ _log = logging.getLogger(__name__)
 WIDTH = 64  # undecided rows of a key that are paired at once
 ROUNDS = 30  # after which the rest is settled by the sequential pass
 TAIL = 250_000  # undecided rows that a task settles by the sequential pass
-SMALL = 2_000_000  # rows that every executor may hold
+MAX_BROADCAST = 2_000_000  # rows that every executor may hold
 
 ENTRY = "key long, row long"  # a key below zero is enough alone
-DECIDED = "row long, earlier long, code int"
+DECISION = "row long, earlier long, code int"
 
 
 def nearest(pairs: DataFrame) -> DataFrame:
@@ -80,7 +80,7 @@ def run_each(frame: DataFrame, run: Callable[[pa.RecordBatch], pa.RecordBatch], 
 
 def small(kept: DataFrame) -> DataFrame:
     """Let rows that were kept be handed to all executors, where they are few enough, so that others need not move."""
-    return F.broadcast(kept) if kept.count() <= SMALL else kept
+    return F.broadcast(kept) if kept.count() <= MAX_BROADCAST else kept
 
 
 @dataclass(slots=True)
@@ -114,7 +114,7 @@ class Rounds(Job):
         state = entries.selectExpr("*", "0 as leads", "cast(null as long) as lead")
         if (undecided := self.packed.count()) <= self.tail:
             return self.sequential(state, self.packed).where("row > earlier")
-        found, number = [self.frame([], DECIDED)], 0
+        found, number = [self.frame([], DECISION)], 0
         while undecided:
             number += 1
             if undecided <= self.tail or number > ROUNDS:
@@ -146,11 +146,11 @@ class Rounds(Job):
     def decide(self, pairs: DataFrame) -> DataFrame:
         """Decide on pairs: row, earlier, code."""
         step = partial(steps.decide, policy=self.policy, constraints=self.constraints)
-        return run_each(with_packed(pairs.select("row", "earlier"), self.packed), step, DECIDED)
+        return run_each(with_packed(pairs.select("row", "earlier"), self.packed), step, DECISION)
 
     def sequential(self, entries: DataFrame, packed: DataFrame) -> DataFrame:
         """Settle rows in one task: row, its lead or own number as earlier, code."""
         whole = entries.selectExpr("key", "row", "leads", "cast(null as binary) as packed")
         whole = whole.union(packed.selectExpr("0L as key", "row", "0 as leads", "packed"))
         step = partial(steps.settle, policy=self.policy, constraints=self.constraints)
-        return run_step(whole.coalesce(1), step, DECIDED)
+        return run_step(whole.coalesce(1), step, DECISION)

@@ -52,7 +52,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
 from ibidem_spark import steps
 from ibidem_spark.rounds import ENTRY, TAIL, WIDTH, Job, Rounds, run_each, run_step, small, with_packed
-from ibidem_spark.steps import ARRAYS, EXPORTED, FIELDS, ORDER_BITS, PLANNED, STATE_FIELDS, Batches, TermCounts
+from ibidem_spark.steps import ARRAYS, EXPORT_ROW, FIELDS, ORDER_BITS, PLAN, STATE_FIELDS, Batches, TermCounts
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import SLICE, read_slices
 from ibidem_workers.groups.follower import Report, revisit
@@ -63,18 +63,18 @@ _log = logging.getLogger(__name__)
 RANGE = 50_000  # writes that a task reads
 ROWS = 200_000  # rows of a partition
 WRITE = 2_000  # documents that are written at once
-BEAT = 5.0  # seconds between two looks at the lease
+LEASE_INTERVAL = 5.0  # seconds between two looks at the lease
 
-DOCUMENT = f"{PLANNED}, content long, words boolean, block int, misread int, long int, guarded boolean, damaged boolean"
+DOCUMENT = f"{PLAN}, content long, words boolean, block int, misread int, long int, guarded boolean, damaged boolean"
 EXPORT = "ibidem groups --packed --export FILE.parquet"
 Points = tuple[tuple[ShardRef, str], ...]  # a point in time of each part
 NO_TERMS = np.empty(0, np.int64), np.empty(0, np.int64)
 
 # Settings of Spark that its page and its log of events show, with the environment of executors.
-SHOWN = re.compile(r"spark\.(executorEnv|yarn\.appMasterEnv|kubernetes\.driverEnv)\.IBIDEM_")
+EXPOSED_SETTINGS = re.compile(r"spark\.(executorEnv|yarn\.appMasterEnv|kubernetes\.driverEnv)\.IBIDEM_")
 OURS: Mapping[str, type[IbidemError]] = {each.__name__: each for each in (NoIndex, Permanent, Unavailable, UsageError)}
 ERROR = re.compile(rf"\b({'|'.join(OURS)}): ([^\n]+)")
-ENDED = "masters are unresponsive", "SparkContext was shut down", "stopped SparkContext", "None.org.apache.spark"
+END_MESSAGES = "masters are unresponsive", "SparkContext was shut down", "stopped SparkContext", "None.org.apache.spark"
 
 
 @lru_cache(maxsize=4)
@@ -100,7 +100,7 @@ def add_figures(batch: pa.RecordBatch) -> pa.RecordBatch:
 def open_export(spark: SparkSession, path: str, engine: ClusterEngine) -> tuple[DataFrame, dict[str, int]]:
     """Open what `ibidem groups --packed` wrote of these indexes, with the last write of each part that it has."""
     try:
-        found = spark.read.schema(EXPORTED).parquet(path)
+        found = spark.read.schema(EXPORT_ROW).parquet(path)
         parts = found.select("part", "uuid", "end").distinct().collect()
     except (PySparkException, Py4JError) as error:
         raise UsageError(f"{path} cannot be read as an export", f"write it with: {EXPORT}") from error
@@ -142,7 +142,7 @@ def beating(spark: SparkSession, report: Report) -> Iterator[None]:
 
     def beat() -> None:
         try:
-            while not ended.wait(BEAT):
+            while not ended.wait(LEASE_INTERVAL):
                 report(0)
         except Exception as error:  # noqa: BLE001 - raised in the other thread
             failures.append(error)
@@ -173,7 +173,7 @@ def open_session(master: str) -> Iterator[SparkSession]:
     try:
         with (builder.master(master) if master else builder).getOrCreate() as spark:
             spark.sparkContext.setLogLevel("ERROR")
-            if shown := [name for name, _ in spark.sparkContext.getConf().getAll() if SHOWN.match(name)]:
+            if shown := [name for name, _ in spark.sparkContext.getConf().getAll() if EXPOSED_SETTINGS.match(name)]:
                 raise UsageError(f"{shown[0]}: Spark shows its settings", "set it in the executors' environment")
             yield spark
     except (PySparkException, Py4JError) as error:
@@ -185,7 +185,7 @@ def as_ours(text: str) -> IbidemError:
     if found := ERROR.search(text):
         what, _, remedy = found[2].rpartition("; ")
         return OURS[found[1]](what, remedy)
-    if any(sign in text for sign in ENDED):
+    if any(sign in text for sign in END_MESSAGES):
         return Unavailable("Spark's master does not answer, or has ended", "start it, or name another after --spark")
     last = re.findall(r"^(?!\s+at |\s*\.\.\.)\s*(\S.*)$", text, re.MULTILINE)[-1]
     return Permanent(f"Spark: {last}", "nothing is written by halves: run it again")
@@ -341,7 +341,7 @@ class SparkSettling(Job):
         several = small(self.keep(of_name.toDF("group", "first", "last").where("first < last"), "plan-names"))
         leads = documents.select(FIELDS).join(joins, "row", "left_anti").join(several, "group", "left")
         keeps = "lead and group != '' and coalesce(first = row, true)"  # of several with a name the first keeps it
-        changed = self.keep(run_each(leads.where(f"not ({keeps})"), name_groups, PLANNED), "plan-leads")
+        changed = self.keep(run_each(leads.where(f"not ({keeps})"), name_groups, PLAN), "plan-leads")
         names = leads.where(keeps).select("row", "group").union(changed.select("row", "group"))
         wanted = self.keep(names.toDF("earlier", "name").join(joins, "earlier"), "plan-wanted")
         followers = documents.join(small(wanted), "row").where("lead or group != name")

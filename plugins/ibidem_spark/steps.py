@@ -37,12 +37,12 @@ table = pa.RecordBatch.from_pydict
 
 ORDER_BITS = 44  # bits of a write's number within a row's number, below the place of its part
 STATE = "row long, index string, id string, routing string, seq long, term long"
-PLANNED = f"{STATE}, group string, lead boolean, packed binary"
-EXPORTED = f"{PLANNED}, part string, uuid string, end long"  # with the number up to which writes of the part are there
-FIELDS, STATE_FIELDS = ([each.split()[0] for each in schema.split(", ")] for schema in (PLANNED, STATE))
+PLAN = f"{STATE}, group string, lead boolean, packed binary"
+EXPORT_ROW = f"{PLAN}, part string, uuid string, end long"  # with the number up to which writes of the part are there
+FIELDS, STATE_FIELDS = ([each.split()[0] for each in schema.split(", ")] for schema in (PLAN, STATE))
 ARRAYS = "part int, key binary, row binary, marked binary"  # of a part: its keys, their rows, which make a key count
-STRONG = np.uint64(1 << 63)  # the bit of a key that is enough alone: as a signed number it is below zero
-ODD = np.uint64(0x9E3779B97F4A7C15)  # by which keys are multiplied, so that parts are about equal
+STRONG_BIT = np.uint64(1 << 63)  # the bit of a key that is enough alone: as a signed number it is below zero
+MULTIPLIER = np.uint64(0x9E3779B97F4A7C15)  # by which keys are multiplied, so that parts are about equal
 TYPES = {"long": pa.int64(), "string": pa.string(), "boolean": pa.bool_(), "binary": pa.binary()}
 
 
@@ -57,7 +57,7 @@ def export(store: StoredGroups, path: Path, report: Callable[[int], None]) -> No
     """Write all documents as a Parquet file, slice by slice; the file is there once it is complete."""
     end, uuids = store.newest(), store.uuids()
     unfinished = path.with_name(f"{path.name}.part")
-    schema = pa.schema([(name, TYPES[kind]) for name, kind in (each.split() for each in EXPORTED.split(", "))])
+    schema = pa.schema([(name, TYPES[kind]) for name, kind in (each.split() for each in EXPORT_ROW.split(", "))])
     try:
         with ParquetWriter(unfinished, schema) as writer:
             for place, (part, number) in enumerate(end.items()):
@@ -155,9 +155,9 @@ def keys(batch: pa.RecordBatch, policy: Policy, counts: TermCounts) -> Iterator[
         else:
             continue
         marks = np.ones(len(columns), bool) if kind.marks is None else kind.marks(columns, policy)
-        salt, strong = np.uint64(xxh3_64_intdigest(kind.name.encode())), STRONG * np.uint64(not kind.has_weak_keys)
+        salt, strong = np.uint64(xxh3_64_intdigest(kind.name.encode())), STRONG_BIT * np.uint64(not kind.has_weak_keys)
         for values, rows in portions:
-            yield (values + salt) & ~STRONG | strong, numbers[rows], marks[rows]
+            yield (values + salt) & ~STRONG_BIT | strong, numbers[rows], marks[rows]
 
 
 def spread(batches: Batches, policy: Policy, counts: TermCounts, parts: int) -> Batches:
@@ -166,7 +166,7 @@ def spread(batches: Batches, policy: Policy, counts: TermCounts, parts: int) -> 
     if not found:
         return
     key, row, marked = map(np.concatenate, zip(*found, strict=True))
-    part = (key * ODD >> np.uint64(48)).astype(np.uint16) % np.uint16(parts)
+    part = (key * MULTIPLIER >> np.uint64(48)).astype(np.uint16) % np.uint16(parts)
     order = np.argsort(part, kind="stable")
     ends = np.cumsum(np.bincount(part, minlength=parts))[:-1]
     arrays = {"key": key, "row": row, "marked": marked}

@@ -20,7 +20,7 @@ from ibidem_ingest.text import terms
 from ibidem_workers import batches
 
 # Expressions that are used on so many characters at most, wherever they are used.
-BOUNDED = {words._SENTENCE_END.pattern: words.BEFORE}
+BOUNDED = {words._SENTENCE_END.pattern: words.LEADING_CHARACTERS}
 
 # Expressions with possessive groups of which no part fails after it has gone on, but where all has failed.
 RESTORED = {terms._TERM.pattern.decode(), batches._STRING.pattern.decode()}

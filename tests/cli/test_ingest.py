@@ -17,7 +17,7 @@ import pytest
 
 from faults.kill import processes_with
 from ibidem_core.settings import load
-from ibidem_workers.runs import AGAIN
+from ibidem_workers.runs import REPEAT_REMEDY
 from support.command_line import Answer, Run
 from support.rabbitmq_queues import delete_queues
 
@@ -200,8 +200,8 @@ def test_a_run_that_is_stopped_is_told_to_go_on_as_status_says(run: Run) -> None
         ingest.send_signal(signal.SIGINT)
         message = "" if ingest.stderr is None else ingest.stderr.read()
     assert ingest.returncode == 130
-    assert f"; {AGAIN}; " in message
-    assert f"{AGAIN.capitalize()}." in run("status")[1]
+    assert f"; {REPEAT_REMEDY}; " in message
+    assert f"{REPEAT_REMEDY.capitalize()}." in run("status")[1]
 
 
 @pytest.mark.slow

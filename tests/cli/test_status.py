@@ -9,7 +9,7 @@ import pytest
 from rich.console import Console
 
 from ibidem.cli.status import show_summary
-from ibidem_ingest.readers.text import EMPTY
+from ibidem_ingest.readers.text import EMPTY_REMEDY
 from support.command_line import Answer, Run
 
 DONE = {
@@ -63,7 +63,7 @@ def test_a_summary_says(line: str) -> None:
 
 
 def test_empty_files_are_named_on_one_line() -> None:
-    empty = [{"where": name, "id": name, "field": "", "why": EMPTY} for name in ("a.txt", "b.txt")]
+    empty = [{"where": name, "id": name, "field": "", "why": EMPTY_REMEDY} for name in ("a.txt", "b.txt")]
     assert "2 empty files: a.txt, b.txt" in render(refused=2, refusals=empty)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.comparison.compare import compare
-from ibidem.comparison.word_diff import EXAMINED, Piece, word_diff
+from ibidem.comparison.word_diff import UNANCHORED_WORDS, Piece, word_diff
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
@@ -84,11 +84,11 @@ def test_the_pieces_of_a_text_are_words_of_that_text(lead: list[str], duplicate:
 
 
 def test_what_lies_beyond_the_words_examined_is_one_place() -> None:
-    lead = "start " + " ".join(f"a{number}" for number in range(3 * EXAMINED)) + " end"
-    duplicate = "start " + " ".join(f"b{number}" for number in range(3 * EXAMINED)) + " end"
+    lead = "start " + " ".join(f"a{number}" for number in range(3 * UNANCHORED_WORDS)) + " end"
+    duplicate = "start " + " ".join(f"b{number}" for number in range(3 * UNANCHORED_WORDS)) + " end"
     diff = word_diff(lead, duplicate)
     assert [piece.kind for piece in diff] == ["same", "lead", "duplicate", "same"]
-    assert len(only("lead", diff)) == 3 * EXAMINED
+    assert len(only("lead", diff)) == 3 * UNANCHORED_WORDS
 
 
 @given(WORDS, WORDS, st.integers(0, 3))

@@ -87,7 +87,7 @@ def test_books_of_empty_pages_or_of_one_word_are_nothing_to_each_other() -> None
 def test_matching_parts_are_those_that_comparing_all_with_all_finds() -> None:
     a, b = paged(BOOK[:6_000], 300), paged(misread_words(BOOK[1_000:7_000], 0.05), 250)
     equal = (a.sketches[:, None, :] == b.sketches[None, :, :]).sum(axis=2)
-    expected = {(x, y) for x, y in np.argwhere(equal >= pages.MATCHING).tolist()}
+    expected = {(x, y) for x, y in np.argwhere(equal >= pages.MIN_EQUAL_SLOTS).tolist()}
     parts = match_parts(a, b, None)
     assert set(zip(parts.a.tolist(), parts.b.tolist(), strict=True)) == expected
     assert parts.similar.tolist() == pytest.approx(

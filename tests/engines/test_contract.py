@@ -22,7 +22,7 @@ from ibidem_engines.query import Filter, Query, parse_query
 from ibidem_engines.stored_groups import Order, Place
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField, long_clues, lookup_keys
+from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, long_keys, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 
@@ -49,7 +49,7 @@ def matching(engine: Engine, typed: str, *filters: str) -> list[str]:
 def read_values(record: Record) -> dict[LookupField, list[str]]:
     unpacked = unpack(record.packed)
     assert unpacked is not None
-    return lookup_keys(unpacked) | long_clues(LongSignatures.decode(record.long))
+    return lookup_keys(unpacked) | long_keys(LongSignatures.decode(record.long))
 
 
 def page(number: int) -> str:
@@ -612,8 +612,8 @@ class TestFind:
     def test_documents_are_found_by_each_class_of_values(self, engine: Engine, record: Make) -> None:
         store(engine, record("b"), record("a"), record("other", LONG))
         values = read_values(record("b"))
-        clues: list[LookupField] = ["content", "fingerprint", "profile", "bands"]
-        for lookup in engine.find([SignatureLookup({clue: values[clue]}) for clue in clues]):
+        keys: list[LookupField] = ["content", "fingerprint", "profile", "bands"]
+        for lookup in engine.find([SignatureLookup({field: values[field]}) for field in keys]):
             assert ids(lookup) == ["a", "b"]
             assert lookup.hits[0].packed == record("a").packed
             assert all(hit.order for hit in lookup.hits)
@@ -661,7 +661,7 @@ class TestFind:
     def test_what_is_over_the_limit_is_cut_and_named(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number}") for number in range(8)))
         values = read_values(record("x"))
-        bands, profile, both_clues = engine.find(
+        bands, profile, both_fields = engine.find(
             [
                 SignatureLookup({"bands": values["bands"]}, limit=8),
                 SignatureLookup({"profile": values["profile"]}, limit=7),
@@ -670,7 +670,7 @@ class TestFind:
         )
         assert (len(bands.hits), list(bands.capped)) == (8, [])
         assert (len(profile.hits), list(profile.capped)) == (7, ["profile"])
-        assert (len(both_clues.hits), sorted(both_clues.capped)) == (3, ["bands", "profile"])
+        assert (len(both_fields.hits), sorted(both_fields.capped)) == (3, ["bands", "profile"])
 
     def test_the_document_that_asks_takes_no_place_of_the_limit(self, engine: Engine, record: Make) -> None:
         store(engine, *(record(f"d{number}") for number in range(4)))
@@ -745,11 +745,11 @@ class TestLongSignatures:
         }
         assert engine.long_signatures([]) == {}
 
-    @pytest.mark.parametrize("clue", LONG_CLUES)
+    @pytest.mark.parametrize("field", LONG_FIELDS)
     def test_a_book_is_found_by_what_a_part_of_it_carries(
-        self, engine: Engine, shelf: dict[str, Record], clue: LookupField
+        self, engine: Engine, shelf: dict[str, Record], field: LookupField
     ) -> None:
-        (lookup,) = engine.find([SignatureLookup({clue: read_values(shelf["part"])[clue]}, own_id="part")])
+        (lookup,) = engine.find([SignatureLookup({field: read_values(shelf["part"])[field]}, own_id="part")])
         assert (ids(lookup), list(lookup.capped)) == (["whole"], [])
 
     def test_so_many_sampled_words_are_asked_for(self, engine: Engine, shelf: dict[str, Record]) -> None:

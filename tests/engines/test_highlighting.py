@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ibidem_engines.engine import HIGHLIGHT
 from ibidem_engines.query import Phrase, parse_query
-from ibidem_engines.words import WIDTH, mark, passage, searched_phrases
+from ibidem_engines.words import PASSAGE_CHARACTERS, mark, passage, searched_phrases
 
 FILLING = "Lorem ipsum dolor sit amet. " * 40
 
@@ -61,7 +61,7 @@ def test_a_passage_is_a_part_of_the_text_with_marks_in_pairs(text: str, phrases:
     assert excerpt.count(HIGHLIGHT[0]) == excerpt.count(HIGHLIGHT[1])
     bare = excerpt.replace(HIGHLIGHT[0], "").replace(HIGHLIGHT[1], "")
     assert bare.removeprefix("…").removesuffix("…").strip() in " ".join(clean.split())
-    assert len(bare) <= WIDTH + 2
+    assert len(bare) <= PASSAGE_CHARACTERS + 2
 
 
 @pytest.mark.parametrize(

@@ -111,16 +111,16 @@ class TestCarriers:
         ]
         assert names(groups.with_value(requests, groups.newest())) == ["a", "b"]
 
-    @pytest.mark.parametrize("clue", ["bands", "content"])
+    @pytest.mark.parametrize("field", ["bands", "content"])
     def test_a_lead_behind_very_many_that_joined_another_is_found(
-        self, engine: Engine, groups: StoredGroups, record: Make, monkeypatch: pytest.MonkeyPatch, clue: LookupField
+        self, engine: Engine, groups: StoredGroups, record: Make, monkeypatch: pytest.MonkeyPatch, field: LookupField
     ) -> None:
         monkeypatch.setattr("ibidem_engines.sqlite.groups.MAX_LEADS", 3)
         store(engine, *(record(name, LONG) for name in "abcdef"))
         a, *ids, _ = leads(groups)
         for each in ids:
             assert join(groups, each, a)
-        requests = [LeadKeys({clue: read_values(record("a", LONG))[clue]})]
+        requests = [LeadKeys({field: read_values(record("a", LONG))[field]})]
         assert names(groups.with_value(requests, groups.newest())) == ["a", "f"]
 
     def test_rare_terms_find_those_that_carry_enough_of_them(
@@ -136,7 +136,7 @@ class TestCarriers:
     def test_all_are_found_however_many_are_read_at_once(
         self, engine: Engine, groups: StoredGroups, record: Make, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr("ibidem_engines.cluster.lookup.TOGETHER", 1)
+        monkeypatch.setattr("ibidem_engines.cluster.lookup.SEARCH_BATCH", 1)
         store(engine, *(record(name, LONG) for name in "abcde"))
         rare = Several(read_values(record("a", LONG))["rare"], 5, 70, 90)
         assert names(groups.with_value([LeadKeys({}, {"rare": rare})] * 2, groups.newest())) == [
@@ -166,9 +166,9 @@ class TestCarriers:
         (b,) = read_groups(groups, engine, "b")
         groups.assign([Assignment(b, "another", lead=True)])
         values = read_values(record("a", LONG))
-        clues: list[LookupField] = ["bands", "fingerprint", "content"]
-        for clue in clues:
-            assert names(groups.with_value([LeadKeys({clue: values[clue]})], groups.newest())) == ["a", "b"]
+        keys: list[LookupField] = ["bands", "fingerprint", "content"]
+        for field in keys:
+            assert names(groups.with_value([LeadKeys({field: values[field]})], groups.newest())) == ["a", "b"]
 
 
 class TestAssign:
@@ -183,9 +183,9 @@ class TestAssign:
         assert engine.long_signatures([(engine.index, "b")]) == long != {}
         assert [hit.id for hit in engine.search(parse_query("waaab"), 5).hits if hit.id == "b"] == ["b"]
         values = read_values(record("b", book(1, 2)))
-        for clue in values:
-            (lookup,) = engine.find([SignatureLookup({clue: values[clue]})])
-            assert {"a", "b"} <= {hit.id for hit in lookup.hits}, clue
+        for field in values:
+            (lookup,) = engine.find([SignatureLookup({field: values[field]})])
+            assert {"a", "b"} <= {hit.id for hit in lookup.hits}, field
         assert outcome.order
 
     def test_a_document_that_was_written_since_is_left_as_it_is(

@@ -32,7 +32,7 @@ from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import digest, sign_one
 from ibidem_workers.batches import BatchResult, check
 from ibidem_workers.celery_app import TASK, make_app
-from ibidem_workers.consumer import STRANGE
+from ibidem_workers.consumer import FOREIGN_ERRORS
 from ibidem_workers.dead_letters import read_letter
 from ibidem_workers.runs import RunRecord
 
@@ -176,7 +176,7 @@ def laid() -> bytes:
 
 def message(data: bytes) -> None:
     """Read a message as Kombu and our consumer do."""
-    with contextlib.suppress(*STRANGE):
+    with contextlib.suppress(*FOREIGN_ERRORS):
         check(virtual.Message(json.loads(data)), app().conf.ibidem_message_bytes)
 
 

@@ -18,7 +18,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
-from ibidem_ingest.signatures.lookup_keys import long_clues, lookup_keys
+from ibidem_ingest.signatures.lookup_keys import long_keys, lookup_keys
 from ibidem_ingest.signatures.packed import pack, read_id, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
@@ -98,7 +98,7 @@ def check_long(data: bytes) -> None:
     if value is None:
         return
     assert value.encode() == data
-    long_clues(value)
+    long_keys(value)
     other = LongSignatures.decode(make_long(TEXTS[4]))
     assert other is not None
     relate(value, other)

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ibidem.grouped_search.dsl.index_cache import NOWHERE
+from ibidem.grouped_search.dsl.index_cache import NO_LAYOUT
 from ibidem_core.settings import Settings
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.requests import ApiRequest
@@ -18,8 +18,8 @@ ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "b
 
 def test_what_one_caller_may_know_of_an_index_is_not_told_to_another() -> None:
     remembered = CallerCache()
-    remembered.get(ADA).layouts.put("news", NOWHERE)
-    assert remembered.get(ADA).layouts.get("news") is NOWHERE
+    remembered.get(ADA).layouts.put("news", NO_LAYOUT)
+    assert remembered.get(ADA).layouts.get("news") is NO_LAYOUT
     assert not len(remembered.get(BOB).layouts)
 
 
@@ -27,7 +27,7 @@ def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> No
     remembered = CallerCache()
     first = remembered.get(ADA)
     for number in range(INDEXES + 1):
-        first.layouts.put(str(number), NOWHERE)
+        first.layouts.put(str(number), NO_LAYOUT)
     assert not len(remembered.get(ADA).layouts)
     entry = remembered.get(ADA)
     for number in range(CALLERS):

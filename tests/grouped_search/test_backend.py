@@ -58,7 +58,7 @@ def test_leads_whose_look_up_was_cut_are_named() -> None:
 
 
 @pytest.mark.parametrize(
-    ("policy", "clues"),
+    ("policy", "fields"),
     [
         (Policy(), {"content", "fingerprint", "bands", "rare", "characters"}),
         (Policy(profile=0.8), {"content", "fingerprint", "profile", "bands", "rare", "characters"}),
@@ -67,12 +67,14 @@ def test_leads_whose_look_up_was_cut_are_named() -> None:
         (Policy(level="identical"), {"content"}),
     ],
 )
-def test_only_what_can_be_evidence_is_looked_up(policy: Policy, clues: set[str]) -> None:
+def test_only_what_can_be_evidence_is_looked_up(policy: Policy, fields: set[str]) -> None:
     packed = unpack(value(A, "a"))
     assert packed is not None
     lookup = build_lookup(packed, policy)
-    assert lookup.values.keys() == clues
-    assert lookup.min_shared == {clue: least for clue, least in {"rare": 5, "characters": 3}.items() if clue in clues}
+    assert lookup.values.keys() == fields
+    assert lookup.min_shared == {
+        field: least for field, least in {"rare": 5, "characters": 3}.items() if field in fields
+    }
     assert lookup.own_id == "a"
 
 

@@ -85,7 +85,7 @@ def test_neighbours_are_looked_for_as_deep_as_the_wrapped_client_does(
     shown, options = body | {"_source": False}, {"dedupe": "indent"}
     expected = through_layer(wrapped_client, "spaced", shown, options)
     assert list(differences(expected, through_plugin(plain_client, "spaced", shown, options))) == []
-    assert {each["used"] for each in expected["account"]["raised"]} == {ALL}
+    assert {each["used"] for each in expected["account"]["adjusted"]} == {ALL}
 
 
 @pytest.mark.parametrize("index", SHARDS)

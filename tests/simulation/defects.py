@@ -129,7 +129,7 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(replace.RecordCopy, "copy_changes", _nothing), "are accounted for", "REPLACEMENT_DELETION"
     ),
     "late copies are not judged by their versions": Defect(
-        lambda: patch.object(batch, "delete_survivors", lambda *late: late[3]), "is back", "REPLACEMENT", 450
+        lambda: patch.object(batch, "delete_late_copies", lambda *late: late[3]), "is back", "REPLACEMENT", 450
     ),
     "a tombstone carried over deletes nothing": Defect(
         lambda: patch.object(replace, "read_entries", lambda *_: ()), "is back", "REPLACEMENT_DELETION", 150

@@ -14,11 +14,11 @@ from zlib import crc32
 import orjson
 
 from ibidem_core.errors import NoIndex
-from ibidem_engines.cluster.client import CONFLICT, MISSING, Action, ActionOutcome
+from ibidem_engines.cluster.client import CONFLICT, NOT_FOUND, Action, ActionOutcome
 from ibidem_engines.engine import Record
 from ibidem_engines.stored_groups import ShardRef
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 
 T = TypeVar("T")
@@ -56,8 +56,8 @@ def values_of(packed: bytes, long: bytes = b"") -> Mapping[LookupField, frozense
     unpacked = unpack(packed) if packed else None
     if unpacked is None:
         return {}
-    values = lookup_keys(unpacked) | (long_clues(LongSignatures.decode(long)) if long else {})
-    return {clue: frozenset(each) for clue, each in values.items()}
+    values = lookup_keys(unpacked) | (long_keys(LongSignatures.decode(long)) if long else {})
+    return {field: frozenset(each) for field, each in values.items()}
 
 
 @dataclass(slots=True)
@@ -81,7 +81,7 @@ class Shard:
     def remove(self, id_: str) -> ActionOutcome:
         """Delete a document."""
         if id_ not in self.documents:
-            return ActionOutcome(MISSING)
+            return ActionOutcome(NOT_FOUND)
         del self.documents[id_]
         self.last += 1
         self.deletions += 1
@@ -157,7 +157,7 @@ class MemoryCluster:
     @staticmethod
     def _update(shard: Shard, before: Stored | None, change: Mapping[str, Any]) -> ActionOutcome:
         if before is None:
-            return ActionOutcome(MISSING)
+            return ActionOutcome(NOT_FOUND)
         fields = {name: value for name, value in change.get("ibidem", change).items() if name in CHANGED}
         return shard.put(replace(before, **fields))
 

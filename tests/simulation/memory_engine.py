@@ -326,8 +326,8 @@ def _shares(document: Stored, search: SignatureLookup) -> bool:
     """Return whether a document carries enough of the values of a search."""
     own = document.values
     return document.id != search.own_id and any(
-        len(own.get(clue, frozenset()) & set(values)) >= search.min_shared.get(clue, 1)
-        for clue, values in search.values.items()
+        len(own.get(field, frozenset()) & set(values)) >= search.min_shared.get(field, 1)
+        for field, values in search.values.items()
     )
 
 

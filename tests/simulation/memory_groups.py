@@ -148,12 +148,12 @@ class MemoryGroups(StoredGroups):
 def carries(document: Stored, keys: LeadKeys) -> bool:
     """Return whether a document has one of some values, or enough of those of which several are needed."""
     own = document.values
-    if any(own.get(clue, frozenset()) & set(values) for clue, values in keys.values.items()):
+    if any(own.get(field, frozenset()) & set(values) for field, values in keys.values.items()):
         return True
     packed = unpack(document.record.packed)
     length = packed.length if packed else 0
     return any(
         several.shortest <= length <= several.longest
-        and len(own.get(clue, frozenset()) & set(several.values)) >= several.min_shared
-        for clue, several in keys.several.items()
+        and len(own.get(field, frozenset()) & set(several.values)) >= several.min_shared
+        for field, several in keys.several.items()
     )

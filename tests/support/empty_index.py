@@ -25,7 +25,7 @@ WORDS = [word.strip(",").lower() for word in PREAMBLE.split() if len(word) > 3]
 def sole_settler() -> Iterator[None]:
     """No other process takes a lease in the same moment, so that nothing is waited for, but where a test is of that."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(service, "MOMENT", 0.0)
+        patch.setattr(service, "RACE_SECONDS", 0.0)
         yield
 
 

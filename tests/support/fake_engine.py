@@ -79,9 +79,9 @@ class FakeEngine(Engine):
         hits = []
         for hit in self.hits if matching else [*self.hits, *self.others]:
             common = {
-                clue: len(set(values) & set(hit_keys(hit).get(clue, []))) for clue, values in search.values.items()
+                field: len(set(values) & set(hit_keys(hit).get(field, []))) for field, values in search.values.items()
             }
-            is_found = any(count >= search.min_shared.get(clue, 1) for clue, count in common.items())
+            is_found = any(count >= search.min_shared.get(field, 1) for field, count in common.items())
             hits += [hit] * (is_found and hit.id != search.own_id)
         return LookupResult(hits, copies=len(hits))
 

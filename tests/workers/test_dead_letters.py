@@ -10,8 +10,8 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import ORIGIN, Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.dead_letters import (
-    BEGINNING,
     MAX_RECORD,
+    RECORD_EXCERPT,
     DeadLetter,
     add_dead_letters,
     drop,
@@ -87,4 +87,4 @@ def test_every_record_has_a_form_that_can_be_written_with_its_id(meta: object) -
 @pytest.mark.slow
 def test_a_very_large_record_is_kept_by_its_beginning() -> None:
     record = writable({"id": "a", "text": "x" * MAX_RECORD})
-    assert (record["id"], len(str(record["unwritable"]))) == ("a", BEGINNING)
+    assert (record["id"], len(str(record["unwritable"]))) == ("a", RECORD_EXCERPT)

@@ -16,9 +16,9 @@ from kombu.utils import json
 from ibidem_core.settings import Settings
 from ibidem_ingest.document import Document
 from ibidem_workers.batches import (
-    AGAIN,
     COMPRESSION,
     MAX_STRUCTURE,
+    REDELIVERY,
     check,
     compress,
     decompress,
@@ -101,7 +101,7 @@ def message(*arguments: object, headers: dict[str, Any] | None = None, **embedde
 
 
 @pytest.mark.parametrize(
-    "headers", [{}, {AGAIN: True}, {"x-delivery-count": 7}, {"redelivered": True}, {"ignore_result": True}]
+    "headers", [{}, {REDELIVERY: True}, {"x-delivery-count": 7}, {"redelivered": True}, {"ignore_result": True}]
 )
 @pytest.mark.parametrize("arguments", [(RUN, 0, []), (RUN, 3, [{"id": "a"}])])
 def test_a_submitter_s_message_passes(headers: dict[str, Any], arguments: tuple[object, ...]) -> None:
@@ -123,7 +123,7 @@ def test_a_submitter_s_message_passes(headers: dict[str, Any], arguments: tuple[
         {"anything": "else"},
         {"id": ["a"]},
         {"compression": "application/x-bz2"},
-        {AGAIN: 2},
+        {REDELIVERY: 2},
         {"redelivered": "often"},
     ],
     ids=str,

@@ -13,7 +13,7 @@ from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batches import BatchResult, batch_key, refusals_as_json
-from ibidem_workers.runs import BLOCK, MAX_PAUSE, SHARE, RunMonitor, RunRecord, refusals_key, summary
+from ibidem_workers.runs import BLOCK, MAX_PAUSE, WATCH_SHARE, RunMonitor, RunRecord, refusals_key, summary
 from support.examples import examples
 
 
@@ -128,7 +128,7 @@ def test_after_a_look_that_waited_long_for_the_engine_the_next_one_comes_soon(
     noted = type(engine).get_records_by_key
 
     def waited(self: Engine, ledger: Ledger, keys: Sequence[str]) -> dict[str, object]:
-        time.sleep(2 * MAX_PAUSE / SHARE)
+        time.sleep(2 * MAX_PAUSE / WATCH_SHARE)
         return noted(self, ledger, keys)
 
     monkeypatch.setattr(type(engine), "get_records_by_key", waited)

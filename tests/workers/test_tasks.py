@@ -14,14 +14,14 @@ from ibidem_ingest.document import ORIGIN, WHERE
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
 from ibidem_workers.batches import Batch, BatchResult
-from ibidem_workers.consumer import DELAYED, Consumer
+from ibidem_workers.consumer import DELAYED_DELIVERY, Consumer
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 
 
 def test_nothing_but_delayed_delivery_is_left_out() -> None:
     steps = list(consumer.Consumer.Blueprint.default_steps)
-    steps.remove(DELAYED)
+    steps.remove(DELAYED_DELIVERY)
     assert list(Consumer.Blueprint.default_steps) == steps
 
 

@@ -11,7 +11,7 @@ from faults.kill import children, kill, living
 from ibidem.cli.worker import run as command
 from ibidem_core.settings import Settings
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.executors import STOPPED, this_process
+from ibidem_workers.executors import FATAL_EXIT, this_process
 
 
 def run(environment: dict[str, str], *parent: str) -> subprocess.CompletedProcess[str]:
@@ -30,7 +30,7 @@ def test_without_a_queue_the_command_says_what_to_set(monkeypatch: pytest.Monkey
 @pytest.mark.slow
 def test_a_wrong_setting_ends_it_with_a_message(settings: Settings) -> None:
     process = run(settings.as_environment() | {"IBIDEM_LEASE": "soon"}, this_process())
-    assert process.returncode == STOPPED
+    assert process.returncode == FATAL_EXIT
     assert "IBIDEM_LEASE" in process.stderr
     assert "Traceback" not in process.stderr
 
@@ -71,5 +71,5 @@ def test_workers_end_when_what_started_them_is_killed_also_while_they_start(
 def test_a_worker_that_nobody_names_itself_to_does_not_start(settings: Settings) -> None:
     for parent in ([], [""], ["elsewhere~1~2"], [f"{this_process()}9"]):
         process = run(settings.as_environment(), *parent)
-        assert process.returncode == STOPPED
+        assert process.returncode == FATAL_EXIT
         assert "ibidem worker" in process.stderr

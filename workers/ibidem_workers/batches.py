@@ -33,7 +33,7 @@ from ibidem_ingest.errors import Refusal
 BYTES_A_CHARACTER = 4
 MAX_DOCUMENTS = 2_000
 
-FEW, SHORT = 50, 500_000  # documents, and the characters of their texts, that are signed sooner than a process starts
+SMALL_BATCH, SMALL_TEXT = 50, 500_000  # documents, and their characters, that are signed before a process starts
 
 Record = Mapping[str, object]
 
@@ -70,7 +70,7 @@ class SerializedBatch:
     @property
     def is_small(self) -> bool:
         """Whether it is signed sooner than a process starts."""
-        return len(self.documents) <= FEW and sum(each.characters for each in self.documents) <= SHORT
+        return len(self.documents) <= SMALL_BATCH and sum(each.characters for each in self.documents) <= SMALL_TEXT
 
     @property
     def body(self) -> list[orjson.Fragment]:
@@ -292,15 +292,15 @@ def _refuse(_: bytes) -> bytes:
     raise ValueError("no submitter compresses messages in this way")
 
 
-AGAIN = "ibidem-again"  # header of a batch that was sent before, and may have been worked on
+REDELIVERY = "ibidem-again"  # header of a batch that was sent before, and may have been worked on
 
 # Headers that hold a name or a text; any other one of Celery's is empty in a submitter's message.
 NAMES = frozenset({"task", "id", "lang", "origin", "root_id", "parent_id", "argsrepr", "kwargsrepr"})
 
 # Values of other headers.
-EXPECTED = (
+HEADER_TYPES = (
     *(("compression", COMPRESSION), ("timelimit", [None, None])),
-    *((name, True) for name in ("ignore_result", "redelivered", AGAIN)),
+    *((name, True) for name in ("ignore_result", "redelivered", REDELIVERY)),
 )
 
 FOR_BROKERS = "x-"  # prefix of headers that brokers add and Celery ignores
@@ -329,7 +329,7 @@ def _check_headers(headers: Mapping[str, object]) -> None:
         if name in NAMES:
             fine = value is None or isinstance(value, str)
         else:
-            fine = not value or name.startswith(FOR_BROKERS) or (name, value) in EXPECTED
+            fine = not value or name.startswith(FOR_BROKERS) or (name, value) in HEADER_TYPES
         if not fine:
             raise ValueError(f"unexpected header {name!r}")
 

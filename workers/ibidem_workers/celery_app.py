@@ -22,7 +22,7 @@ from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_core.settings import Settings
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.batches import AGAIN, COMPRESSION, Record, batch_key, most_of_message, register_compression
+from ibidem_workers.batches import COMPRESSION, REDELIVERY, Record, batch_key, most_of_message, register_compression
 
 TIMEOUT_S = 5
 
@@ -198,7 +198,7 @@ def send(
             argsrepr=batch_key(run, number),
             kwargsrepr="",
             compression=COMPRESSION,
-            headers={AGAIN: True} if again else {},
+            headers={REDELIVERY: True} if again else {},
         )
 
 
@@ -214,7 +214,7 @@ def _errors(url: str, failure: str, remedy: str) -> Iterator[None]:
 
 
 # By the class of the client's error: whether to try again, what happened, what to do.
-REFUSED: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
+BROKER_ERRORS: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] = (
     (
         AccessRefused,
         Permanent,
@@ -249,7 +249,7 @@ def redacted_message(error: Exception, broker: str) -> str:
 
 def translate_error(error: AMQPError, broker: str) -> EngineError:
     address, message = redact(broker), redacted_message(error, broker)
-    for client_type, error_type, reason, remedy in REFUSED:
+    for client_type, error_type, reason, remedy in BROKER_ERRORS:
         if isinstance(error, client_type):
             return error_type(f"the broker {address} {reason}: {message}", remedy)
     return Unavailable(

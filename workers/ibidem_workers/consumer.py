@@ -15,11 +15,11 @@ from kombu.message import Message
 from ibidem_workers.batches import check
 from ibidem_workers.tasks import _log
 
-DELAYED = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
+DELAYED_DELIVERY = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
 
 
 # Errors that Celery raises over a message of another shape; a broker's errors are not among them.
-STRANGE = (
+FOREIGN_ERRORS = (
     ArithmeticError,
     AttributeError,
     ContentDisallowed,
@@ -37,7 +37,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no t
     class Blueprint(consumer.Consumer.Blueprint):  # type: ignore[misc] # celery publishes no types
         """The bootsteps of the consumer."""
 
-        default_steps = tuple(step for step in consumer.Consumer.Blueprint.default_steps if step != DELAYED)
+        default_steps = tuple(step for step in consumer.Consumer.Blueprint.default_steps if step != DELAYED_DELIVERY)
 
     def connect(self) -> Connection:
         """Connect, and declare every queue of the application, including the unread one of rejected messages."""
@@ -55,7 +55,7 @@ class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no t
             try:
                 check(message, self.app.conf.ibidem_message_bytes)
                 handle(message)
-            except STRANGE as error:
+            except FOREIGN_ERRORS as error:
                 self.on_decode_error(message, error)
 
         return receive

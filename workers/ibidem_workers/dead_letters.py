@@ -116,7 +116,7 @@ def read_letter(entry: Mapping[str, object]) -> DeadLetter:
 
 MAX_RECORD = 50 << 20  # bytes of a record that is kept whole; engines take requests of twice that
 
-BEGINNING = 10_000  # characters that are kept of a larger record
+RECORD_EXCERPT = 10_000  # characters that are kept of a larger record
 
 
 def writable(record: Mapping[str, object]) -> Mapping[str, object]:
@@ -131,7 +131,7 @@ def writable(record: Mapping[str, object]) -> Mapping[str, object]:
     except (TypeError, ValueError):
         pass
     origin = {ORIGIN: record[ORIGIN]} if ORIGIN in record else {}
-    return {"id": printable_id(record)} | origin | {"unwritable": _as_text(record)[:BEGINNING]}
+    return {"id": printable_id(record)} | origin | {"unwritable": _as_text(record)[:RECORD_EXCERPT]}
 
 
 def printable(refusal: Refusal) -> Refusal:

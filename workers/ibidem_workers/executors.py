@@ -118,8 +118,8 @@ Answer = TypeVar("Answer")
 
 COMMAND = (sys.executable, "-m", "ibidem_workers.executors")
 CELERY = (sys.executable, "-m", "ibidem_workers.worker")
-STOPPED = 3  # exit code of a worker that another would end in the same way
-ENDS = 5.0  # seconds after the grace period in which a worker puts its messages back
+FATAL_EXIT = 3  # exit code of a worker that another would end in the same way
+END_SECONDS = 5.0  # seconds after the grace period in which a worker puts its messages back
 GRACE = 30.0  # seconds that an executor has for the item in hand when the pool ends
 STOPPED_FOR = 5.0  # seconds after which an executor that the system has stopped is killed, so that its item is done
 
@@ -268,7 +268,7 @@ class Supervisor:
 
     def __exit__(self, *_: object) -> None:
         """Ask the worker to end the batches in hand; after a grace period it puts them back."""
-        for number, seconds in ((signal.SIGTERM, GRACE), (signal.SIGQUIT, ENDS), (signal.SIGKILL, None)):
+        for number, seconds in ((signal.SIGTERM, GRACE), (signal.SIGQUIT, END_SECONDS), (signal.SIGKILL, None)):
             self.process.send_signal(number)
             with suppress(subprocess.TimeoutExpired):
                 self.process.wait(seconds)

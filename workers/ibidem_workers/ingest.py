@@ -33,7 +33,7 @@ from ibidem_workers.executors import Pool, this_process
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.tasks import SentBatch, SigningJob, WorkerContext, work_on
 
-SHOWN = 20  # repeated ids that are kept to be shown
+MAX_REPEATS = 20  # repeated ids that are kept to be shown
 MAX_DAMAGED = 20  # files with replaced bytes that a run names
 
 
@@ -63,7 +63,7 @@ class SeenIds:
             return
         self._repeated_hashes.add(hash_)
         self.repeated += 1
-        if len(self.repeated_ids) < SHOWN:
+        if len(self.repeated_ids) < MAX_REPEATS:
             self.repeated_ids.append(id_)
 
 
@@ -219,7 +219,7 @@ IN_HAND = 3  # batches for each process of this one
 IN_FLIGHT = 40  # batches in the broker's queue beyond which the submission pauses
 LOOKS_EVERY = 0.2
 WARNS_AFTER = 30.0  # seconds without a result after which a run says that there may be no worker
-LEASES = 6.0  # leases without a result after which batches are sent again: a broker may have lost them
+STALL_LEASES = 6.0  # leases without a result after which batches are sent again: a broker may have lost them
 
 _log = logging.getLogger(__name__)
 
@@ -400,7 +400,7 @@ class _LocalRun:
         self._engine, self._settings, self._sender, self._report = engine, settings, sender, report
         self._under_way: dict[int, batches.SerializedBatch] = {}
         self._last_look = 0.0
-        self._stalls_after = float(LEASES * settings.lease)
+        self._stalls_after = float(STALL_LEASES * settings.lease)
         self._last_all_done = self._last_sent = time.monotonic()
         self._is_warned = False
 
@@ -415,7 +415,7 @@ class _LocalRun:
         except KeyboardInterrupt as error:
             sent = "" if self._sender.is_own else "; documents already sent are in the queue"
             raise Interruption(
-                f"run {self._run} was stopped{sent}", f"{runs.AGAIN}; progress: ibidem status {self._run}"
+                f"run {self._run} was stopped{sent}", f"{runs.REPEAT_REMEDY}; progress: ibidem status {self._run}"
             ) from error
         return self._run
 

@@ -18,7 +18,7 @@ from ibidem_workers.executors import has_exited, host_name
 
 State = Literal["reading", "submitted", "interrupted"]
 
-HEADS = "run/"  # before the keys of the records themselves, so that all runs can be listed without their batches
+RUN_PREFIX = "run/"  # before the keys of the records themselves, so that all runs can be listed without their batches
 
 
 @dataclass(slots=True)
@@ -53,7 +53,7 @@ class RunRecord:
 
     @property
     def key(self) -> str:
-        return HEADS + self.run
+        return RUN_PREFIX + self.run
 
     def as_json(self) -> dict[str, object]:
         """Return the stored record, which `from_json` parses."""
@@ -84,11 +84,11 @@ def new_run() -> str:
 POLL = 0.05
 LEVELS = ("identical", "near")
 # How to continue a run that was broken off.
-AGAIN = "run the same command again; documents already indexed are skipped (`unchanged`)"
+REPEAT_REMEDY = "run the same command again; documents already indexed are skipped (`unchanged`)"
 
 LAST_RUNS = 10  # runs of the same files among which one that was broken off counts
 
-SHARE = 10  # one part in so many of the time may be spent on looking at the state of a run
+WATCH_SHARE = 10  # one part in so many of the time may be spent on looking at the state of a run
 
 INDEX_PATH = "index "  # begin of the path of a run that signs an index
 
@@ -98,7 +98,7 @@ NO_FILES = frozenset(("-", "dead letters"))  # paths of runs that name no files
 MAX_PAUSE = 5.0
 
 # Blocks without an account, one after the other, behind which none is looked for: a record may name any number.
-EMPTY = 10
+EMPTY_LOOKS = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,7 +160,7 @@ class RunMonitor:
         """Read new results, and set `pause` to the delay before the next read."""
         began = time.monotonic()
         progress = retry_unavailable(self._look, self._patience)
-        self.pause = min(MAX_PAUSE, max(POLL, (SHARE - 1) * (time.monotonic() - began)))
+        self.pause = min(MAX_PAUSE, max(POLL, (WATCH_SHARE - 1) * (time.monotonic() - began)))
         return progress
 
     def _look(self) -> Progress:
@@ -211,7 +211,7 @@ class RunMonitor:
             block.read(self._engine)
             empty = 0 if block.complete() else empty + 1
             # A killed submitter may have sent more than it recorded; batches are processed roughly in order.
-            if empty > (EMPTY if is_noted else 0):
+            if empty > (EMPTY_LOOKS if is_noted else 0):
                 break
         while self._blocks and self._blocks[0].complete() == BLOCK:
             self._closed_sums += self._blocks.pop(0).sums
@@ -228,7 +228,7 @@ def record(engine: Engine, run: str) -> RunRecord:
 
 
 def _read_run(engine: Engine, run: str) -> RunRecord:
-    entry = engine.get_record("runs", HEADS + run)
+    entry = engine.get_record("runs", RUN_PREFIX + run)
     if entry is None:
         raise UsageError(f"there is no run {run!r}", "see the last one: ibidem status")
     return check_entry(entry, RunRecord.from_json)
@@ -246,7 +246,7 @@ def may_be_harmful(engine: Engine, run: str) -> bool:
 
 def runs(engine: Engine) -> list[RunRecord]:
     """Return the records of all runs, the oldest first."""
-    return [run for _, run in read_ledger(engine, "runs", RunRecord.from_json, HEADS)]
+    return [run for _, run in read_ledger(engine, "runs", RunRecord.from_json, RUN_PREFIX)]
 
 
 def summary(engine: Engine, run: str = "") -> dict[str, object]:

@@ -28,9 +28,8 @@ from ibidem_engines.ledger import read_entries, records
 from ibidem_ingest.document import Document, place, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers import dead_letters
 from ibidem_workers.batches import TRIES, WRITES, Batch, BatchResult, Tries, batch_key, overlap, read_account
-from ibidem_workers.dead_letters import printable, writable
+from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, printable, writable
 
 Answer = TypeVar("Answer")
 
@@ -40,7 +39,7 @@ _log = logging.getLogger(__name__)
 A_DAY = 24 * 60 * 60 * 1_000_000  # in microseconds, as the submitter numbers documents: clocks differ, but not by that
 
 
-WARMED = "en"  # language whose idf table is loaded before the first batch
+WARM_LANGUAGE = "en"  # language whose idf table is loaded before the first batch
 
 SIGN_SECONDS = 600.0  # seconds that signing a batch may take: the process is ended, and another one tries the batch
 
@@ -99,14 +98,14 @@ def sign_and_write(context: WorkerContext, delivery: Delivery) -> BatchResult:
     and a document that does goes to the dead letters.
     """
     with log_context(run=delivery.run, batch=delivery.key):
-        tries = _patiently(context, lambda: _begin(context.engine, delivery))
+        tries = _with_retries(context, lambda: _begin(context.engine, delivery))
         if isinstance(tries, BatchResult):
             return tries
         delivery = replace(delivery, tries=tries)
         rejections = context.engine.rejections
-        account, letters = _account(context, delivery)
+        account, letters = _process_or_split(context, delivery)
         with delivery.stages("note"):
-            _patiently(context, lambda: _note(context.engine, delivery, account, letters))
+            _with_retries(context, lambda: _note(context.engine, delivery, account, letters))
         _log_batch(account, delivery.stages, delivery.tries, context.engine.rejections - rejections)
         return account
 
@@ -125,7 +124,7 @@ class SigningJob:
         settings = self.settings
         logs.set_up(settings)
         tables = Tables(settings.tables, settings.index)
-        tables.of(WARMED)
+        tables.of(WARM_LANGUAGE)
         engine = open_engine(settings.address, settings.index)
         context = WorkerContext(engine, tables, settings, has_ended, lambda: time_limit(SIGN_SECONDS))
 
@@ -149,7 +148,7 @@ def _log_batch(result: BatchResult, stages: Stages, tries: int, rejections: int 
         _log.info("batch done", extra=counts | {name: count for name, count in seldom.items() if count})
 
 
-def _patiently(context: WorkerContext, call: Callable[[], Answer]) -> Answer:
+def _with_retries(context: WorkerContext, call: Callable[[], Answer]) -> Answer:
     return retry_unavailable(call, context.settings.patience, context.has_ended)
 
 
@@ -166,13 +165,13 @@ def _begin(engine: Engine, delivery: Delivery) -> int | BatchResult:
     return tries
 
 
-def _note(engine: Engine, delivery: Delivery, result: BatchResult, letters: Sequence[dead_letters.DeadLetter]) -> None:
+def _note(engine: Engine, delivery: Delivery, result: BatchResult, letters: Sequence[DeadLetter]) -> None:
     if letters:
-        dead_letters.add_dead_letters(engine, letters)
+        add_dead_letters(engine, letters)
     engine.put_records("runs", {delivery.key: result.as_json()})
 
 
-def _account(context: WorkerContext, delivery: Delivery) -> tuple[BatchResult, Sequence[dead_letters.DeadLetter]]:
+def _process_or_split(context: WorkerContext, delivery: Delivery) -> tuple[BatchResult, Sequence[DeadLetter]]:
     batch = delivery.batch
     if delivery.tries < context.settings.tries:
         account = _process(context, delivery)
@@ -338,12 +337,12 @@ def _document_refusal(location: str, id_: str, reason: str) -> Refusal:
     return Refusal(location, id_, "", f"{reason}; look at it with: ibidem status --dead {id_}")
 
 
-def _letters(delivery: Delivery, refusals: Sequence[Refusal]) -> list[dead_letters.DeadLetter]:
+def _letters(delivery: Delivery, refusals: Sequence[Refusal]) -> list[DeadLetter]:
     if not refusals:
         return []
     by_place = {(place(record, delivery.where), printable_id(record)): record for record in delivery.batch.records}
     return [
-        dead_letters.DeadLetter(
+        DeadLetter(
             delivery.run,
             refusal,
             delivery.tries + 1,

@@ -28,10 +28,10 @@ from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import AGAIN, Batch, Record, most_of_message, restrict_serializers
+from ibidem_workers.batches import REDELIVERY, Batch, Record, most_of_message, restrict_serializers
 from ibidem_workers.celery_app import TASK, connect_broker, make_app, send
-from ibidem_workers.executors import COLLECTED_AFTER, STOPPED, is_alive
-from ibidem_workers.tasks import SIGN_SECONDS, WARMED, Delivery, WorkerContext, sign_and_write, time_limit
+from ibidem_workers.executors import COLLECTED_AFTER, FATAL_EXIT, is_alive
+from ibidem_workers.tasks import SIGN_SECONDS, WARM_LANGUAGE, Delivery, WorkerContext, sign_and_write, time_limit
 
 PAUSE = 1.0  # seconds before a message that met an unexpected error is put back
 
@@ -44,7 +44,7 @@ def main(parent: str = "") -> int:
         sys.stderr.write(
             "ibidem worker: the process that started this one has ended; start workers with: ibidem worker\n"
         )
-        return STOPPED
+        return FATAL_EXIT
     try:
         settings = load()
         _watch_parent(parent)
@@ -52,13 +52,13 @@ def main(parent: str = "") -> int:
         return work(settings)
     except IbidemError as error:
         sys.stderr.write(f"ibidem worker: {error}\n")
-        return STOPPED
+        return FATAL_EXIT
 
 
 def work(settings: Settings) -> int:
     """Process messages until asked to end."""
     tables = Tables(settings.tables, settings.index)
-    tables.of(WARMED)
+    tables.of(WARM_LANGUAGE)
     with suppress(Unavailable):  # Celery waits for the broker, but would retry one that refuses us forever
         connect_broker(settings)
     app = make_app(settings)
@@ -98,7 +98,7 @@ def register(app: Celery, open_context: Callable[[], WorkerContext]) -> None:
     def task(self: Task, run: str, number: int, records: list[Record]) -> None:
         """Sign and write one batch."""
         died = bool(self.request.delivery_info.get("redelivered"))
-        delivery = Delivery(run, Batch(number, records), died=died, again=bool(self.request.get(AGAIN)))
+        delivery = Delivery(run, Batch(number, records), died=died, again=bool(self.request.get(REDELIVERY)))
         try:
             sign_and_write(open_context(), delivery)
         except Unavailable as error:

@@ -24,8 +24,8 @@ import orjson
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import TableError
-from ibidem_ingest.idf.table import COUNTED, Table, write_whole
 from ibidem_ingest.idf.table import MIN_DOCUMENTS as LEAST_DOCUMENTS
+from ibidem_ingest.idf.table import OWN_WORDS, Table, write_whole
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.private import make_folder
 from ibidem_ingest.signatures import noise
@@ -123,7 +123,7 @@ def count_terms(texts: Iterable[str], language: str, origin: str) -> Table:
 
 def are_misread(documents: Sequence[Document], tables: Mapping[str, Table]) -> bool:
     """Return whether a collection of such documents looks misread, by its first ones and before they are signed."""
-    some = [each for each in add_languages(documents[:: max(1, len(documents) // SOME)]) if each.language in tables]
+    some = [each for each in add_languages(documents[:: max(1, len(documents) // SAMPLE)]) if each.language in tables]
     unknown = [len(candidates(tokens(each.text), tables[each.language])[1]) for each in some]
     misread = sum(
         noise.RUNS_OF_A_WORD * words >= noise.UNKNOWN * len(each.text)
@@ -133,7 +133,7 @@ def are_misread(documents: Sequence[Document], tables: Mapping[str, Table]) -> b
 
 
 LEAST_TEXTS, LEAST_WORDS = 300, 100_000  # texts in a language from which its words are counted, and their words
-COMMON = 1_500  # words of a list, for each of which a run of letters is in one more word before it is common
+COMMON_WORDS = 1_500  # words of a list, for each of which a run of letters is in one more word before it is common
 RUN = 3
 
 
@@ -151,11 +151,11 @@ def count_words(texts: Sequence[str], language: str) -> Table | None:
     counts = Counter(chain.from_iterable({token for token in each if is_term(token)} for each in words))
     listed = [word for word, count in counts.items() if count > 1]
     runs = Counter(chain.from_iterable(_runs_of_letters(word) for word in listed))
-    least = max(2, len(listed) // COMMON)
+    least = max(2, len(listed) // COMMON_WORDS)
     once = [word for word, count in counts.items() if count == 1]
     listed += [word for word in once if all(runs[run] >= least for run in _runs_of_letters(word))]
     rare = float(LEAST_DOCUMENTS)
-    return Table.build(language, len(texts), {word: max(rare, counts[word]) for word in listed}, COUNTED)
+    return Table.build(language, len(texts), {word: max(rare, counts[word]) for word in listed}, OWN_WORDS)
 
 
 def _runs_of_letters(word: str) -> set[str]:
@@ -169,11 +169,11 @@ _NONE = "none"
 _CODE = re.compile("[a-z]{2,3}")
 _NAME = re.compile("[0-9a-f]{16}")
 _REMEDY = "restore it from a copy, or delete it and sign the index again"
-KNOWN = 0.9  # share of the runs found that are already left out, from which the list stays as it is
+MIN_KNOWN_SHARE = 0.9  # share of the runs found that are already left out, from which the list stays as it is
 
 
-FIRST, FIRST_CHARACTERS = 1_000, 5_000_000  # documents of a new index that are looked through, and their characters
-SOME = 100  # documents whose language is detected to see which languages there are
+SAMPLE_DOCUMENTS, SAMPLE_CHARACTERS = 1_000, 5_000_000  # of a new index, which are looked through
+SAMPLE = 100  # documents whose language is detected to see which languages there are
 LOOKED_AT, LOOKED_AT_CHARACTERS = 10_000, 20_000_000  # documents of an index that are looked through, and characters
 
 
@@ -274,7 +274,7 @@ class Tables:
         tables = {each.language: self.of(each.language) for each in add_languages(documents)} if found.passages else {}
         chosen = {language: table for language, table in tables.items() if table}
         before = np.unique(np.concatenate([NO_PASSAGES, *(table.passages for table in chosen.values())]))
-        if not chosen or np.isin(found.runs, before).mean() >= KNOWN or are_misread(documents, chosen):
+        if not chosen or np.isin(found.runs, before).mean() >= MIN_KNOWN_SHARE or are_misread(documents, chosen):
             return ()
         known = {each.text: each for table in chosen.values() for each in self.passages(table)}
         left_out = [*(known | {each.text: each for each in found.passages}).values()]
@@ -291,13 +291,13 @@ class Tables:
     def look_through_first(self, items: Iterable[T], *keep: str) -> Iterator[T]:
         """Yield all items, after the first documents among them were looked through."""
         rest = iter(items)
-        first = list(first_documents(rest, FIRST, FIRST_CHARACTERS))
+        first = list(first_documents(rest, SAMPLE_DOCUMENTS, SAMPLE_CHARACTERS))
         self.look_through((item for item in first if isinstance(item, Document)), *keep)
         yield from chain(first, rest)
 
     def _count_words(self, documents: Sequence[Document], keep: Sequence[str]) -> None:
         """Count the words of languages that have no list, if some documents are in one."""
-        some = add_languages(documents[:: max(1, len(documents) // SOME)])
+        some = add_languages(documents[:: max(1, len(documents) // SAMPLE)])
         languages = {each.language for each in some if each.language not in _UNSPACED and not self.of(each.language)}
         if not any(map(_CODE.fullmatch, languages)):
             return

@@ -99,12 +99,12 @@ def write_whole(path: Path, parts: Iterable[bytes]) -> None:
 
 SCHEME = "idf2"
 
-HIGHEST = 0.8
+MAX_IDF_NORM = 0.8
 MIN_DOCUMENTS = 5
 # Origin of a table whose words are those of a collection in a language without a list of words.
-COUNTED = "words of the collection"
+OWN_WORDS = "words of the collection"
 FEW_TERMS = 20_000  # terms below which a table that is not counted so lacks many good words
-_TRIED = 1_000  # terms that are looked up at opening, to see that the file was written with the same hash
+_HASH_SAMPLE = 1_000  # terms that are looked up at opening, to see that the file was written with the same hash
 
 _MAGIC = b"ibidem-%b\n"
 _PART_TYPES = {"counts": "<f8", "slots": "<u8", "ends": "<i8", "letters": "u1"}
@@ -160,12 +160,12 @@ class Table:
     @property
     def is_poor(self) -> bool:
         """Whether many good words are not in the table."""
-        return self.size < FEW_TERMS and self.origin != COUNTED
+        return self.size < FEW_TERMS and self.origin != OWN_WORDS
 
     @cached_property
     def first_allowed(self) -> int:
         """The first rank with idf_norm of at most 0.8; rarer terms are mostly typing errors (Conrad 2003, 6.1)."""
-        return bisect_left(range(self.size), -HIGHEST, key=lambda rank: -self.idf_norm(rank))
+        return bisect_left(range(self.size), -MAX_IDF_NORM, key=lambda rank: -self.idf_norm(rank))
 
     def ranks(self, hashes: Hashes) -> Places:
         """Return the rank of each term by its `wh1`, `ABSENT` for terms outside the table."""
@@ -232,7 +232,7 @@ class Table:
     def _check(self) -> None:
         if self.name != _name(self.language, self.documents, self.counts, self.ends, self.letters):
             raise ValueError("its name does not match its contents")
-        ranks = self.ranks(self.hashes(_TRIED))
+        ranks = self.ranks(self.hashes(_HASH_SAMPLE))
         if np.count_nonzero(ranks == np.arange(ranks.size)) < 0.9 * ranks.size:
             raise ValueError("its terms are hashed by another scheme")
 

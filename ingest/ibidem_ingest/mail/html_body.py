@@ -28,7 +28,7 @@ BLOCKS = frozenset(
     | {"header", "li", "main", "ol", "p", "pre", "section", "table", "tr", "ul", "blockquote"}
 )
 PARAGRAPHS = frozenset({"p", "ul", "ol", "table", "pre", "h1", "h2", "h3", "blockquote"})
-HIDDEN = frozenset({"head", "script", "style", "title", "noscript", "template"})
+INVISIBLE_ELEMENTS = frozenset({"head", "script", "style", "title", "noscript", "template"})
 RULE = "________________________________"
 MAX_MARKS = 250
 
@@ -72,7 +72,7 @@ class _Writer:
         return f"{text}\n" if text else ""
 
     def _start(self, tag: str) -> None:
-        self.hidden += tag in HIDDEN
+        self.hidden += tag in INVISIBLE_ELEMENTS
         if tag in BLOCKS:
             self._paragraph() if tag in PARAGRAPHS else self._break()
         if tag == "blockquote":
@@ -89,7 +89,7 @@ class _Writer:
             self.line.append(" ")
 
     def _end(self, tag: str) -> None:
-        self.hidden -= tag in HIDDEN
+        self.hidden -= tag in INVISIBLE_ELEMENTS
         if tag in BLOCKS:
             self._break()
         if tag == "blockquote":

@@ -12,7 +12,7 @@ from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import Unreadable, translate_damage, translate_errors
 from ibidem_ingest.language import is_code
 from ibidem_ingest.readers.formats import Format, load_library
-from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, first_line
+from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY_REMEDY, first_line
 
 # Pdfium's marks for a hyphen at a line's end, where a word goes on, and the residue of broken fonts.
 _MARKS = str.maketrans({"\x02": None, "\ufffe": None, "\x00": None, "\r": None})
@@ -26,7 +26,7 @@ def pdf_record(path: Path, max_text: int) -> dict[str, object]:
     pdfium = load_library(Format.PDF)
     with translate_errors(), path.open("rb") as file:
         if not file.read(1):
-            raise Unreadable(EMPTY)
+            raise Unreadable(EMPTY_REMEDY)
         pdf = pdfium.PdfDocument(file)
         try:
             pages = list(_pages(pdf, max_text))
@@ -110,7 +110,7 @@ def _lines(blocks: Any, styles: Mapping[str, str]) -> Iterator[tuple[str, str]]:
 CONTAINER = "META-INF/container.xml"
 CHAPTERS = frozenset({"application/xhtml+xml", "text/html"})
 BLOCKS = "p|div|br|li|tr|h1|h2|h3|h4|h5|h6|blockquote|pre|section|td"
-DAMAGED = "it is not a valid EPUB"
+DAMAGE = "it is not a valid EPUB"
 
 
 def epub_record(path: Path, max_text: int) -> dict[str, object]:
@@ -144,10 +144,10 @@ def epub_record(path: Path, max_text: int) -> dict[str, object]:
 
 def _package(book: zipfile.ZipFile) -> str:
     if CONTAINER not in book.namelist():
-        raise Unreadable(f"{DAMAGED}: it has no {CONTAINER}; save it again, or leave it out")
+        raise Unreadable(f"{DAMAGE}: it has no {CONTAINER}; save it again, or leave it out")
     paths = _xml(_read(book, CONTAINER, 100_000)).xpath("//*[local-name()='rootfile']/@full-path")
     if not paths or paths[0] not in book.namelist():
-        raise Unreadable(f"{DAMAGED}: it lists no files; save it again, or leave it out")
+        raise Unreadable(f"{DAMAGE}: it lists no files; save it again, or leave it out")
     return str(paths[0])
 
 
@@ -188,7 +188,7 @@ def _xml(data: bytes) -> Any:
     parser = etree.XMLParser(resolve_entities=False, no_network=True, recover=True, huge_tree=False)
     root = etree.fromstring(data, parser)
     if root is None:
-        raise Unreadable(f"{DAMAGED}: its list of files is not XML; save it again, or leave it out")
+        raise Unreadable(f"{DAMAGE}: its list of files is not XML; save it again, or leave it out")
     return root
 
 

@@ -133,7 +133,7 @@ class Format(StrEnum):
     CSV = "csv"
 
 
-COMPRESSED = frozenset({".gz", ".xz", ".zst", ".bz2"})
+COMPRESSION_SUFFIXES = frozenset({".gz", ".xz", ".zst", ".bz2"})
 
 # Formats that are compressed themselves, and are not read out of a compressed file.
 PACKED = frozenset({Format.PDF, Format.DOCX, Format.EPUB})
@@ -185,10 +185,10 @@ def text_suffix(name: str) -> str:
     ('.txt', '.html', '')
     """
     path = PurePath(name.lower())
-    return PurePath(path.stem).suffix if path.suffix in COMPRESSED else path.suffix
+    return PurePath(path.stem).suffix if path.suffix in COMPRESSION_SUFFIXES else path.suffix
 
 
-EVERY = "*"  # stands for the suffixes of all files
+ALL_SUFFIXES = "*"  # stands for the suffixes of all files
 
 
 def parse_formats(value: str) -> dict[str, Format]:
@@ -200,7 +200,7 @@ def parse_formats(value: str) -> dict[str, Format]:
     formats: dict[str, Format] = {}
     for part in filter(None, map(str.strip, value.split(","))):
         suffix, is_named, name = part.rpartition("=")
-        if is_named and suffix != EVERY and PurePath(f"x{suffix}").suffix != suffix:
+        if is_named and suffix != ALL_SUFFIXES and PurePath(f"x{suffix}").suffix != suffix:
             raise UsageError(f"{short_repr(suffix)} is not a suffix", "write --format .log=text, or --format *=text")
         formats[suffix.lower()] = parse_format(name)
     return formats
@@ -318,7 +318,7 @@ class Choice:
         (<Format.HTML: 'html'>, <Format.TEXT: 'text'>)
         """
         formats = self.formats
-        return formats.get(EVERY) or formats.get(text_suffix(name)) or guess_format(name) or formats.get("")
+        return formats.get(ALL_SUFFIXES) or formats.get(text_suffix(name)) or guess_format(name) or formats.get("")
 
     @property
     def default_language(self) -> str:

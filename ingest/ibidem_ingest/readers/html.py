@@ -9,7 +9,7 @@ from typing import Any
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import Unreadable, translate_errors
 from ibidem_ingest.readers.formats import UTF_8, Decoding, Format, load_library
-from ibidem_ingest.readers.text import EMPTY, content, first_line, note_damage
+from ibidem_ingest.readers.text import EMPTY_REMEDY, content, first_line, note_damage
 
 NO_TEXT = "it contains no text besides menus and the like; leave it out, or save its content as text"
 
@@ -30,7 +30,7 @@ def html_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[s
     source, damage = _decode(content(path, max_text, decoding.encoding), decoding)
     html = _CONTROLS.sub(" ", source)
     if not html.strip():
-        raise Unreadable(EMPTY)
+        raise Unreadable(EMPTY_REMEDY)
     if "\x00" in html:
         raise Unreadable(f"a null byte at character {html.index(chr(0)):,}; it is not HTML, or damaged", "text")
     with translate_errors():

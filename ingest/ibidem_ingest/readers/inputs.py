@@ -17,8 +17,8 @@ from ibidem_ingest.errors import Refusal, Refused, Unreadable, UsageError, short
 from ibidem_ingest.mail.head import FAMILY
 from ibidem_ingest.readers.compression import open_compressed
 from ibidem_ingest.readers.formats import (
+    ALL_SUFFIXES,
     CONVERTED,
-    EVERY,
     PACKED,
     Choice,
     Format,
@@ -65,7 +65,7 @@ def check(paths: Sequence[str | Path], choice: Choice) -> None:
     """Check that every path exists and has a reader, before anything is read."""
     for argument in paths:
         if str(argument) == STANDARD_INPUT:
-            if choice.formats.get(EVERY, choice.formats.get("", Format.JSONL)) is not Format.JSONL:
+            if choice.formats.get(ALL_SUFFIXES, choice.formats.get("", Format.JSONL)) is not Format.JSONL:
                 raise UsageError("standard input is read as JSON Lines", "leave --format out, or give it as a file")
         else:
             _check_path(Path(argument), choice)

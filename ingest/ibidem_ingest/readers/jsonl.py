@@ -70,7 +70,7 @@ def _skip_blank(stream: "BufferedReader[Any]", time_limit: TimeLimit) -> int:
 # Six bytes write any character of the basic plane (\uXXXX); the rest is for its other fields.
 BYTES_A_CHARACTER = 6
 BYTES_ASIDE = 1 << 16
-EMPTY = "it is empty; leave it out, or give one JSON object per line"
+EMPTY_REMEDY = "it is empty; leave it out, or give one JSON object per line"
 
 _ID_FIRST = re.compile(rb'\s*\{\s*"id"\s*:\s*("(?:[^"\\]|\\.){0,512}"|\d{1,18})')
 
@@ -105,7 +105,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
         yield from _cut(last, outcome, location, error)
     else:
         if last is None:
-            yield Refusal(location, "", "", EMPTY)
+            yield Refusal(location, "", "", EMPTY_REMEDY)
         elif last.is_open:
             yield outcome(last)
 

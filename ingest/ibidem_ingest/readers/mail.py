@@ -16,13 +16,13 @@ from ibidem_ingest.errors import Unreadable, translate_damage
 from ibidem_ingest.mail.head import MAIL, TYPE, bare_subject, message_ids
 from ibidem_ingest.mail.html_body import html_to_text
 from ibidem_ingest.readers.formats import Format, load_library
-from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY, TimeLimit, content, first_line
+from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY_REMEDY, TimeLimit, content, first_line
 
 MAX_PARTS = 1_000  # parts of a mail that are read at most; only a malicious mail nests more
 
 MAX_HEADER = 8_192  # characters of a header field that are parsed: Python's parser takes minutes for 160,000
 
-BEGIN = b"From "  # the beginning of the line before each mail of a mailbox
+FROM_LINE = b"From "  # the beginning of the line before each mail of a mailbox
 
 _HEADER = re.compile(rb"From |[!-9;-~]+:")  # how a mail with a header begins
 _NO_HEADER = b"Content-Type: text/plain; charset=utf-8\n\n"
@@ -76,7 +76,7 @@ def mail_fields(mail: EmailMessage, parse: ParseFile | None) -> dict[str, object
     record = _head(mail)
     is_known = record["title"] or record["source"] or contents.names or _line(mail, "message-id")
     if not text.strip() and not is_known:
-        raise Unreadable(EMPTY if not mail.get_payload() else "it contains no text; leave it out", "text")
+        raise Unreadable(EMPTY_REMEDY if not mail.get_payload() else "it contains no text; leave it out", "text")
     record |= {"text": text, "title": record["title"] or first_line(text)}
     meta = dict(record["meta"]) if isinstance(record["meta"], dict) else {}
     if contents.names:
@@ -94,7 +94,7 @@ def mails(stream: BinaryIO, max_text: int, time_limit: TimeLimit) -> Iterator[by
     size, blank = 0, True
     while line := stream.readline(limit + 1):
         time_limit.check()
-        if blank and line.startswith(BEGIN):
+        if blank and line.startswith(FROM_LINE):
             if mail is not None:
                 yield _with_header(mail) if size <= limit else None
             mail, size = bytearray(), 0

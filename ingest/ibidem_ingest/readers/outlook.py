@@ -35,16 +35,16 @@ UNICODE, TEXT, BINARY, OBJECT = "001F", "001E", "0102", "000D"
 INTEGER, TIME = 0x0003, 0x0040  # types of the properties that are in the stream of all fixed ones
 
 STREAM = "__substg1.0_"
-FIXED = "__properties_version1.0"
+PROPERTIES = "__properties_version1.0"
 EPOCH = datetime(1601, 1, 1, tzinfo=UTC)
 RECIPIENTS = {1: "To", 2: "Cc"}
 # Headers that are taken as they were transported; the others describe a body that Outlook has taken apart.
-KEPT = ("from", "to", "cc", "date", "subject", "message-id", "in-reply-to", "references")
+HEADER_NAMES = ("from", "to", "cc", "date", "subject", "message-id", "in-reply-to", "references")
 
 MAX_DEPTH = 20  # mails that are attached to one another; only a malicious file nests more
 
 NO_MESSAGE = "it is not a message of Outlook; give its format with --format, or leave it out"
-CONVERT = "convert it with msgconvert (libemail-outlook-message-perl), and read the .eml"
+REMEDY = "convert it with msgconvert (libemail-outlook-message-perl), and read the .eml"
 
 
 def outlook_record(path: Path, max_text: int, parse: ParseFile | None = None) -> dict[str, object]:
@@ -67,7 +67,7 @@ def outlook_record(path: Path, max_text: int, parse: ParseFile | None = None) ->
 def _root(file: Any) -> "Storage":
     """Return the message in a compound file."""
     entries = [tuple(path) for path in file.listdir(streams=True, storages=True)]
-    if (FIXED,) not in entries:
+    if (PROPERTIES,) not in entries:
         raise Unreadable(NO_MESSAGE)
     return Storage(file, entries)
 
@@ -94,7 +94,7 @@ class Storage:
         text = self.text(BODY)
         if text.strip() or not html.strip():
             if not text.strip() and self.stream(RTF, BINARY):
-                raise Unreadable(f"it has its text only as RTF; {CONVERT}", "text")
+                raise Unreadable(f"it has its text only as RTF; {REMEDY}", "text")
             mail.set_content(text)
         else:
             mail.set_content(html, subtype="html")
@@ -108,7 +108,7 @@ class Storage:
         inner = (*self.path, f"{STREAM}{DATA:04X}{OBJECT}")
         if inner in self.entries:
             below = Storage(self.file, self.entries, inner, self.depth + 1)
-            if (*inner, FIXED) in self.entries:
+            if (*inner, PROPERTIES) in self.entries:
                 mail.add_attachment(below.mail(), filename=name or None)
             else:  # an embedded object of another program: only its name is kept
                 mail.add_attachment(b"", "application", "octet-stream", filename=name)
@@ -120,7 +120,7 @@ class Storage:
     def _headers(self) -> Mapping[str, str]:
         """Return the headers: transmitted ones first, missing ones built from the properties."""
         transported = message_from_string(self.text(HEADERS), policy=policy.compat32)
-        headers = {name.title(): str(transported[name]) for name in KEPT if transported[name]}
+        headers = {name.title(): str(transported[name]) for name in HEADER_NAMES if transported[name]}
         return {name: line for name, value in (self._made_headers() | headers).items() if (line := _line(value))}
 
     def _made_headers(self) -> dict[str, str]:
@@ -180,7 +180,7 @@ class Storage:
 
     def _fixed(self, number: int, kind: int) -> bytes:
         """Return the eight bytes of a property of fixed length; empty if it is missing."""
-        path = (*self.path, FIXED)
+        path = (*self.path, PROPERTIES)
         data = bytes(self.file.openstream(list(path)).read()) if path in self.entries else b""
         head = len(data) % 16  # 24 or 32 bytes in a message, else 8; then 16 for each property
         for at in range(head, len(data), 16):

@@ -47,7 +47,7 @@ AS_TEXT = "save it as text, or leave it out"
 GRACE = 2.0  # further seconds of a process whose parent was killed and so does not end it
 
 # Prefixes of the names of variables that the process gets.
-NEEDED = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_", "PYTHON", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
+ENVIRONMENT = ("PATH", "HOME", "TMPDIR", "TZ", "LANG", "LC_", "PYTHON", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
 
 # Bytes of a response for each character: a file has four bytes for each, and JSON up to six for one of these.
 MAX_RESPONSE = 24
@@ -139,7 +139,7 @@ class SandboxedReader:
         return b"".join(pieces)
 
     def _start(self) -> subprocess.Popen[bytes]:
-        variables = {name: value for name, value in os.environ.items() if name.startswith(NEEDED)}
+        variables = {name: value for name, value in os.environ.items() if name.startswith(ENVIRONMENT)}
         return subprocess.Popen(  # noqa: S603 - this very module
             [*self.command, str(_memory(self.max_text)), str(self.seconds + GRACE)],
             stdin=subprocess.PIPE,
@@ -197,7 +197,7 @@ def _read(line: bytes) -> bytes:
         return orjson.dumps({"why": reason, "field": "text"})
 
 
-AHEAD = 4  # results for each process that may wait for an earlier one: more would only take memory
+MAX_RESULTS = 4  # results for each process that may wait for an earlier one: more would only take memory
 
 T = TypeVar("T")
 Parse = Callable[[SandboxedReader], T]  # reads one file by the process that it is given
@@ -240,7 +240,7 @@ class SandboxPool:
         for item in items:
             queue.append(self._threads.submit(self._parse, item) if callable(item) else item)
             while queue and (
-                len(queue) >= AHEAD * self.processes or not isinstance(queue[0], Future) or queue[0].done()
+                len(queue) >= MAX_RESULTS * self.processes or not isinstance(queue[0], Future) or queue[0].done()
             ):
                 yield _result(queue.popleft())
         while queue:

@@ -11,9 +11,9 @@ from ibidem_ingest.errors import Unreadable, translate_errors
 from ibidem_ingest.mail.html_body import html_to_text
 from ibidem_ingest.readers.formats import UTF_8, Decoding, Format, load_library, open_utf8
 
-EMPTY = "it is empty; leave it out"
+EMPTY_REMEDY = "it is empty; leave it out"
 MAX_TITLE = 200
-BEGINNING = 2_000  # characters of a text in which its title is looked for
+TITLE_CHARACTERS = 2_000  # characters of a text in which its title is looked for
 
 BYTES_A_CHARACTER = 4
 
@@ -33,7 +33,7 @@ def read_text(path: Path, max_text: int, decoding: Decoding = UTF_8) -> tuple[st
         text, damage = decoding.decode(data)
     text = text.removeprefix("\ufeff")
     if not text.strip():
-        raise Unreadable(EMPTY)
+        raise Unreadable(EMPTY_REMEDY)
     return text, damage
 
 
@@ -48,7 +48,7 @@ def first_line(text: str) -> str:
     >>> first_line("\n=======\n   COMPLAINT   FOR DAMAGES\n1. Plaintiff")
     'COMPLAINT FOR DAMAGES'
     """
-    lines = text.lstrip()[:BEGINNING].splitlines()
+    lines = text.lstrip()[:TITLE_CHARACTERS].splitlines()
     line = " ".join(next((line for line in lines if any(map(str.isalnum, line))), "").split())
     return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1].rstrip()}…"
 
@@ -68,7 +68,7 @@ def content(path: Path, max_text: int, encoding: str = "") -> bytes:
     return data
 
 
-FRONT = "---"  # line before and after the front matter of a text
+FRONT_MATTER = "---"  # line before and after the front matter of a text
 
 FRONT_LINES = 200
 
@@ -80,7 +80,7 @@ def markdown_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> di
         blocks = markdown_blocks(strip_front(source))
     text = "\n\n".join(text for _, text in blocks).strip()
     if not text:
-        raise Unreadable(EMPTY)
+        raise Unreadable(EMPTY_REMEDY)
     heading = next((text for kind, text in blocks if kind == "heading" and first_line(text)), "")
     return {"text": text, "title": first_line(heading) or first_line(text), **note_damage(damage)}
 
@@ -97,9 +97,9 @@ def strip_front(source: str) -> str:
     'We the People'
     """
     lines = source.split("\n", FRONT_LINES)
-    if lines[0].rstrip() != FRONT or FRONT not in (end := [line.rstrip() for line in lines[1:]]):
+    if lines[0].rstrip() != FRONT_MATTER or FRONT_MATTER not in (end := [line.rstrip() for line in lines[1:]]):
         return source
-    return "\n".join(lines[end.index(FRONT) + 2 :])
+    return "\n".join(lines[end.index(FRONT_MATTER) + 2 :])
 
 
 def _blocks(tokens: list[Any]) -> Iterator[tuple[str, str]]:
@@ -162,7 +162,7 @@ class TimeLimit:
             )
 
 
-ESCAPED = 3  # times that exports escape a text, at most
+MAX_UNESCAPES = 3  # times that exports escape a text, at most
 
 
 def strip_markup(text: str, format_: str) -> str:
@@ -182,7 +182,7 @@ def strip_markup(text: str, format_: str) -> str:
 
 def _strip_html(page: str) -> str:
     seen = html_to_text(page, quote="").strip()
-    for _ in range(ESCAPED):  # entities that are left were meant to be read
+    for _ in range(MAX_UNESCAPES):  # entities that are left were meant to be read
         seen = unescape(seen)
     return seen
 

@@ -76,7 +76,7 @@ def _digest(words: bytes, title: str, signs: bytes, mail: str) -> bytes:
     return blake2b(data, digest_size=SIZE).digest()
 
 
-SHORT = 20  # tokens from which on a text needs no title
+MIN_UNTITLED_TOKENS = 20  # tokens from which on a text needs no title
 
 
 def counts_title(words: Sequence[str], title: str, signs: str = "") -> bool:
@@ -89,7 +89,7 @@ def counts_title(words: Sequence[str], title: str, signs: str = "") -> bool:
     >>> counts_title(["blah"] * 20, "m 1")
     False
     """
-    short = 0 < len(words) + sum(map(signs.count, THOUSANDS_MARKS)) < SHORT
+    short = 0 < len(words) + sum(map(signs.count, THOUSANDS_MARKS)) < MIN_UNTITLED_TOKENS
     return bool(title) and short and not f"{' '.join(words)} ".startswith(f"{title} ")
 
 
@@ -101,6 +101,6 @@ def sign_titles(
     if any(titles):
         signed = [each.decode() for each in TokenBatch.tokenize(titles).join_tokens()]
     return signed, [
-        bool(title) and length < SHORT and counts_title(text.decode().split(), title, sign.decode())
+        bool(title) and length < MIN_UNTITLED_TOKENS and counts_title(text.decode().split(), title, sign.decode())
         for text, sign, length, title in zip(words, signs, lengths, signed, strict=True)
     ]

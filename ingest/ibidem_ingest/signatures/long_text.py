@@ -39,7 +39,7 @@ _KINDS = ("<u2", "<u8", "<u4", "<u4", "<u4")
 _PART_BYTES = 2 * pages.SLOTS + 8 + 4 + 4
 
 Parts = Literal["pages", "chunks"]
-LongClue = Literal["profiles", "page_bands", "sampled"]
+LongField = Literal["profiles", "page_bands", "sampled"]
 Counts = NDArray[np.uint32]
 
 
@@ -119,14 +119,14 @@ class LongSignatures:
             UniqueWords(unique, bool(flags & ALPHABETICAL)),
         )
 
-    def clues(self) -> dict[LongClue, list[str]]:
+    def lookup_keys(self) -> dict[LongField, list[str]]:
         """Return the distinct look-up values of the text, in order."""
-        clues: dict[LongClue, list[str]] = {
+        keys: dict[LongField, list[str]] = {
             "profiles": distinct("p", self.profiles[self.profiles != 0]),
             "page_bands": distinct("q", pages.band_keys(self.sketches[self.has_signatures])),
             "sampled": distinct("s", self.words.sample_keys()),
         }
-        return {clue: values for clue, values in clues.items() if values}
+        return {lookup_field: values for lookup_field, values in keys.items() if values}
 
 
 @dataclass(frozen=True, eq=False, slots=True)

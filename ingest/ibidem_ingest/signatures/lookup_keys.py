@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
+from ibidem_ingest.signatures.long_text import LongField, LongSignatures
 from ibidem_ingest.signatures.minhash import BAND_ROWS
 from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
@@ -36,7 +36,7 @@ LookupField = Literal[
     "sampled",
 ]
 # Further kinds of keys of long texts, all from their long signatures.
-LONG_CLUES: tuple[LongClue, ...] = get_args(LongClue)
+LONG_FIELDS: tuple[LongField, ...] = get_args(LongField)
 
 
 _NONE = bytes(8)
@@ -45,7 +45,7 @@ _CONTENT_AT = 26  # where the content hash is in a packed value, and the fingerp
 
 _BANDS = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
 
-_PAIRS = np.arange(noise.FIRST.size, dtype=np.uint64) << np.uint64(16)
+_PAIRS = np.arange(noise.FIRST_SLOTS.size, dtype=np.uint64) << np.uint64(16)
 
 
 def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
@@ -117,7 +117,9 @@ def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hash
     run = slots[:, noise.SLOTS]
     table = np.where(run == noise.DENSE_RUN, np.uint64(0), idf)
     tables = table << np.uint64(32) | run << np.uint64(24)
-    values: Hashes = slots[:, noise.FIRST] | slots[:, noise.SECOND] << np.uint64(8) | _PAIRS | tables[:, None]
+    values: Hashes = (
+        slots[:, noise.FIRST_SLOTS] | slots[:, noise.SECOND_SLOTS] << np.uint64(8) | _PAIRS | tables[:, None]
+    )
     return values
 
 
@@ -156,9 +158,9 @@ def shared_runs(keys: Sequence[str], marks: str) -> list[str]:
     return [mark + key[1:] for key in keys for mark in marks]
 
 
-def long_clues(signatures: LongSignatures | None) -> dict[LookupField, list[str]]:
+def long_keys(signatures: LongSignatures | None) -> dict[LookupField, list[str]]:
     """Return the look-up values of a long text; empty for a short text."""
     if signatures is None:
         return {}
-    clues = signatures.clues()
-    return {clue: clues[clue] for clue in LONG_CLUES if clue in clues}
+    keys = signatures.lookup_keys()
+    return {lookup_field: keys[lookup_field] for lookup_field in LONG_FIELDS if lookup_field in keys}

@@ -52,16 +52,17 @@ DENSE_RUN = 3  # characters in a run of a dense text
 A, M1, M2 = 0x9E3779B1, 0x85EBCA6B, 0xC2B2AE35
 ROUNDS = 8
 # How far the second and third slot of a band are from its first, round about: two bands share at most one slot.
-APART = (5, 17)
+SLOT_OFFSETS = (5, 17)
 
-FIRST = np.arange(0, SLOTS, 2)
-SECOND = (FIRST + APART[0]) % SLOTS  # the slots of the 32 pairs that are look-up keys: each slot is in one
+FIRST_SLOTS = np.arange(0, SLOTS, 2)
+# The slots of the 32 pairs that are look-up keys: each slot is in one.
+SECOND_SLOTS = (FIRST_SLOTS + SLOT_OFFSETS[0]) % SLOTS
 
 # What share of the unknown words asked for is asked for of bigrams: a misread letter often makes one that is known.
 UNKNOWN_BIGRAMS = 0.5
 
 # The least share of unknown words, one of them in so many runs as a word has, of a text that may have been misread.
-NOISY = 0.02
+MIN_NOISE = 0.02
 # The same of one that looks misread on its own, so that it can be told in clean text, and of pairs of letters.
 MISREAD, MISREAD_DENSE = 0.15, 0.35
 # The same of one that looks misread among others, the share of such texts in a misread collection, and the fewest texts
@@ -71,7 +72,7 @@ UNKNOWN, UNKNOWN_DENSE, MISREAD_SHARE, MIN_DOCUMENTS = 0.10, 0.35, 0.08, 200
 # Runs that are lost, about, with a word that differs, and with a pair of letters in a dense text.
 RUNS_OF_A_WORD, RUNS_OF_A_BIGRAM = 7.0, 1.5
 
-POOR = 0x80  # the mark of a block that was made with a table that lacks many good words
+POOR_TABLE = 0x80  # the mark of a block that was made with a table that lacks many good words
 
 CHANCE = 1 / 256
 NONE = b""
@@ -92,7 +93,7 @@ class Noise(NamedTuple):
     """A parsed noise block."""
 
     slots: bytes  # 64 slots of the runs of characters
-    run: int  # characters in a run, and `POOR`; 0 when the block says nothing
+    run: int  # characters in a run, and `POOR_TABLE`; 0 when the block says nothing
     runs: float  # about how many runs the text has
     unknown: int  # distinct terms that are in no idf table
     terms: bytes  # 8 slots of these; zeros where there are none
@@ -100,7 +101,7 @@ class Noise(NamedTuple):
     @property
     def poor(self) -> bool:
         """Whether the idf table has few terms."""
-        return self.run >= POOR
+        return self.run >= POOR_TABLE
 
     @property
     def dense(self) -> bool:
@@ -135,7 +136,7 @@ def sign(tokens: Sequence[str], table: Table | None) -> bytes:
     if run == DENSE_RUN or table is None:
         unknown, poor = bigrams.unknown(tokens), 0
     else:
-        unknown, poor = candidates(tokens, table)[1], POOR * table.is_poor
+        unknown, poor = candidates(tokens, table)[1], POOR_TABLE * table.is_poor
     hashes = _run_hashes(letters, run)
     runs = min(0xFF, round(8 * log2(len(hashes))))
     return (
@@ -202,7 +203,7 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Tab
     slots, run, letters = loops.compiled().noise(batch.buffer, batch.starts, batch.ends, batch.offsets, SLOTS)
     dense = run == DENSE_RUN
     if rarest and table:
-        poor = np.where(dense, 0, POOR * table.is_poor)
+        poor = np.where(dense, 0, POOR_TABLE * table.is_poor)
         _fill(blocks, rarest.unknown_terms, rarest.strange_offsets)
     else:
         run, poor = np.where(dense, run, 0), np.zeros_like(run)
@@ -234,7 +235,7 @@ def rows(blocks: Blocks) -> list[bytes]:
 def shares_keys(a: bytes, b: bytes, pairs: int) -> bool:
     """Return whether two texts share candidate keys: in a window, and in an index."""
     equal = [left == right for left, right in zip(a, b, strict=True)]
-    second, third = APART
+    second, third = SLOT_OFFSETS
     slot_pairs = [equal[at] and equal[(at + second) % SLOTS] for at in range(SLOTS)]
     return sum(slot_pairs[::2]) >= pairs and any(slot_pairs[at] and equal[(at + third) % SLOTS] for at in range(SLOTS))
 

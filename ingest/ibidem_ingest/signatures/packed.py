@@ -49,7 +49,7 @@ NOISE_BLOCK = BLOCK.pack(ord("n"), 1, NOISE_BYTES)  # what a noise block begins 
 
 _LENGTH = struct.Struct("<H")
 _SLOTS = struct.Struct(f"<B{SLOTS}H")
-_FILLING = (0,) * SKETCH
+_PADDING = (0,) * SKETCH
 _FIELDS = frozenset(("title", "date", "source", "url", "language"))
 
 
@@ -113,7 +113,7 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
         hash_value(signatures.title.encode()),
         signatures.numbers,
         *signatures.number_sketch,
-        *_FILLING[len(signatures.number_sketch) :],
+        *_PADDING[len(signatures.number_sketch) :],
     )
     terms = _three_bytes(signatures.terms)
     slots = _SLOTS.pack(SLOTS, *signatures.slots) if signatures.slots else b"\0"

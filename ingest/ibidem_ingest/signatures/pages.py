@@ -21,7 +21,7 @@ BANDS = SLOTS // BAND_ROWS
 MIN_TOKENS = 10
 MAX_TOKENS = 1 << 20  # tokens that are signed at once, or one page: bounds the memory for long texts
 
-MATCHING = 4  # equal slots, of 34, from which two pages match
+MIN_EQUAL_SLOTS = 4  # equal slots, of 34, from which two pages match
 
 Sketches = NDArray[np.uint16]
 Profiles = NDArray[np.uint64]

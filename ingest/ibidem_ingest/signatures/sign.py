@@ -108,7 +108,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     fingerprints = fingerprint.sign(words, table) if table else fingerprint.NONE
     features = feature_set.sign(words, table) if table else feature_set.NONE
     title = " ".join(tokens(document.title)) if document.title else ""
-    is_titled = content.counts_title(written[: content.SHORT], title, signs)
+    is_titled = content.counts_title(written[: content.MIN_UNTITLED_TOKENS], title, signs)
     return Signatures(
         length=len(words),
         shingles=len(set(hashes)),

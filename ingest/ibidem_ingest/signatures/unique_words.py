@@ -32,9 +32,9 @@ CS = 0.12
 MIN_ALIGNED = 100  # the shortest common subsequence for which `cs` counts
 
 MIN_WORDS = 100
-ALPHABETICAL = 0.9  # share of neighbours in alphabetical order from which a sequence is set aside
+MAX_ALPHABETICAL = 0.9  # share of neighbours in alphabetical order from which a sequence is set aside
 
-SAMPLED = 64  # about so many neighbouring pairs are kept for look-up
+SAMPLE_PAIRS = 64  # about so many neighbouring pairs are kept for look-up
 
 STEPS = 6  # of a fixed-point iteration whose error falls to a tenth at each
 
@@ -72,7 +72,7 @@ class UniqueWords:
         pairs = self.words[:-1].astype(np.uint64) << np.uint64(32) | self.words[1:]
         pairs *= np.uint64(C2)
         pairs ^= pairs >> np.uint64(32)
-        step = 1 << max(0, (self.words.size // SAMPLED).bit_length() - 1)
+        step = 1 << max(0, (self.words.size // SAMPLE_PAIRS).bit_length() - 1)
         return np.unique(pairs[pairs & np.uint64(step - 1) == 0])
 
 
@@ -104,7 +104,9 @@ def sign(tokens: Sequence[str]) -> UniqueWords:
         return NONE
     leading = [token.encode()[:8] for token in words]
     rising = sum(a <= b for a, b in pairwise(leading))
-    return UniqueWords(np.array([wh1(each) >> 32 for each in words], np.uint32), rising >= ALPHABETICAL * len(words))
+    return UniqueWords(
+        np.array([wh1(each) >> 32 for each in words], np.uint32), rising >= MAX_ALPHABETICAL * len(words)
+    )
 
 
 def places(tokens: Sequence[str]) -> Places:
@@ -129,7 +131,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[list[UniqueWords]
             results.append(NONE)
             places.append(np.zeros(0, np.int64))
             continue
-        is_alphabetical = np.count_nonzero(rising[start + 1 : end]) >= ALPHABETICAL * (end - start)
+        is_alphabetical = np.count_nonzero(rising[start + 1 : end]) >= MAX_ALPHABETICAL * (end - start)
         results.append(UniqueWords(words[start:end], bool(is_alphabetical)))
         places.append(first[start:end])
     return results, places

@@ -72,9 +72,9 @@ LATIN = {
 }
 DIGITS = range(0x0660, 0x1FC00)  # where decimal digits beyond ASCII are
 
-KEPT = frozenset("йўї")
+EXCEPTIONS = frozenset("йўї")
 # Where the letters are whose marks go: Latin, Greek and Cyrillic; from one up to another.
-DECOMPOSED = ((0x00C0, 0x0590), (0x1E00, 0x2000))
+DECOMPOSITION_RANGES = ((0x00C0, 0x0590), (0x1E00, 0x2000))
 
 
 @cache
@@ -83,9 +83,9 @@ def folds() -> dict[int, str]:
     marks = {point: "" for first, end in MARKS for point in range(first, end)}
     letters = {
         point: folded
-        for first, end in DECOMPOSED
+        for first, end in DECOMPOSITION_RANGES
         for point in range(first, end)
-        if chr(point) not in KEPT and (folded := _without_marks(chr(point), marks)) != chr(point)
+        if chr(point) not in EXCEPTIONS and (folded := _without_marks(chr(point), marks)) != chr(point)
     }
     digits = {
         point: str(unicodedata.decimal(chr(point))) for point in DIGITS if unicodedata.category(chr(point)) == "Nd"

@@ -23,8 +23,8 @@ from ibidem_ingest.text.word_hash import SHINGLE, Hashes, Places, Shingles, toke
 MIN_DOCUMENTS = 3
 MIN_RUNS = 16  # frequent runs in a row, which are twenty words
 MIN_OWN, MIN_SHARE, MUCH = 15, 0.1, 0.25
-MANY = 1 / 3  # share of a source's documents where little of each is new
-LOWEST = 8  # runs of a document's own words that are compared
+SPARSE_SHARE = 1 / 3  # share of a source's documents where little of each is new
+SKETCH_RUNS = 8  # runs of a document's own words that are compared
 MIN_LEFT = 5  # a document of which fewer words are left than this is signed whole
 SHOWN_WORDS = 12
 
@@ -66,7 +66,7 @@ def find_passages(documents: Sequence[Document]) -> SharedPassages:
     names, source = np.unique([each.source for each in documents], return_inverse=True)
     runs, of = Shingles.hash(batch.hashes, batch.offsets).hashes, batch.documents
     least = np.maximum(MIN_DOCUMENTS, np.sqrt(np.bincount(source)))[source]
-    many = np.maximum(least, MANY * np.bincount(source)[source])
+    many = np.maximum(least, SPARSE_SHARE * np.bincount(source)[source])
     holders = _Holders.count(runs ^ source[of].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15), of)
     frequent = holders.counts.take(holders.place) >= least[of]
     own = ~stretches(frequent, batch.offsets)
@@ -132,7 +132,7 @@ def _new_documents(runs: Hashes, of: Places, own: Flags, documents: int) -> Flag
     run, document = runs[own][order], of[own][order]
     first = np.append(True, (run[1:] != run[:-1]) | (document[1:] != document[:-1]))[: run.size]
     run, document = run[first], document[first]
-    lowest = np.arange(run.size) - np.searchsorted(document, document) < LOWEST
+    lowest = np.arange(run.size) - np.searchsorted(document, document) < SKETCH_RUNS
     run, document = run[lowest], document[lowest]
     _, earliest, place = np.unique(run, return_index=True, return_inverse=True)
     is_new = np.bincount(document, minlength=documents) > 0

@@ -76,7 +76,7 @@ def shapes() -> NDArray[np.uint8]:
     return table
 
 
-WIDEST = 18  # characters that normalising makes of one at most: U+FDFA is a whole sentence
+MAX_EXPANSION = 18  # characters that normalising makes of one at most: U+FDFA is a whole sentence
 
 
 def normal_length(text: str) -> int:

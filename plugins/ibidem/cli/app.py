@@ -35,7 +35,7 @@ from ibidem_core.side_packages import registered
 from ibidem_ingest import distribution
 from ibidem_ingest.errors import IbidemError, Refused, UsageError
 
-BEGAN = time.monotonic()  # when the command began, for the time that it says it took
+START = time.monotonic()  # when the command began, for the time that it says it took
 
 Arguments = ParamSpec("Arguments")
 Answer = TypeVar("Answer")

@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.filesize import decimal
 from rich.text import Text
 
-from ibidem.cli.app import BEGAN, SOME_REFUSED
+from ibidem.cli.app import SOME_REFUSED, START
 from ibidem.cli.console import (
     Indented,
     Json,
@@ -43,7 +43,7 @@ from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_
 from ibidem_workers.backfill.run import CheckResult, backfill_in_place, check
 from ibidem_workers.runs import summary
 
-SHOWN = 20
+MAX_CHANGES = 20
 
 
 Into = Annotated[str, typer.Option(metavar="NAME", help="Sign into a new index that replaces this one.")]
@@ -113,7 +113,7 @@ def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
     """Print the outcomes of the documents; exit with 3 if some were refused."""
     with engine_context(settings) as engine:
         run_summary = summary(engine, name)
-    run_summary["took_s"] = round(time.monotonic() - BEGAN, 3)
+    run_summary["took_s"] = round(time.monotonic() - START, 3)
     if as_json:
         print_json(run_summary)
     else:
@@ -172,10 +172,10 @@ def describe_comparison(result: CheckResult) -> Iterator[Indented]:
     for meaning, count in counts.items():
         if count or meaning.endswith("read"):
             yield Indented(Text(f"{count:>{width},}  {meaning}"), 0)
-    for index, name in result.first_changed[:SHOWN]:
+    for index, name in result.first_changed[:MAX_CHANGES]:
         yield Indented(Text(sanitize(f"{name} in {index}")), 2)
-    if result.changed > SHOWN:
-        yield Indented(Text(f"… {result.changed - SHOWN:,} more: --json lists them"), 2)
+    if result.changed > MAX_CHANGES:
+        yield Indented(Text(f"… {result.changed - MAX_CHANGES:,} more: --json lists them"), 2)
 
 
 def show_dry_run(settings: Settings, *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
 from ibidem.cli.console import (
-    NARROWEST,
+    MIN_WIDTH,
     Indented,
     Json,
     Preset,
@@ -44,11 +44,11 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
 from ibidem_ingest.text.passages import SharedPassage
 
-SHOWN = 10  # passages that are shown, the longest
+MAX_PASSAGES = 10  # passages that are shown, the longest
 
 GUTTER = 3  # blanks between the two columns
 
-OPENING = 60  # words of a passage that are shown
+EXCERPT_WORDS = 60  # words of a passage that are shown
 
 
 def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
@@ -57,7 +57,7 @@ def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
     if not words:
         yield Text("They share no passage of eight words.")
         return
-    suffix = f"; the longest {SHOWN}" if len(comparison.passages) > SHOWN else ""
+    suffix = f"; the longest {MAX_PASSAGES}" if len(comparison.passages) > MAX_PASSAGES else ""
     yield Text(
         f"They share {format_count(words, 'word')} in {format_count(len(comparison.passages), 'passage')}{suffix}:"
     )
@@ -65,7 +65,7 @@ def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
         PageNumbers.read(comparison.a.text, comparison.words_a),
         PageNumbers.read(comparison.b.text, comparison.words_b),
     )
-    longest = sorted(comparison.passages, key=lambda passage: -passage.words)[:SHOWN]
+    longest = sorted(comparison.passages, key=lambda passage: -passage.words)[:MAX_PASSAGES]
     for passage in sorted(longest, key=lambda passage: passage.a):
         yield Text()
         yield from passage_columns(passage, comparison, pages)
@@ -79,7 +79,7 @@ class Columns:
     right: Text  # the document on the right
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        width = max(NARROWEST, (options.max_width - GUTTER) // 2)
+        width = max(MIN_WIDTH, (options.max_width - GUTTER) // 2)
         for left, right in zip_longest(self.left.wrap(console, width), self.right.wrap(console, width)):
             line = (left or Text()).copy()
             line.rstrip()
@@ -111,7 +111,7 @@ def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: Pag
 
 
 def first_blocks(passage: Iterator[Block]) -> Iterator[Block]:
-    room = OPENING
+    room = EXCERPT_WORDS
     for block in passage:
         yield Block(block.is_equal, cut(block.a, room), cut(block.b, room))
         room -= max(block.a[1] - block.a[0], block.b[1] - block.b[0])
@@ -140,17 +140,17 @@ def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]
     return line
 
 
-WIDEST: Level = "partial"  # the level at which a pair is compared
+WIDEST_LEVEL: Level = "partial"  # at which a pair is compared
 
-READABLE = 0.5  # share of one of the texts that is in the other, from which their differences can be read
+MIN_SHARE = 0.5  # share of one of the texts that is in the other, from which their differences can be read
 
-RIGHT = "compare two ids or two files"
+REMEDY = "compare two ids or two files"
 
 
 def run(
     a: Annotated[str, typer.Argument(metavar="A", help="An id, or a file with one document.", show_default=False)],
     b: Annotated[str, typer.Argument(metavar="B", help="Another id or file.", show_default=False)],
-    level: Annotated[str | None, parameter(PAIR_LEVEL, "--level", "LEVEL", default=WIDEST)] = None,
+    level: Annotated[str | None, parameter(PAIR_LEVEL, "--level", "LEVEL", default=WIDEST_LEVEL)] = None,
     preset: Preset = None,
     format_: FormatName = "",
     as_ids: Annotated[bool, typer.Option("--id", help="A and B are ids, also where files have these names.")] = False,
@@ -159,7 +159,7 @@ def run(
     """Compare two documents: every signal, and the text they share."""
     if as_ids and format_:
         raise UsageError("--id and --format cannot be combined", "--format reads files: give one of the two")
-    policy = pair_policy(figures(level, None, preset), WIDEST, presets_for(preset))
+    policy = pair_policy(figures(level, None, preset), WIDEST_LEVEL, presets_for(preset))
     settings = load()
     choice = None if as_ids else Choice(format_, language=DETECT)
     left, right, decision = documents(a, b, settings, choice)
@@ -180,7 +180,7 @@ def documents(a: str, b: str, settings: Settings, choice: Choice | None) -> tupl
         check_distinct(engine, settings.distinct)
         # A file beside an id is read last: it is the other one that is neither.
         found = {
-            name: read_document(engine, name, RIGHT) for name in sorted((a, b), key=lambda name: Path(name).is_file())
+            name: read_document(engine, name, REMEDY) for name in sorted((a, b), key=lambda name: Path(name).is_file())
         }
         return found[a], found[b], read_decision(engine, a, b)
 
@@ -212,7 +212,7 @@ def report(comparison: Comparison) -> Iterator[RenderableType]:
 def readable(comparison: Comparison) -> bool:
     """Return whether the texts are similar enough for a readable diff."""
     shares = comparison.signals["overlap"]
-    return max(float(str(shares[side])) for side in ("a", "b")) >= READABLE
+    return max(float(str(shares[side])) for side in ("a", "b")) >= MIN_SHARE
 
 
 def heading(letter: str, document: Document) -> Indented:

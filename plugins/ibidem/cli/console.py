@@ -195,7 +195,7 @@ def _progress(title: str, *extra_columns: ProgressColumn) -> Iterator[Advance]:
         yield lambda count, total: progress.update(task, completed=count, total=total)
 
 
-NARROWEST = 20
+MIN_WIDTH = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ class Indented:
     head: str = ""  # text to the left of its first line, at most as wide as that; a number or a sign
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        width = max(NARROWEST, options.max_width - self.columns)
+        width = max(MIN_WIDTH, options.max_width - self.columns)
         lines = self.text.wrap(console, width, no_wrap=self.text.no_wrap, overflow=self.text.overflow)
         head = self.head
         for line in lines:

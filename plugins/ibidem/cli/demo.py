@@ -25,7 +25,7 @@ from ibidem_ingest.document import Document
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import Progress, summary
 
-NAMED = re.compile(r"(licen[cs]e|copying|notice)[^/]*", re.IGNORECASE)
+LICENCE_NAME = re.compile(r"(licen[cs]e|copying|notice)[^/]*", re.IGNORECASE)
 DEBIAN = Path("/usr/share/doc")
 MAX_BYTES = 1_000_000
 
@@ -59,7 +59,7 @@ def licence_files(package: Distribution) -> list[tuple[str, Path]]:
     return sorted(
         ("/".join(part for part in file.parts[1:] if part != "licenses"), Path(str(file.locate())).resolve())
         for file in metadata_files
-        if NAMED.fullmatch(file.name)
+        if LICENCE_NAME.fullmatch(file.name)
     )
 
 
@@ -89,7 +89,7 @@ def read_text_file(path: Path) -> str | None:
 FOLDER = Path(".ibidem/demo")
 QUERY = '"limitation of liability"'
 SIZE = 5
-SHOWN = 3
+MAX_PER_GROUP = 3
 MAX_DOCUMENTS = 2_000
 
 Response = Mapping[str, Any]
@@ -121,7 +121,7 @@ def demonstrate(
     run = ingest_documents(islice(licences(), MAX_DOCUMENTS) if texts is None else texts, settings, report=report)
     engine = open_engine(settings.address, settings.index)
     try:
-        request = parse_request({"dedupe": "indent", "dedupe_max_per_group": SHOWN, "dedupe_explain": True})
+        request = parse_request({"dedupe": "indent", "dedupe_max_per_group": MAX_PER_GROUP, "dedupe_explain": True})
         response = search_index(engine, parse_query(QUERY), request, 1, SIZE)
         return Demonstration(settings, summary(engine, run), response)
     finally:

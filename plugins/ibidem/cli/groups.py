@@ -155,7 +155,7 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
         f"{format_count(figures['groups'], 'group')} (level {figures['level']}){unsigned}"
     )
     if figures["capped"]:
-        counts = ", ".join(f"{count:,} {clue}" for clue, count in figures["capped"].items())
+        counts = ", ".join(f"{count:,} {name}" for name, count in figures["capped"].items())
         yield Text(f"Values shared by over {MAX_TEXTS_PER_KEY} long texts were skipped as forms: {counts}", "account")
     if figures["crowded"]:
         yield Text(

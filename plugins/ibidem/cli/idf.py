@@ -36,7 +36,7 @@ Paths = Annotated[
         metavar="PATH…", help="Files with documents; default: the documents of the index.", show_default=False
     ),
 ]
-RAREST = 10  # so many of a table's rarest allowed terms are shown
+RAREST_TERMS = 10  # so many of a table's rarest allowed terms are shown
 
 
 @app.command()
@@ -117,7 +117,7 @@ def line(table: Table) -> str:
 def show_table(table: Table, *, as_json: bool) -> None:
     """Show one idf table with the rarest terms that count."""
     first = min(table.first_allowed, table.size)
-    rarest = [table.term(rank) for rank in range(first, min(first + RAREST, table.size))]
+    rarest = [table.term(rank) for rank in range(first, min(first + RAREST_TERMS, table.size))]
     if as_json:
         print_json(table_facts(table) | {"too_rare": first, "rarest": rarest})
         return

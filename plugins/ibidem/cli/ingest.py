@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 import typer
 from rich.text import Text
 
-from ibidem.cli.app import BEGAN, SOME_REFUSED
+from ibidem.cli.app import SOME_REFUSED, START
 from ibidem.cli.console import Json, engine_context, messages, print_json, rated_bar, results, sanitize
 from ibidem.cli.delete import confirm
 from ibidem.cli.status import name_few, show_summary, update_bar
@@ -111,7 +111,7 @@ def run(
     result = ingest_with_bar(IngestRequest(paths, choice, note), settings, wait=wait)
     if sync:
         result |= synchronize(paths, settings, seen, is_deletion=yes, is_sure=sync_all)
-    result["took_s"] = round(time.monotonic() - BEGAN, 3)
+    result["took_s"] = round(time.monotonic() - START, 3)
     show(result, as_json=as_json)
     is_empty = not result["read"] and not result["pending"]
     if is_empty:

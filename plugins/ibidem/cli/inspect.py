@@ -34,7 +34,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.formats import DETECT, Choice
 
 COLUMNS = 20
-SHOWN = 50  # duplicates that are printed; `--json` has all
+MAX_DUPLICATES = 50  # duplicates that are printed; `--json` has all
 
 # The signatures that are shown, and what their counts count.
 SIGNATURES = {
@@ -128,9 +128,9 @@ def report(inspection: Inspection) -> Iterator[RenderableType]:
         if (value := inspection.signatures.get(name)) is not None:
             yield Indented(Text(f"{value}  {meaning}" if isinstance(value, int | float) else str(value)), COLUMNS, name)
     yield Text()
-    for duplicate in inspection.duplicates[:SHOWN]:
+    for duplicate in inspection.duplicates[:MAX_DUPLICATES]:
         yield from lines(duplicate, sanitize(inspection.title or inspection.id))
-    if remainder := len(inspection.duplicates[SHOWN:]):
+    if remainder := len(inspection.duplicates[MAX_DUPLICATES:]):
         yield Text(f"+ {format_count(remainder, 'more duplicate')}; --json shows them", "account")
     yield Text()
     yield Text(format_count(len(inspection.duplicates), "duplicate"), "account")

@@ -10,7 +10,7 @@ import typer
 from rich.text import Text
 
 from ibidem.cli import console
-from ibidem.cli.app import BEGAN
+from ibidem.cli.app import START
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import load
 from ibidem_core.side_packages import need_hook
@@ -171,5 +171,5 @@ def run_regroup(
         settle(engine, everything=everything, policy=policy, report=console.add_up(advance))
     counts = engine.groups().counts()
     joins = counts.documents - counts.groups if everything else max(0, old_counts.groups - counts.groups)
-    took = round(time.monotonic() - BEGAN, 3)
+    took = round(time.monotonic() - START, 3)
     return {"documents": counts.documents, "groups": counts.groups, "joined": joins, "took_s": took}

@@ -46,10 +46,10 @@ from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
 
-ASK = ", shown with --max-per-group"
+MORE_REMEDY = ", shown with --max-per-group"
 LATE_SHOWN = 10
 
-DEEPEST = 10  # steps to which an answer to an answer is indented
+MAX_INDENT = 10  # steps to which an answer to an answer is indented
 
 
 def show(response: Response, console: Console, first: int = 1) -> None:
@@ -70,7 +70,7 @@ def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterato
         if hidden_count := group.hidden:
             has_duplicates = bool(group.duplicates)
             remainder = (
-                f"{format_count(hidden_count, f'more {group.noun}')}{ASK}"
+                f"{format_count(hidden_count, f'more {group.noun}')}{MORE_REMEDY}"
                 if has_duplicates
                 else format_count(hidden_count, group.noun)
             )
@@ -91,7 +91,7 @@ def lead_lines(entry: Entry, number: int, *, styled: bool) -> Iterator[Renderabl
 
 def duplicate(entry: Entry) -> Iterator[RenderableType]:
     """Yield the lines of a duplicate: title, date and source, level and reason, differing words."""
-    width = 4 + 2 * min(max(entry.depth, 1), DEEPEST)
+    width = 4 + 2 * min(max(entry.depth, 1), MAX_INDENT)
     yield Indented(one_line(Text(sanitize(entry.title))), width, f"{' ' * (width - 2)}└")
     yield Indented(Text(facts_line(entry), "about"), width)
     yield Indented(Text.assemble((entry.level, "level"), sanitize(entry.evidence_with_lead)), width)
@@ -117,7 +117,7 @@ def late_lines(stats: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text()
 
 
-ADVANCED = "Advanced options"
+ADVANCED_PANEL = "Advanced options"
 
 Words = Annotated[
     list[str] | None,
@@ -130,16 +130,16 @@ Words = Annotated[
 Mode = Annotated[str | None, parameter("dedupe", "--dedupe", "MODE")]
 Sort = Annotated[str, typer.Option(metavar="|".join(get_args(Order)), help="Order of the results.")]
 Level = Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")]
-Similarity = Annotated[str | None, parameter("dedupe_similarity", "--similarity", "PERCENT", panel=ADVANCED)]
-Preset = Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME", panel=ADVANCED)]
-WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS", panel=ADVANCED)]
-Keep = Annotated[str | None, parameter("dedupe_keep", "--keep", "WHICH", panel=ADVANCED)]
-Scope = Annotated[str | None, parameter("dedupe_scope", "--scope", "SCOPE", panel=ADVANCED)]
-By = Annotated[str | None, parameter("dedupe_by", "--by", "WAY", panel=ADVANCED)]
-Window = Annotated[str | None, parameter("dedupe_window", "--window", "N", panel=ADVANCED)]
-MaxPerGroup = Annotated[str | None, parameter("dedupe_max_per_group", "--max-per-group", "N", panel=ADVANCED)]
-Document = Annotated[str | None, parameter("dedupe_document", "--document", "FIELD", panel=ADVANCED)]
-Cursor = Annotated[str | None, parameter("dedupe_cursor", "--cursor", "CURSOR", panel=ADVANCED)]
+Similarity = Annotated[str | None, parameter("dedupe_similarity", "--similarity", "PERCENT", panel=ADVANCED_PANEL)]
+Preset = Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME", panel=ADVANCED_PANEL)]
+WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS", panel=ADVANCED_PANEL)]
+Keep = Annotated[str | None, parameter("dedupe_keep", "--keep", "WHICH", panel=ADVANCED_PANEL)]
+Scope = Annotated[str | None, parameter("dedupe_scope", "--scope", "SCOPE", panel=ADVANCED_PANEL)]
+By = Annotated[str | None, parameter("dedupe_by", "--by", "WAY", panel=ADVANCED_PANEL)]
+Window = Annotated[str | None, parameter("dedupe_window", "--window", "N", panel=ADVANCED_PANEL)]
+MaxPerGroup = Annotated[str | None, parameter("dedupe_max_per_group", "--max-per-group", "N", panel=ADVANCED_PANEL)]
+Document = Annotated[str | None, parameter("dedupe_document", "--document", "FIELD", panel=ADVANCED_PANEL)]
+Cursor = Annotated[str | None, parameter("dedupe_cursor", "--cursor", "CURSOR", panel=ADVANCED_PANEL)]
 Size = Annotated[int, typer.Option(help="Groups on a page.", min=1, max=1_000)]
 Page = Annotated[int, typer.Option(help="Which page.", min=1)]
 Filters = Annotated[

@@ -16,10 +16,10 @@ from ibidem_core.settings import load
 from ibidem_ingest.document import DEFAULT_LANGUAGE
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.inputs import LINK, PIPE
-from ibidem_ingest.readers.text import EMPTY
+from ibidem_ingest.readers.text import EMPTY_REMEDY
 from ibidem_workers.dead_letters import DeadLetter, drop, letters
 from ibidem_workers.ingest import retry
-from ibidem_workers.runs import AGAIN, Progress, summary
+from ibidem_workers.runs import REPEAT_REMEDY, Progress, summary
 
 REFUSALS_SHOWN = 20
 NAMES_SHOWN = 10
@@ -99,7 +99,7 @@ def refusals_alike(group: Sequence[Mapping[str, str]]) -> Text:
     field = f"{group[0]['field']}: " if group[0]["field"] else ""
     places = [entry["where"] for entry in group]
     names = name_few(places if len(set(places)) == len(group) else [entry["id"] for entry in group])
-    if group[0]["why"] == EMPTY and not field:
+    if group[0]["why"] == EMPTY_REMEDY and not field:
         return Text(f"{len(group):,} empty files: {names}")
     return Text(sanitize(f"{len(group):,} documents: {field}{group[0]['why']} ({names})"))
 
@@ -151,7 +151,7 @@ def progress_lines(summary: Summary) -> Iterator[Text]:
         if summary.get("again"):
             yield Text(f"The same files were ingested again in run {summary['again']}.")
         else:
-            yield Text(f"{AGAIN.capitalize()}.")
+            yield Text(f"{REPEAT_REMEDY.capitalize()}.")
     elif state in STATES:
         origin = f" by a command on {summary['host']}" if state == "reading" and summary.get("host") else ""
         yield Text(f"\nThe run is {STATES[state]}{origin}; see it with: ibidem status {summary['run']}")
@@ -170,7 +170,7 @@ def name_few(names: Sequence[str]) -> str:
     return text + (" and others" if len(names) > NAMES_SHOWN else "")
 
 
-EVERY = "*"  # in place of ids: every failed document
+ALL_LETTERS = "*"  # in place of ids: every failed document
 
 
 def run(
@@ -226,7 +226,7 @@ def show_run(run_summary: Summary, *, as_json: bool) -> None:
 
 def chosen(ids: Sequence[str]) -> Sequence[str]:
     """Return the ids to look for; none for every failed document."""
-    return () if list(ids) == [EVERY] else ids
+    return () if list(ids) == [ALL_LETTERS] else ids
 
 
 def list_dead(ids: Sequence[str], *, as_json: bool) -> None:

@@ -17,7 +17,7 @@ from ibidem_workers.executors import Supervisor
 from ibidem_workers.groups.service import settle
 
 LOOK_EVERY = 0.5
-SETTLES = 2.0  # seconds for which documents are grouped between two looks at the workers
+SETTLE_INTERVAL = 2.0  # seconds for which documents are grouped between two looks at the workers
 
 
 def run() -> None:
@@ -39,7 +39,7 @@ def run() -> None:
             while True:
                 worker.check()
                 try:
-                    settle(engine, SETTLES)
+                    settle(engine, SETTLE_INTERVAL)
                 except Unavailable:  # the workers report it, and wait
                     pass
                 except UsageError as error:

@@ -42,7 +42,7 @@ from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.word_hash import wh1
 
 MIN_PASSAGE = 8
-PLACES = 16  # the most places in the other text that one run is tried at; a form's empty lines would have thousands
+MAX_PLACES = 16  # the most places in the other text that one run is tried at; a form's empty lines would have thousands
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,11 +64,11 @@ class Region:
 
 
 def grams(tokens: Sequence[str], size: int) -> dict[tuple[str, ...], list[int]]:
-    """Return the positions of each run of `size` words, at most `PLACES` for each."""
+    """Return the positions of each run of `size` words, at most `MAX_PLACES` for each."""
     positions: dict[tuple[str, ...], list[int]] = {}
     for place, gram in enumerate(zip(*(islice(tokens, i, None) for i in range(size)), strict=False)):
         places = positions.setdefault(gram, [])
-        if len(places) < PLACES:
+        if len(places) < MAX_PLACES:
             places.append(place)
     return positions
 
@@ -124,14 +124,14 @@ def count_covered(spans: Iterable[tuple[int, int]]) -> int:
     return total
 
 
-GAP = 40  # the most words between two runs of one passage, in each text: two or three lines of a book
-OPEN = 4  # passages that a run may go on with, the latest first: a phrase that is elsewhere too cuts none in two
+MAX_GAP = 40  # the most words between two runs of one passage, in each text: two or three lines of a book
+OPEN_PASSAGES = 4  # that a run may go on with, the latest first: a phrase that is elsewhere too cuts none in two
 
 
 MIN_WORDS = 8  # words of runs and anchors that make a passage; fewer are chance
 
 # Share of a passage's words that is in runs and anchors, at least; so far do other words part those of chance.
-DENSE = 0.15
+MIN_DENSITY = 0.15
 
 
 class Block(NamedTuple):
@@ -163,7 +163,7 @@ class Passage:
         return sum(run.words for run in self.runs)
 
 
-def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
+def passages(runs: Iterable[Run], gap: int = MAX_GAP) -> list[Passage]:
     """Join runs into passages.
 
     >>> [(one.a, one.b) for one in passages([Run(0, 5, 9), Run(10, 14, 8), Run(30, 90, 8)])]
@@ -171,7 +171,7 @@ def passages(runs: Iterable[Run], gap: int = GAP) -> list[Passage]:
     """
     chains: list[list[Run]] = []
     for run in runs:
-        for chain in reversed(chains[-OPEN:]):
+        for chain in reversed(chains[-OPEN_PASSAGES:]):
             last = chain[-1]
             if 0 <= run.a - last.a - last.words <= gap and 0 <= run.b - last.b - last.words <= gap:
                 chain.append(run)
@@ -215,7 +215,7 @@ def unique_places(tokens: Sequence[str]) -> dict[str, int]:
 def drop_chance_anchors(passage: Passage, runs: AbstractSet[Run]) -> Passage | None:
     """Remove passages with too few words for their length; None if nothing is left."""
     length = max(passage.a[1] - passage.a[0], passage.b[1] - passage.b[0])
-    if passage.words >= MIN_WORDS and passage.words >= DENSE * length:
+    if passage.words >= MIN_WORDS and passage.words >= MIN_DENSITY * length:
         return passage
     exact_runs = tuple(run for run in passage.runs if run in runs)
     return Passage(exact_runs) if exact_runs else None
@@ -237,7 +237,7 @@ def to_block(run: Run) -> Block:
 
 
 # The least share of letters that a misread word has in common with the word that is there (difflib's ratio).
-ALIKE = 0.6
+MIN_RATIO = 0.6
 
 Misread = tuple[str, str]  # a word as it was read, and as it is in the other text
 
@@ -257,7 +257,7 @@ def misread_words(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[
             pair = (word, counterpart) if is_unknown(word, table) else (counterpart, word)
             if pair in words or word == counterpart or not is_unknown(pair[0], table):
                 continue
-            if SequenceMatcher(None, *pair, autojunk=False).ratio() >= ALIKE:
+            if SequenceMatcher(None, *pair, autojunk=False).ratio() >= MIN_RATIO:
                 words.add(pair)
                 yield pair
 
@@ -269,7 +269,7 @@ def is_unknown(word: str, table: Table) -> bool:
 
 Signals = Mapping[str, Mapping[str, object]]
 
-WIDEST = Policy(level="partial")
+PARTIAL = Policy(level="partial")
 
 MAX_MISREAD = 20  # misread words that are listed
 
@@ -330,7 +330,7 @@ def compare(  # noqa: PLR0913, PLR0917 - the parts of a decision
     a: Document,
     b: Document,
     tables: Tables,
-    policy: Policy = WIDEST,
+    policy: Policy = PARTIAL,
     decision: Override | None = None,
     distinct: Sequence[str] = (),
 ) -> Comparison:
@@ -529,10 +529,10 @@ class Entry:
     @property
     def facts(self) -> list[str]:
         """Date and source, and the place among the mails or versions, if known."""
-        return [value for value in (self.field("date"), self.field("source"), self.standing) if value]
+        return [value for value in (self.field("date"), self.field("source"), self.position_label) if value]
 
     @property
-    def standing(self) -> str:
+    def position_label(self) -> str:
         """Place among the mails of a thread or the versions of a work: inclusive, or which version; else empty."""
         if "edition" in self.mark:
             return f"version {self.mark['edition']}" + (", current" if self.mark["current"] else "")

@@ -2,7 +2,7 @@
 
 What both texts begin and end with is set aside first, character by character. What is left is aligned at anchors, runs
 of words that each text has once (patience diff); `difflib` aligns the words between two anchors. The first differences
-alone are looked for, and beyond `READ` characters none; the last piece says so.
+alone are looked for, and beyond `MAX_CHARACTERS` characters none; the last piece says so.
 
 A place is the character offsets and the page of a token of `tok3`; signing needs none. A text is cut at white space
 into chunks, and a chunk runs on over the end of a line or page after a hyphen, where a broken word may be joined; so no
@@ -122,7 +122,7 @@ def _places(chunk: str, inside: tuple[str, ...]) -> list[tuple[int, int]]:
     return places
 
 
-PART = 400  # words of a part, which is about what a page of a book holds
+PART_WORDS = 400  # words of a part, which is about what a page of a book holds
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -137,8 +137,8 @@ class PageNumbers:
     def read(cls, text: str, words: Words) -> "PageNumbers":
         breaks = page_breaks(text)
         if not len(breaks):
-            parts = max(1, -(-len(words.tokens) // PART))
-            return cls(parts, np.arange(len(words.tokens)) // PART, paged=False)
+            parts = max(1, -(-len(words.tokens) // PART_WORDS))
+            return cls(parts, np.arange(len(words.tokens)) // PART_WORDS, paged=False)
         of_word = np.searchsorted(breaks, np.array(words.starts, np.int64))
         return cls(len(breaks) + 1, of_word, paged=True)
 
@@ -164,15 +164,15 @@ def page_breaks(text: str) -> NDArray[np.int64]:
     return np.fromiter((at for at, character in enumerate(text) if character == PAGE_BREAK), np.int64)
 
 
-EXAMINED = 400  # words of each text that are aligned without anchors
+UNANCHORED_WORDS = 400  # words of each text that are aligned without anchors
 ANCHORS = (8, 3, 1)  # words of an anchor; shorter ones are looked for where texts have no longer one in common
-DEEPEST = 20  # times that words between two anchors are cut at anchors again
-READ = 1_000_000  # characters of each text, from the first difference on, in which differences are looked for
-BACK = 1_000  # characters in which the boundary of a word is looked for
-WORD = 20  # characters of which a word, with what is around it, has hardly more
+MAX_DEPTH = 20  # times that words between two anchors are cut at anchors again
+MAX_CHARACTERS = 1_000_000  # characters of each text, from the first difference on, in which differences are looked for
+BORDER_CHARACTERS = 1_000  # characters in which the boundary of a word is looked for
+WORD_CHARACTERS = 20  # characters of which a word, with what is around it, has hardly more
 
 # Words of each text that are cut at first; where they do not hold all differences that are asked for, all are.
-FIRST = EXAMINED + 100
+FIRST_WORDS = UNANCHORED_WORDS + 100
 
 MAX_RUN = 6
 MAX_WORD = 24
@@ -213,7 +213,7 @@ class DiffSide:
         return self.starts[min(number, len(self.starts) - 1)] if self.starts else 0
 
 
-def set_aside(a: str, b: str, around: int = 3 * WORD) -> tuple[int, str, str]:
+def set_aside(a: str, b: str, around: int = 3 * WORD_CHARACTERS) -> tuple[int, str, str]:
     """Remove the common beginning and end of two texts, except for the words around the difference.
 
     >>> set_aside("The same. " * 20 + "Rent is due.", "The same. " * 20 + "Rent is not due.", around=10)
@@ -241,13 +241,13 @@ def common_length(a: str, b: str) -> int:
 
 
 def word_border(text: str, reached: int) -> int:
-    """Return the last word boundary up to `reached` that is not inside a hyphenated word; else `BACK` before it."""
-    first = max(0, reached - BACK)
+    """Return the last word boundary up to `reached` that is not inside a hyphenated word; else a limit before it."""
+    first = max(0, reached - BORDER_CHARACTERS)
     borders = (at for at in range(reached, first, -1) if text[at - 1].isspace())
     return next((at for at in borders if text[first:at].rstrip()[-1:].isalnum()), first)
 
 
-def places(a: Sequence[Hashable], b: Sequence[Hashable], depth: int = DEEPEST) -> Iterator[Place]:
+def places(a: Sequence[Hashable], b: Sequence[Hashable], depth: int = MAX_DEPTH) -> Iterator[Place]:
     """Yield the ranges where two word sequences differ, in the order of both.
 
     >>> list(places("the first annual report".split(), "the second annual report".split()))
@@ -257,7 +257,7 @@ def places(a: Sequence[Hashable], b: Sequence[Hashable], depth: int = DEEPEST) -
     limit = min(len(a), len(b)) - start
     end = next((i for i in range(limit) if a[-1 - i] != b[-1 - i]), limit)
     left, right = a[start : len(a) - end], b[start : len(b) - end]
-    cuts = anchors(left, right) if depth and max(len(left), len(right)) > EXAMINED else []
+    cuts = anchors(left, right) if depth and max(len(left), len(right)) > UNANCHORED_WORDS else []
     if not cuts:
         yield from ((start + i, start + j, start + k, start + m) for i, j, k, m in places_in_order(left, right))
         return
@@ -270,15 +270,15 @@ def places(a: Sequence[Hashable], b: Sequence[Hashable], depth: int = DEEPEST) -
 
 
 def places_in_order(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Place]:
-    """Yield the ranges where two word sequences differ; what is too long is read `EXAMINED` words after the other.
+    """Yield the ranges where two word sequences differ; what is too long is read piece by piece.
 
     Where these have nothing in common, all that follows is one place.
     """
     x = y = 0
     while x < len(a) or y < len(b):
-        left, right = a[x : x + EXAMINED], b[y : y + EXAMINED]
+        left, right = a[x : x + UNANCHORED_WORDS], b[y : y + UNANCHORED_WORDS]
         codes = SequenceMatcher(None, left, right, autojunk=False).get_opcodes()
-        is_last = x + EXAMINED >= len(a) and y + EXAMINED >= len(b)
+        is_last = x + UNANCHORED_WORDS >= len(a) and y + UNANCHORED_WORDS >= len(b)
         differing = [(x + i, x + j, y + k, y + m) for tag, i, j, k, m in codes if tag != "equal"]
         # The last words may be in the other text's next ones.
         whole = differing if is_last or codes[-1][0] == "equal" else differing[:-1]
@@ -333,20 +333,21 @@ def word_diff(lead: str, duplicate: str, limit: int = 4, context: int = 2) -> li
     >>> [(piece.kind, *piece.words) for piece in word_diff("Profit rose to 12", "Profit fell to 12")]
     [('same', 'Profit'), ('lead', 'rose'), ('duplicate', 'fell'), ('same', 'to', '12')]
     """
-    begin, *rest = set_aside(lead, duplicate, WORD * (context + 1))
-    sides = [DiffSide.cut(part[:READ], FIRST) for part in rest]
-    is_cut = FIRST in (len(sides[0].words), len(sides[1].words))
+    begin, *rest = set_aside(lead, duplicate, WORD_CHARACTERS * (context + 1))
+    sides = [DiffSide.cut(part[:MAX_CHARACTERS], FIRST_WORDS) for part in rest]
+    is_cut = FIRST_WORDS in (len(sides[0].words), len(sides[1].words))
     differing = list(islice(places(sides[0].keys, sides[1].keys), limit))
-    if is_cut and not (len(differing) == limit and max(differing[-1][1], differing[-1][3]) < EXAMINED):
-        sides = [DiffSide.cut(part[:READ]) for part in rest]
+    if is_cut and not (len(differing) == limit and max(differing[-1][1], differing[-1][3]) < UNANCHORED_WORDS):
+        sides = [DiffSide.cut(part[:MAX_CHARACTERS]) for part in rest]
         differing = list(islice(places(sides[0].keys, sides[1].keys), limit))
-        is_cut = max(map(len, rest)) > READ
+        is_cut = max(map(len, rest)) > MAX_CHARACTERS
         ends = len(sides[0].words), len(sides[1].words)
         if is_cut and differing and (differing[-1][1] == ends[0] or differing[-1][3] == ends[1]):
             del differing[-1]  # it ends only where reading does
     is_short = is_cut and len(differing) < limit
     pieces = list(written(differing, sides, PageOf(lead, duplicate, begin), context))
-    return [*pieces, Piece("unread", (f"not looked for beyond character {begin + READ:,}",))] if is_short else pieces
+    end = begin + MAX_CHARACTERS
+    return [*pieces, Piece("unread", (f"not looked for beyond character {end:,}",))] if is_short else pieces
 
 
 @dataclass(frozen=True, slots=True)

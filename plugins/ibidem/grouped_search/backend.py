@@ -106,7 +106,7 @@ def start_place(page_request: PageRequest) -> Place:
     return Place(start, following.search_after if following is not None and following.start == start else None)
 
 
-LACKING = 0.01  # share of documents without a settled group above which groups are not used unasked
+MAX_UNGROUPED = 0.01  # share of documents without a settled group above which groups are not used unasked
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +193,7 @@ def _reason_for_window(request: DedupeRequest, state: IndexState, policy: Policy
             (checkpoint.everything, "all documents are being settled again"),
             (policy != own, "groups are stored by other figures"),
             (
-                lacking > LACKING * coverage.documents,
+                lacking > MAX_UNGROUPED * coverage.documents,
                 f"{lacking} of {coverage.documents} documents have no settled group",
             ),
         ]

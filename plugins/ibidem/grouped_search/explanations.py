@@ -62,7 +62,7 @@ WITHOUT_PAGES: Mapping[str, str] = {
 
 SHARE_BELOW = 0.75  # share of a span from which it is not mentioned: a span that is common almost whole says it already
 
-HALF = 0.5  # share of both texts below which it is mentioned also for texts that are called the same
+MIN_COVERAGE = 0.5  # share of both texts below which it is mentioned also for texts that are called the same
 
 # Relations of a document to the other.
 DIRECTIONS: Mapping[object, str] = {"part_of": "part of", "contains": "contains"}
@@ -78,7 +78,7 @@ def relation(why: Why, other: str, own_name: str = "") -> str:
             return f"{RELATIONS[name]}: {places}" if places else RELATIONS[name]
         words = WITHOUT_PAGES if why.get("parts") == "chunks" else RELATIONS
         smallest = min((shared for side in SIDES if (shared := common_share(why, side)) is not None), default=1.0)
-        return words[name] + (f" (about {percent(smallest)} of the text shared)" if smallest < HALF else "")
+        return words[name] + (f" (about {percent(smallest)} of the text shared)" if smallest < MIN_COVERAGE else "")
     location = place(why, "other" if direction == "part of" else "own")
     if len(other) > MAX_TITLE:
         other = f"{other[:MAX_TITLE].rsplit(' ', 1)[0]} …"

@@ -1,7 +1,7 @@
 """Page of groups: reads a window as deep as the page needs, matches beyond it, and the documents to show.
 
 Scope of a search: duplicates of a page's leads among all matches, or in the whole index. One look-up by the leads'
-clues. Each candidate is then grouped behind the window, so that it joins the first of *all* its leads that it
+keys. Each candidate is then grouped behind the window, so that it joins the first of *all* its leads that it
 duplicates, and is shown here only if that one is here.
 
 Neighbours in a window: passages that overlap in their document; each hit is read once. Packed values hold no words, and
@@ -32,7 +32,7 @@ from ibidem_ingest.dates import iso_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys
 from ibidem_ingest.signatures.packed import Packed, read_length
 
 UNKNOWN = Passage("")
@@ -85,9 +85,9 @@ class ScopeMatches:
 
     hits: Sequence[Hit] = ()  # documents beyond the window, each once
     outside: frozenset[DocumentRef] = frozenset()  # the documents that do not match the query
-    # For each lead's row the documents that carry one of its clues.
-    carriers: Mapping[int, Collection[DocumentRef]] = field(default_factory=dict)
-    # For each lead's row the clues whose hits were cut.
+    # For each lead's row the documents that carry one of its keys.
+    with_value: Mapping[int, Collection[DocumentRef]] = field(default_factory=dict)
+    # For each lead's row the look-up fields whose hits were cut.
     capped: Mapping[int, Sequence[LookupField]] = field(default_factory=dict)
 
 
@@ -95,11 +95,11 @@ def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | No
     """Return the look-up of a document's duplicates."""
     policy = policy.candidates
     kinds = {kind.lookup: kind for kind in evidence.TABLE.counted(policy) if kind.lookup}
-    values = {clue: keys for clue, keys in evidence.searched(lookup_keys(packed), policy).items() if clue in kinds}
-    values |= long_clues(signatures)
-    min_shared = MIN_SHARED | {clue: kind.several(policy).min_shared for clue, kind in kinds.items() if kind.several}
+    values = {name: keys for name, keys in evidence.searched(lookup_keys(packed), policy).items() if name in kinds}
+    values |= long_keys(signatures)
+    min_shared = MIN_SHARED | {name: kind.several(policy).min_shared for name, kind in kinds.items() if kind.several}
     return SignatureLookup(
-        values, {clue: count for clue, count in min_shared.items() if clue in values}, own_id=packed.id
+        values, {name: count for name, count in min_shared.items() if name in values}, own_id=packed.id
     )
 
 
@@ -122,7 +122,7 @@ def look_up_duplicates(
     return ScopeMatches(
         hits=[hits[name] for name in sorted(hits)],
         outside=frozenset(hits.keys() - set(map(document_ref, merge_hits(matching)))),
-        carriers={row: set(map(document_ref, each.hits)) for row, each in zip(rows, results, strict=True)},
+        with_value={row: set(map(document_ref, each.hits)) for row, each in zip(rows, results, strict=True)},
         capped={row: cut for row, each in zip(rows, results, strict=True) if (cut := cut_fields(each))},
     )
 
@@ -152,8 +152,8 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Itera
         hit
         for hit, lead in zip(scope_matches.hits, leads, strict=True)
         if lead >= window.ranked
-        or document_ref(hit) in scope_matches.carriers.get(lead, ())
-        or lead not in scope_matches.carriers
+        or document_ref(hit) in scope_matches.with_value.get(lead, ())
+        or lead not in scope_matches.with_value
     ]
     return extended if len(matches) == len(scope_matches.hits) else extend_window(window, matches, scope_matches, words)
 
@@ -164,7 +164,8 @@ def extend_window(
     """Group hits after the window."""
     hits = [*window.hits[: window.ranked], *matches]
     row = {document_ref(hit): window.ranked + offset for offset, hit in enumerate(matches)}
-    candidates = ((lead, row[name]) for lead, names in scope_matches.carriers.items() for name in names if name in row)
+    found = scope_matches.with_value
+    candidates = ((lead, row[name]) for lead, names in found.items() for name in names if name in row)
     return Window.group(
         hits,
         window.policy,
@@ -208,7 +209,7 @@ def page_places(
     read = yield from source.versioned([window.hits[row] for row in rows])
     documents = {row: read[window.name(row)] for row in rows if window.name(row) in read}
     for row, document in documents.items():  # the signed date, if the date has another field name
-        if not document.date and (day := response.sort_key_earliest(window.columns, row)) != response.NEVER:
+        if not document.date and (day := response.sort_key_earliest(window.columns, row)) != response.NO_DAY:
             documents[row] = replace(document, date=iso_day(day))
     return version_places(several, documents)
 
@@ -361,7 +362,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     account = response_stats(window, groups, request, ranking.total, page_request.tables, page_request.deepest)
     late = zip(late_documents, late_leads, strict=True)
     account["late"] = [
-        each.as_json() for each, lead in late if (each.index, each.id) not in scope_matches.carriers.get(lead, ())
+        each.as_json() for each, lead in late if (each.index, each.id) not in scope_matches.with_value.get(lead, ())
     ]
     account["capped"] = cut_groups(groups, scope_matches)
     account |= read.neighbours.account(window.hits[: window.ranked])

@@ -23,20 +23,20 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import NO_DATE, hash_value
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
-NEVER = 1 << 40
+NO_DAY = 1 << 40
 Worse = Callable[[PackedColumns, int], int]
 
 
 def sort_key_earliest(columns: PackedColumns, row: int) -> int:
     """Return the first day of a row's date; rows without a date come last."""
     day = int(columns.date_from[row])
-    return day if columns.is_signed[row] and day != NO_DATE else NEVER
+    return day if columns.is_signed[row] and day != NO_DATE else NO_DAY
 
 
 def sort_key_latest(columns: PackedColumns, row: int) -> int:
     """Return the last day of a row's date, later days first; rows without a date come last."""
     day = int(columns.date_to[row])
-    return -day if columns.is_signed[row] and day != NO_DATE else NEVER
+    return -day if columns.is_signed[row] and day != NO_DATE else NO_DAY
 
 
 # For each way of choosing a number that is least for the member to show.
@@ -56,7 +56,7 @@ def source_order(sources: Sequence[str]) -> Worse:
     places = {
         int.from_bytes(hash_value(name.encode()), "little"): place for place, name in reversed(list(enumerate(sources)))
     }
-    return lambda columns, row: places.get(int(columns.source[row]), NEVER)
+    return lambda columns, row: places.get(int(columns.source[row]), NO_DAY)
 
 
 NO_PLACES: Mapping[int, int] = {}

@@ -210,7 +210,7 @@ def count_values(window: Window, values: NDArray[np.int64], mask: NDArray[np.boo
     ]
 
 
-APART = frozenset(("tables", "facets"))  # parts of the plugin's account that the layer's has not
+PLUGIN_PARTS = frozenset(("tables", "facets"))  # parts of the plugin's account that the layer's has not
 
 
 def decides(request: DedupeRequest) -> bool:
@@ -265,6 +265,6 @@ def with_current_tables(account: Json, current: Collection[str]) -> Json:
     """Add the number of documents with outdated idf tables to the plugin's account."""
     tables: Mapping[str, int] = account["tables"]
     names = Counter({int.from_bytes(bytes.fromhex(name), "little"): count for name, count in tables.items()})
-    facts = {name: value for name, value in account.items() if name not in APART}
+    facts = {name: value for name, value in account.items() if name not in PLUGIN_PARTS}
     facts |= {"grouper": account.get("grouper", account["by"])}
     return facts | {"mixed_tables": count_others(names, current)}

@@ -26,7 +26,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 ADVICE = "settle groups with: ibidem regroup"  # remedy where documents are not settled
 
 
-NOBODY = Members((), {})  # the further documents of groups of one
+NO_MEMBERS = Members((), {})  # the further documents of groups of one
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexSt
     place = start_place(page_request)
     page = yield from source.collapse(place, page_request.size)
     larger_groups = sorted({head.group for head in page.heads if may_have_more(head.group, page)})
-    members = (yield from source.members(larger_groups, most_members(page_request))) if larger_groups else NOBODY
+    members = (yield from source.members(larger_groups, most_members(page_request))) if larger_groups else NO_MEMBERS
     read = PageGroups.build(page.heads, members, page_request, source.overrides())
     groups = read.groups((yield from page_places(source, read.window, read.rows.values(), page_request.request)))
     if (portion := page_request.portion) is not None:

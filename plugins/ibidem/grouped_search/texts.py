@@ -122,7 +122,9 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
     is_current = choice.by == "current"
     versions = (Document(each.document or "?", "", each.title, each.date) for each in passages)
     places = version_places(groups, dict(enumerate(versions))) if is_current else NO_PLACES
-    leads = [lead_of(columns, rows, overlap, choice, places) for rows in groups]
+    # No neighbour leads a group, since the best passage of a document was found.
+    may_lead = ([row for row in rows if (row, rows[0]) not in overlap] for rows in groups)
+    leads = [choose_lead(columns, rows, choice, places) for rows in may_lead]
     return Explanations(matcher, overlap, passages).explain(columns, groups, leads)
 
 
@@ -196,18 +198,6 @@ def check_date(date: str, holder: str) -> str:
         except ValueError as error:
             raise UsageError(f"date of {holder}: {error}", "give it as ISO 8601, or leave it out") from error
     return date
-
-
-def lead_of(
-    columns: PackedColumns,
-    rows: Sequence[int],
-    overlap: Overlaps,
-    keep: Keep,
-    places: Mapping[int, int],
-) -> int:
-    """Return the row to show for a group; never a neighbour, since the best passage of a document was found."""
-    first = rows[0]
-    return choose_lead(columns, [row for row in rows if (row, first) not in overlap], keep, places)
 
 
 @dataclass(frozen=True, slots=True)

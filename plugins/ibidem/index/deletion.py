@@ -38,7 +38,7 @@ from ibidem_workers.dead_letters import MAX_RECORD, DeadLetter, forget, letters
 from ibidem_workers.groups.service import DECISION_S, settle
 
 AT_ONCE = 200  # documents that are read together
-SHARE = 5  # more than one in so many documents of an index are hardly gone on purpose
+MAX_GONE = 5  # more than one in so many documents of an index are hardly gone on purpose
 
 
 class GoneFile(NamedTuple):
@@ -60,7 +60,7 @@ class GoneFiles:
         if self.folders:
             return f"no file is left of {self.folders[0]}"
         count = len(self.documents)
-        return f"that is more than a fifth of the {self.total:,} of the index" if SHARE * count > self.total else ""
+        return f"that is more than a fifth of the {self.total:,} of the index" if MAX_GONE * count > self.total else ""
 
 
 def find_gone(engine: Engine, folders: Sequence[str | Path], seen: Collection[int] = ()) -> GoneFiles:

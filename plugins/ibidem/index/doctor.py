@@ -45,11 +45,11 @@ from ibidem_workers.backfill import checkpoint as backfill
 from ibidem_workers.batches import TRIES, BatchResult, Tries, read_refusals
 from ibidem_workers.celery_app import connect_broker, make_broker
 from ibidem_workers.dead_letters import read_letter
-from ibidem_workers.runs import HEADS, RunRecord
+from ibidem_workers.runs import RUN_PREFIX, RunRecord
 
 # What reads a record of runs, by the beginning of its key; all others are accounts.
 _RUNS: dict[str, Parse[object]] = {
-    HEADS: RunRecord.from_json,
+    RUN_PREFIX: RunRecord.from_json,
     backfill.KEYS: backfill.Checkpoint.from_json,
     "groups/": dict,
     "strip/": dict,
@@ -88,10 +88,10 @@ def reader(ledger: Ledger, key: str) -> Parse[object]:
 # Libraries of the extra `gateway`.
 GATEWAY = ("aiohttp", "fastapi", "httptools", "prometheus_client", "uvicorn")
 
-NAMED = 10  # damaged records, or documents that look misread, that are named
+MAX_NAMES = 10  # damaged records, or documents that look misread, that are named
 
-FIRST = 50  # so many documents are looked at for their language
-JUDGED = 10_000  # and so many, whether they look misread
+LANGUAGE_SAMPLE = 50  # so many documents are looked at for their language
+MISREAD_SAMPLE = 10_000  # and so many, whether they look misread
 
 
 @dataclass(frozen=True, slots=True)
@@ -258,8 +258,8 @@ def check_records(open_index: Callable[[], Engine]) -> Check:
         return Check.from_issue("records", error)
     if not damaged:
         return Check("records", ok=True, what="every record stored with the index can be read")
-    names = "; ".join(f"{each.ledger} {each.key!r}: {each.why}" for each in damaged[:NAMED])
-    more = f"; and {len(damaged) - NAMED} more" if len(damaged) > NAMED else ""
+    names = "; ".join(f"{each.ledger} {each.key!r}: {each.why}" for each in damaged[:MAX_NAMES])
+    more = f"; and {len(damaged) - MAX_NAMES} more" if len(damaged) > MAX_NAMES else ""
     counted = format_count(len(damaged), "damaged record is", "damaged records are")
     return Check("records", ok=False, what=f"{counted} left out: {names}{more}", remedy=REMOVE)
 
@@ -269,7 +269,7 @@ def check_languages(open_index: Callable[[], Engine], tables: Tables) -> Iterato
     sampler, current = LanguageSampler(), tables.current()
     try:
         with closing(open_index()) as engine:
-            hits = next(iter(engine.scan()), [])[:FIRST]
+            hits = next(iter(engine.scan()), [])[:LANGUAGE_SAMPLE]
             documents = engine.fetch([(hit.index, hit.id) for hit in hits])
             for _ in sampler.sample(entry.document for entry in documents):
                 pass
@@ -287,12 +287,12 @@ def check_misread(open_index: Callable[[], Engine]) -> Check:
     """Count, among the first documents, those that look misread, by which the rule of an index is chosen; name some."""
     try:
         with closing(open_index()) as engine:
-            hits = [*islice(chain.from_iterable(engine.scan()), JUDGED)]
+            hits = [*islice(chain.from_iterable(engine.scan()), MISREAD_SAMPLE)]
     except IbidemError as error:
         return Check.from_issue("misread", error)
     columns = PackedColumns.decode([hit.packed for hit in hits])
     figures = CollectionFigures.count(columns)
-    ids = [hits[row].id for row in np.flatnonzero(look_misread(columns))[:NAMED].tolist()]
+    ids = [hits[row].id for row in np.flatnonzero(look_misread(columns))[:MAX_NAMES].tolist()]
     share = percent(figures.misread / max(1, figures.blocks))
     named = f": {', '.join(ids)}" if ids else ""
     return Check("misread", ok=True, what=f"{share} of {format_count(figures.blocks, 'document')} look misread{named}")
@@ -365,25 +365,25 @@ def check_redis(settings: Settings) -> Iterator[Check]:
     try:
         from ibidem_workers.redis_transport import configuration  # noqa: PLC0415 - its client is an extra
 
-        policy = configuration(settings.broker, *LASTING)
+        policy = configuration(settings.broker, *REDIS_SETTINGS)
     except IbidemError as error:
         yield Check.from_issue("redis", error)
         return
-    if policy.keys() != LASTING.keys():
-        values = ", ".join(f"{name} {value}" for name, (value, _) in LASTING.items())
+    if policy.keys() != REDIS_SETTINGS.keys():
+        values = ", ".join(f"{name} {value}" for name, (value, _) in REDIS_SETTINGS.items())
         message = "cannot read the server's configuration (CONFIG is not permitted)"
         yield Check("redis", ok=True, what=message, remedy=f"make sure it is set to: {values}")
         return
-    deviations = {name: value for name, value in policy.items() if value != LASTING[name][0]}
+    deviations = {name: value for name, value in policy.items() if value != REDIS_SETTINGS[name][0]}
     for name, value in deviations.items():
-        setting, loss = LASTING[name]
+        setting, loss = REDIS_SETTINGS[name]
         yield Check("redis", ok=False, what=f"{name} is {value!r}: {loss}", remedy=f"set {name} {setting}")
     if not deviations:
         yield Check("redis", ok=True, what="it keeps messages until they are acknowledged")
 
 
 # Settings that Redis has to have, and the loss without each.
-LASTING = {
+REDIS_SETTINGS = {
     "appendonly": ("yes", "batches since its last snapshot are lost when it is killed"),
     "maxmemory-policy": ("noeviction", "it may evict batches when its memory is full"),
 }

@@ -61,7 +61,7 @@ def fetch_documents(engine: Engine, names: Sequence[DocumentRef]) -> Iterator[St
 
 AT_ONCE = 500
 
-WAITS = "stored groups follow when a user who may write documents settles them: ibidem regroup"
+GROUPS_NOTE = "stored groups follow when a user who may write documents settles them: ibidem regroup"
 
 TEXTS_AT_ONCE = 20  # documents whose texts are in memory together
 
@@ -100,7 +100,7 @@ def remove_override(
 
 def report_overrides(engine: Engine, overrides: Sequence[Override]) -> dict[str, Any]:
     """Return the records of overrides that were added or removed, and a remedy where stored groups do not follow."""
-    remedy = {} if follow_decisions(engine, 0) else {"remedy": WAITS}
+    remedy = {} if follow_decisions(engine, 0) else {"remedy": GROUPS_NOTE}
     return {"overrides": [each.as_record() for each in overrides], **remedy}
 
 
@@ -147,7 +147,7 @@ def find_pair(engine: Engine, a: str, b: str) -> tuple[tuple[DocumentRef, str], 
     return names_by_id[a][0], names_by_id[b][0]
 
 
-OUTSIDE = "\0"  # in place of the id of a document that is not in the index: none there has it
+NO_ID = "\0"  # in place of the id of a document that is not in the index: none there has it
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,7 +207,7 @@ def inspect_outside(
     engine: Engine, document: Document, tables: Tables, policy: Policy, distinct: Sequence[str] = ()
 ) -> Inspection:
     """Find the documents of an index that one repeats which is not in it; nothing is stored."""
-    ((stored, value),) = sign_and_pack([*add_languages([replace(document, id=OUTSIDE)])], tables, distinct)
+    ((stored, value),) = sign_and_pack([*add_languages([replace(document, id=NO_ID)])], tables, distinct)
     packed = unpack(value)
     if packed is None or not packed.length:
         raise UsageError(f"{document.id} holds no words", "give a text to look for")
@@ -306,7 +306,7 @@ def with_pages(look_up: SignatureLookup, packed: Packed, long: LongSignatures | 
         profiles = np.unique(long.profiles[long.profiles != 0]).tolist()
         values["profile"] = [*values.get("profile", ()), *(f"tp1:{each:016x}" for each in profiles)]
     elif page := page_of(packed):
-        values["profiles"] = page.clues()["profiles"]
+        values["profiles"] = page.lookup_keys()["profiles"]
     return replace(look_up, values=values)
 
 

@@ -36,7 +36,7 @@ from ibidem_engines.stored_groups import Name as Place
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.signatures.long_text import LongClue, LongSignatures
+from ibidem_ingest.signatures.long_text import LongField, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.text.passages import SharedPassage
@@ -64,9 +64,9 @@ class IndexGroups:
     names: Sequence[DocumentRef]  # (n) index and id of the documents, in the order in which they were taken
     grouping: Grouping  # group of each document
     unsigned: int  # documents without signatures or without words; each is a group of its own
-    # For each class of clues how many of its values were passed over, since too many long texts carry them; parts that
+    # For each look-up field how many of its values were passed over, since too many long texts carry them; parts that
     # share nothing else are missing.
-    capped: Mapping[LongClue, int]
+    capped: Mapping[LongField, int]
 
     @property
     def sizes(self) -> Mapping[int, int]:
@@ -135,11 +135,11 @@ def index_groups(
 
 @dataclass(slots=True)
 class LongTextIndex:
-    """The long texts of an index: their clues, and their packed values."""
+    """The long texts of an index: their keys, and their packed values."""
 
     read: ReadLong  # reads the long signatures of documents by index and id
     policy: Policy  # the decision for a pair; long texts matter at `partial` only
-    keys: PageKeys = field(default_factory=PageKeys)  # their clues
+    keys: PageKeys = field(default_factory=PageKeys)  # by which they are looked up
     packed: dict[DocumentRef, bytes] = field(default_factory=dict)  # their packed values
 
     def add(self, hits: Sequence[Hit], flags: NDArray[np.uint8]) -> None:
@@ -292,9 +292,9 @@ def read_group(engine: Engine, name: str) -> dict[str, object]:
 
 MAX_DOCUMENTS = 200_000  # documents that are looked at, in the order of writing: their signatures take 3 KB each
 
-SAMPLES = 3  # pairs of each level that are shown
+MAX_SAMPLES = 3  # pairs of each level that are shown
 
-LISTED = 1_000  # refusals that are listed; more are counted
+MAX_REFUSALS = 1_000  # refusals that are listed; more are counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -422,7 +422,7 @@ class _Tally:
         reason = refusal(document, text_field, max_text)
         if reason is not None:
             self.refused += 1
-            self.refusals += [reason] if len(self.refusals) < LISTED else []
+            self.refusals += [reason] if len(self.refusals) < MAX_REFUSALS else []
         return reason is None
 
 
@@ -487,7 +487,7 @@ def samples(groups: IndexGroups, source: ReindexSource, tally: _Tally) -> list[S
     """Choose pairs of each level, evenly distributed over the index, with their differing words."""
     lots = []
     for level, rows in _split_by_level(groups).items():
-        for row in rows[:: max(1, len(rows) // SAMPLES)][:SAMPLES]:
+        for row in rows[:: max(1, len(rows) // MAX_SAMPLES)][:MAX_SAMPLES]:
             lead, duplicate = groups.names[int(groups.grouping.lead[row])], groups.names[row]
             texts = {
                 (each.name.index, each.name.id): each.document.text for each in _read(source, tally, [lead, duplicate])

@@ -35,10 +35,10 @@ class ReservoirSample:
             self.texts[place] = text
 
 
-SAMPLED = 200
+SAMPLE_SIZE = 200
 MIN_CHARACTERS = 300  # shorter texts are not judged
 
-READ = 5_000  # characters of a text that are kept
+MAX_CHARACTERS = 5_000  # characters of a text that are kept
 
 MIN_JUDGED = 5
 MIN_SHARE = 0.2  # share of documents in another language from which it is said: some Latin pages are no mistake
@@ -72,12 +72,12 @@ class LanguageSampler:
     """Samples the beginnings of documents in a stream, to check their declared languages."""
 
     def __init__(self) -> None:
-        self._lots: defaultdict[str, ReservoirSample] = defaultdict(lambda: ReservoirSample(SAMPLED))
+        self._lots: defaultdict[str, ReservoirSample] = defaultdict(lambda: ReservoirSample(SAMPLE_SIZE))
 
     def sample(self, items: Iterable[Document | Refusal]) -> Iterator[Document | Refusal]:
         for item in items:
             if isinstance(item, Document) and len(item.text) > MIN_CHARACTERS:
-                self._lots[item.language].add(item.text[:READ])
+                self._lots[item.language].add(item.text[:MAX_CHARACTERS])
             yield item
 
     def find_foreign(self, find_table: Callable[[str], Table | None]) -> list[ForeignShare]:

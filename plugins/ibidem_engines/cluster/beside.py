@@ -24,12 +24,12 @@ from ibidem_engines.cluster.source_storage import source_document
 from ibidem_engines.cluster.write import get_many
 from ibidem_engines.engine import Destination, FieldCounts, Outcome, Signed, SourceDocument, WriteStatus
 from ibidem_engines.ledger import UnstorableRecord
-from ibidem_engines.requests import WHOLE, quote_index
+from ibidem_engines.requests import ALL_SHARDS, quote_index
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, own_group
 from ibidem_ingest.errors import UsageError
 
 MAX_LOOKUP = 200_000_000  # documents that an index of one shard takes, as a look-up join needs it
-ABSENT = 0, 0  # state of an entry that is not there: no primary term is 0
+NO_STATE = 0, 0  # state of an entry that is not there: no primary term is 0
 REFUSED, FORBIDDEN = 400, 403
 AGAIN_MS = 60_000  # each look reads again from a minute before the last date
 
@@ -108,7 +108,7 @@ class BesideSource(ClusterReindexSource):
 
     def _search_shard(self, part: ShardRef, body: Clause) -> Any:
         path = f"/{quote_index(part.index)}/_search"
-        return self._cluster.ask("POST", path, body, preference=f"_shards:{part.shard}", **WHOLE)
+        return self._cluster.ask("POST", path, body, preference=f"_shards:{part.shard}", **ALL_SHARDS)
 
     def uuids(self) -> Mapping[str, str]:
         try:
@@ -130,7 +130,7 @@ class BesideSource(ClusterReindexSource):
 
     def _with_entry(self, original: SourceDocument, key: str, entry: Mapping[str, Any] | None) -> SourceDocument:
         """Return a document with what its entry says of it; of an older state its signatures are not current."""
-        original = replace(original, document=replace(original.document, id=key), state=ABSENT, own_fields=())
+        original = replace(original, document=replace(original.document, id=key), state=NO_STATE, own_fields=())
         if entry is None:
             return original
         held = source_document({**entry, "_version": 0}, original.name, self._fields, b"")
@@ -150,7 +150,7 @@ class BesideSource(ClusterReindexSource):
         outcomes: dict[int, Outcome | None] = {}
         actions: dict[int, Action] = {}
         for position, document, record, values in with_values(documents):
-            name, is_new = document.name, document.state == ABSENT
+            name, is_new = document.name, document.state == NO_STATE
             try:
                 body = signature_entry(record, name.index, document.order, document.group or own_group(name), values)
             except UnstorableRecord as unfit:
@@ -193,7 +193,10 @@ class BesideSource(ClusterReindexSource):
     def _entries(self, conditions: Sequence[Clause]) -> list[Mapping[str, Any]]:
         body: Clause = {"query": {"bool": {"filter": list(conditions)}}, "size": SLICE, "_source": False}
         answer = self._cluster.ask(
-            "POST", f"/{self._held}/_search", body | {"seq_no_primary_term": True, "track_total_hits": False}, **WHOLE
+            "POST",
+            f"/{self._held}/_search",
+            body | {"seq_no_primary_term": True, "track_total_hits": False},
+            **ALL_SHARDS,
         )
         hits: list[Mapping[str, Any]] = answer["hits"]["hits"]
         return hits
@@ -202,7 +205,7 @@ class BesideSource(ClusterReindexSource):
         """Return the keys of entries whose documents are there, by a search, which finds them under any routing."""
         ids = [each["_id"].partition("/")[2] for each in self._entries(conditions)]
         body: Clause = {"query": ids_query(ids), "size": len(ids), "_source": False, "track_total_hits": False}
-        answer = self._cluster.ask("POST", f"/{quote_index(index)}/_search", body, **WHOLE) if ids else None
+        answer = self._cluster.ask("POST", f"/{quote_index(index)}/_search", body, **ALL_SHARDS) if ids else None
         return {beside_key(index, each["_id"]) for each in answer["hits"]["hits"]} if answer else set()
 
     def _delete(self, conditions: Sequence[Clause], present: Sequence[str] | set[str]) -> int:
@@ -216,7 +219,7 @@ class BesideSource(ClusterReindexSource):
 
     def _count(self, index: str, query: Clause) -> int:
         body: Clause = {"query": query, "size": 0, "track_total_hits": True}
-        answer = self._cluster.ask("POST", f"/{quote_index(index)}/_search", body, **WHOLE)
+        answer = self._cluster.ask("POST", f"/{quote_index(index)}/_search", body, **ALL_SHARDS)
         return int(answer["hits"]["total"]["value"])
 
 

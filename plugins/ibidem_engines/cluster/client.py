@@ -21,7 +21,7 @@ import orjson
 
 from ibidem_core.address import redact_text
 from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
-from ibidem_engines.requests import BUSY, ApiRequest, RequestFlow, T, Transport, run_sync
+from ibidem_engines.requests import TOO_MANY_REQUESTS, ApiRequest, RequestFlow, T, Transport, run_sync
 from ibidem_engines.stored_groups import Name
 
 MAX_REQUESTS = 64.0  # requests at once from which none is held back; more threads than that no process has
@@ -270,7 +270,7 @@ WAITS_S = (0.1, 0.4, 1.6)  # seconds before the second, third and fourth try, ea
 
 CONNECTIONS = 32  # maximum pooled connections per node
 
-NOTHING: Mapping[str, str] = MappingProxyType({})
+NO_HEADERS: Mapping[str, str] = MappingProxyType({})
 
 
 class _Count(threading.local):
@@ -291,7 +291,7 @@ class ClusterClient:
         label: str,
         connect: Callable[[], Transport],
         waits: tuple[float, ...] = WAITS_S,
-        search_parts: Mapping[str, str] = NOTHING,
+        search_parts: Mapping[str, str] = NO_HEADERS,
     ) -> None:
         self.label = label
         self.waits = waits
@@ -360,7 +360,7 @@ class ClusterClient:
             try:
                 return self._send_once(method, path, params, content_type, body)
             except Failure as failure:
-                if failure.status == BUSY and path == BULK:
+                if failure.status == TOO_MANY_REQUESTS and path == BULK:
                     self.throttle.reject()
                 if turn == len(self.waits) or not find_fault(failure).soon:
                     raise to_engine_error(failure, self.label) from failure
@@ -409,7 +409,7 @@ MAX_ACTIONS = 2_000
 TOO_LARGE = 413
 CONFLICT = 409
 OF_THE_INDEX = frozenset(("index_not_found_exception", "index_closed_exception"))  # refusals of a whole request
-MISSING = 404
+NOT_FOUND = 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -477,7 +477,7 @@ def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionO
     while True:
         with cluster.throttle():
             items = _send(cluster, [actions[position] for position in remaining])
-            if any(isinstance(item, Failure) and item.status == BUSY for item in items):
+            if any(isinstance(item, Failure) and item.status == TOO_MANY_REQUESTS for item in items):
                 cluster.throttle.reject()
         busy_positions: list[int] = []
         for position, item in zip(remaining, items, strict=True):

@@ -20,7 +20,7 @@ from ibidem_engines.cluster.dsl import ALL, PACKED, Clause
 from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lookup import read_hit
-from ibidem_engines.requests import IN_HEADS, WHOLE, ApiRequest, RequestFlow, Target, TtlCache
+from ibidem_engines.requests import ALL_SHARDS, IN_HEADS, ApiRequest, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import (
     MAX_GROUPS,
     MAX_MEMBERS,
@@ -38,7 +38,7 @@ from ibidem_engines.stored_groups import (
 )
 from ibidem_ingest.errors import UsageError
 
-OWN = "ibidem_groups"  # name of the aggregation that counts all matches
+COUNTS = "ibidem_groups"  # name of the aggregation that counts all matches
 
 # Groups of two or more up to which their names are read, so that other groups are not asked for their documents.
 MAX_NAMED = 1_000
@@ -50,7 +50,7 @@ WRITES: Clause = {"writes": {"stats": {"field": "_seq_no"}}}
 WRITES_BY_INDEX: Clause = {**WRITES, "indices": {"terms": {"field": "_index", "size": 10_000}, "aggs": WRITES}}
 
 _SIZES = "groups>_count"
-_WITHOUT_BUCKETS = {"filter_path": f"-responses.aggregations.**{OWN}.groups.buckets"}
+_WITHOUT_BUCKETS = {"filter_path": f"-responses.aggregations.**{COUNTS}.groups.buckets"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ class CountResult:
 
 
 # The counts of a search over no index: a wildcard that matches none, of which servers give no aggregations.
-NOTHING = CountResult(
+NO_COUNTS = CountResult(
     Writes(0, -1, 0.0),
     MatchCounts(documents=0, groups=0, exact=True),
     frozenset(),
@@ -112,7 +112,7 @@ class MatchCounter:
 
     def writes(self) -> Clause:
         """Build the aggregation that shows whether the matching writes have changed."""
-        return {OWN: filter_aggregations(self.body, self._writes)}
+        return {COUNTS: filter_aggregations(self.body, self._writes)}
 
     @property
     def _writes(self) -> Clause:
@@ -123,8 +123,8 @@ class MatchCounter:
         request = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
         *answers, count_answer = check_answers((yield request)["responses"])
         if "aggregations" not in count_answer:
-            return answers, NOTHING
-        counts = count_answer["aggregations"][OWN]
+            return answers, NO_COUNTS
+        counts = count_answer["aggregations"][COUNTS]
         match_counts = yield from self._read(counts)
         several = frozenset(each["key"] for each in counts.get("several", {}).get("buckets", ()))
         is_whole = match_counts.exact and len(several) == counts["sizes"]["count"]
@@ -147,7 +147,7 @@ class MatchCounter:
         parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
         if "min_score" in parts and "knn" not in parts:  # which Elasticsearch leaves out of aggregations
             parts["query"] = {"function_score": {"query": parts.get("query", ALL), "min_score": parts.pop("min_score")}}
-        return {**parts, "size": 0, "track_total_hits": False, "aggs": {OWN: filter_aggregations(self.body, aggs)}}
+        return {**parts, "size": 0, "track_total_hits": False, "aggs": {COUNTS: filter_aggregations(self.body, aggs)}}
 
     def _read(self, counts: Mapping[str, Any]) -> RequestFlow[MatchCounts]:
         """Read the counts; if there are too many groups of two or more to count exactly, estimate them."""
@@ -163,7 +163,7 @@ class MatchCounter:
             if counted is None:
                 count = {"cardinality": {"field": self.field, "precision_threshold": MAX_GROUPS}}
                 (answer,) = check_answers((yield self.target.searches([self._body({"groups": count})]))["responses"])
-                counted = min(documents - ungrouped_count, int(answer["aggregations"][OWN]["groups"]["value"]))
+                counted = min(documents - ungrouped_count, int(answer["aggregations"][COUNTS]["groups"]["value"]))
             groups = counted
         return MatchCounts(documents, groups + ungrouped_count, exact, ungrouped_count)
 
@@ -172,19 +172,19 @@ class MatchCounter:
         names = {"terms": {"field": GROUP, "size": MAX_GROUPS, "shard_size": MAX_GROUPS}}
         listing = self._body({"followers": {"filter": FOLLOWERS, "aggs": {"groups": names}}})
         (answer,) = check_answers((yield self.target.searches([listing]))["responses"])
-        followers = answer["aggregations"][OWN]["followers"]
+        followers = answer["aggregations"][COUNTS]["followers"]
         if followers["groups"]["sum_other_doc_count"]:
             return None
         groups = [each["key"] for each in followers["groups"]["buckets"]]
         led = self._body({"led": {"filter": {"bool": {"filter": [LEADS, {"terms": {GROUP: groups}}]}}}})
         (answer,) = check_answers((yield self.target.searches([led]))["responses"])
         leads = documents - int(followers["doc_count"])
-        return leads + len(groups) - int(answer["aggregations"][OWN]["led"]["doc_count"])
+        return leads + len(groups) - int(answer["aggregations"][COUNTS]["led"]["doc_count"])
 
 
 def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow[Coverage]:
     """Count the documents of indexes without a settled group; each shard numbers its writes separately."""
-    head = {name: target.params[name] for name in IN_HEADS if name in target.params} | WHOLE
+    head = {name: target.params[name] for name in IN_HEADS if name in target.params} | ALL_SHARDS
     counting: Clause = {"size": 0, "track_total_hits": True}
     bodies = [counting, counting | {"query": {"bool": {"must_not": [{"exists": {"field": GROUP}}]}}}]
     lines: list[Mapping[str, Any]] = [line for body in bodies for line in ({**head, "index": target.index}, body)]
@@ -206,10 +206,11 @@ def filter_aggregations(body: Mapping[str, Any], aggs: Clause) -> Clause:
 def split_writes(answer: Mapping[str, Any]) -> tuple[Writes, Mapping[str, Any]]:
     """Remove the summary of matching writes from the response of a search, and return it."""
     if "aggregations" not in answer:
-        return NOTHING.writes, answer
-    aggregations = {name: each for name, each in answer["aggregations"].items() if name != OWN}
+        return NO_COUNTS.writes, answer
+    aggregations = {name: each for name, each in answer["aggregations"].items() if name != COUNTS}
     response = {name: part for name, part in answer.items() if name != "aggregations"}
-    return Writes.read(answer["aggregations"][OWN]), response | ({"aggregations": aggregations} if aggregations else {})
+    response |= {"aggregations": aggregations} if aggregations else {}
+    return Writes.read(answer["aggregations"][COUNTS]), response
 
 
 def check_answers(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
@@ -231,7 +232,7 @@ def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
 
 CHUNK = 1_000  # hits of the plain ranking that are gone through at once
 
-TOGETHER = 1_000  # documents of a page's groups that are read in one search
+MEMBER_BATCH = 1_000  # documents of a page's groups that are read in one search
 
 # Equal hits are ordered by index and id; those without signatures, which have no id there, by their writes.
 _TIES: Sequence[Clause] = (
@@ -318,10 +319,10 @@ class ClusterCollapse:
         """Send the first search, and count only documents without a group if the index has any."""
         own = {} if self.target.point else NEWEST
         own |= {"ungrouped": {"missing": {"field": self.field}}} if has_ungrouped else {}
-        aggs = {**aggregations, OWN: filter_aggregations(self.body, own)} if own else {**aggregations}
+        aggs = {**aggregations, COUNTS: filter_aggregations(self.body, own)} if own else {**aggregations}
         answer = dict((yield self.target.search_packed({**request, "aggs": aggs} if aggs else request)))
         aggs = dict(answer.pop("aggregations", {}))
-        counts = aggs.pop(OWN, {})
+        counts = aggs.pop(COUNTS, {})
         answer |= {"aggregations": aggs} if aggs else {}
         documents, ungrouped = answer["hits"]["total"]["value"], counts.get("ungrouped", {}).get("doc_count", 0)
         newest = counts.get("newest", {}).get("value")
@@ -350,7 +351,7 @@ class ClusterCollapse:
         self, groups: Sequence[str], heads: Sequence[GroupHit], limit: int
     ) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Members]]:
         """Read the documents of some groups except the best of each, as shown."""
-        size = min(TOGETHER, self.layout.max_hits, limit * len(groups))
+        size = min(MEMBER_BATCH, self.layout.max_hits, limit * len(groups))
         if not size:
             return (), Members((), {})
         heads = [head for head in heads if head.group in groups]
@@ -368,17 +369,17 @@ class ClusterCollapse:
         if not groups:
             return Members((), {})
         limit = min(limit, MAX_MEMBERS, self.layout.max_hits)
-        size = min(TOGETHER, self.layout.max_hits, max(100, 2 * limit * len(groups)))
+        size = min(MEMBER_BATCH, self.layout.max_hits, max(100, 2 * limit * len(groups)))
         body = self._members_body(groups, size) | {
             "aggs": {
-                OWN: filter_aggregations(
+                COUNTS: filter_aggregations(
                     self.body,
                     {"groups": {"terms": {"field": self.field, "size": len(groups), "include": list(groups)}}},
                 )
             }
         }
         (answer,) = yield from self._search([body])
-        sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][OWN]["groups"]["buckets"]}
+        sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][COUNTS]["groups"]["buckets"]}
         hits = self._read(answer)
         read = split_by_group(hits)
         incomplete = [name for name, count in sizes.items() if len(read.get(name, ())) < min(count, limit)]

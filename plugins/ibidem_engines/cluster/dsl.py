@@ -44,7 +44,7 @@ COUNTS: Clause = {
     },
 }
 
-ANALYSED = 1_000_000
+MAX_OFFSET = 1_000_000
 SNIPPET = 200
 
 
@@ -110,7 +110,7 @@ def search_body(query: Query, fields: Fields, size: int, offset_limit: str) -> C
 
 def _highlight(fields: Fields, offset_limit: str) -> Clause:
     return {
-        offset_limit: ANALYSED,
+        offset_limit: MAX_OFFSET,
         "pre_tags": [HIGHLIGHT[0]],
         "post_tags": [HIGHLIGHT[1]],
         "fields": {
@@ -228,7 +228,7 @@ def _date(condition: Filter, fields: Fields) -> Clause:
     return _or([signed_clause, {"bool": {"must_not": {"exists": {"field": "ibidem.date"}}, "filter": [date_clause]}}])
 
 
-SUGGESTED = 10  # spellings that are asked for of each word, and of each shard
+SUGGESTIONS = 10  # spellings that are asked for of each word, and of each shard
 
 
 def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
@@ -280,8 +280,8 @@ def _suggest_body(word: str, fields: Fields) -> dict[str, Any]:
         "max_edits": 1,
         "prefix_length": 0,
         "min_word_length": MIN_LETTERS,
-        "size": SUGGESTED,
-        "shard_size": SUGGESTED,
+        "size": SUGGESTIONS,
+        "shard_size": SUGGESTIONS,
         "sort": "frequency",
     }
     fields_by_name = {"title": fields.title, "text": fields.searched}

@@ -23,7 +23,7 @@ from ibidem_engines.requests import JsonAnswer
 
 REFUSED = "media_type_header_exception"
 BAD_REQUEST = 400
-OLDEST = 8  # the oldest major version of a server that is understood
+MIN_VERSION = 8  # the oldest major version of a server that is understood
 
 HEADERS = frozenset(("accept", "content-type"))
 _MEDIA_TYPE = re.compile(r"application/(?:vnd\.elasticsearch\+)?([\w.-]+)(?:;\s*compatible-with=\d+)?", re.IGNORECASE)
@@ -60,7 +60,7 @@ class ApiVersion:
             return False
         if self.lowered == sent:
             before = (sent or self.newest) - 1
-            self.lowered = before if before >= OLDEST else None
+            self.lowered = before if before >= MIN_VERSION else None
         return self.lowered is not None
 
 

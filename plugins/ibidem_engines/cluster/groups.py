@@ -64,7 +64,7 @@ from ibidem_engines.stored_groups import (
 )
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys_batch
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys_batch
 from ibidem_ingest.signatures.packed import LONG as IS_LONG
 
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
@@ -247,7 +247,7 @@ class ClusterGroups(StoredGroups):
     ) -> Action:
         """Build a partial update; fields missing in `_source` are added, since the server builds on it."""
         kind = "full" if "full" in self.layout.kinds else "lean"
-        lookup_values = keys | long_clues(LongSignatures.decode(long_value)) if keys else {}
+        lookup_values = keys | long_keys(LongSignatures.decode(long_value)) if keys else {}
         own_fields = {**signature_fields(document.name.id, document.packed, long_value, lookup_values, kind), **values}
         body = orjson.dumps({"doc": {OURS: own_fields}})
         name = document.name

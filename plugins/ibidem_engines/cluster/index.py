@@ -13,7 +13,7 @@ from ibidem_core.address import OURS, read_path
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster.client import ClusterClient, Failure, State, to_engine_error
 from ibidem_engines.cluster.dsl import Clause, ids_query
-from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, answer_to, quote_index
+from ibidem_engines.requests import ALL_SHARDS, ApiRequest, RequestFlow, answer_to, quote_index
 from ibidem_engines.stored_groups import IndexNames, Marks, Name, SeqNoRange, ShardRef
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -76,7 +76,7 @@ def _stems(analyzer: str, analysis: Any) -> bool:
 VERSION = "3"
 MAX_HITS = 10_000
 TRIAL = "ibidem.trial-"  # before the names of trial indexes, out of reach of the patterns of others
-MISSING = 404
+NOT_FOUND = 404
 SIGNATURES, MAX_PATH = "-signatures", 1_500  # behind the names of indexes of signatures; characters of a path
 # Parts of an index's metadata that are read; its fields may be thousands.
 _PARTS = (
@@ -144,7 +144,7 @@ def read(cluster: ClusterClient, index: str, *, text: str = "") -> Layout:
 
 
 def read_layout(
-    index: str, params: Mapping[str, str] | None = None, ok_statuses: tuple[int, ...] = (MISSING,), *, text: str = ""
+    index: str, params: Mapping[str, str] | None = None, ok_statuses: tuple[int, ...] = (NOT_FOUND,), *, text: str = ""
 ) -> RequestFlow[Layout]:
     path = f"/{quote_index(index or '_all')}"
     parameters = {**(params or {}), "filter_path": ",".join((*_PARTS, *metadata_parts(text)))}
@@ -201,7 +201,7 @@ def _read_beside(layout: Layout) -> RequestFlow[dict[str, Any]]:
     path = ",".join(sorted(names))
     path = path if len(path) < MAX_PATH else signature_index("*")
     params = {"filter_path": "*.mappings._meta", "ignore_unavailable": "true", "expand_wildcards": "all"}
-    answer: Mapping[str, Any] = yield ApiRequest("GET", f"/{quote_index(path)}", params, ok_statuses=(403, MISSING))
+    answer: Mapping[str, Any] = yield ApiRequest("GET", f"/{quote_index(path)}", params, ok_statuses=(403, NOT_FOUND))
     own = {name: _own_meta(each) for name, each in sorted(answer.items()) if name in names}
     found = {name: _schema(answer[name], meta) for name, meta in own.items() if meta}
     return {"beside": tuple(found), "schemas": {**layout.schemas, **found}} if found else {}
@@ -245,7 +245,7 @@ def schema_fault(layout: Layout) -> tuple[str, str] | None:
 def pipeline_fault(pipelines: Iterable[str]) -> RequestFlow[tuple[str, str] | None]:
     """Return which search pipeline removes hits, and the remedy."""
     for name in pipelines:
-        answer = yield ApiRequest("GET", f"/_search/pipeline/{quote_index(name)}", ok_statuses=(MISSING,))
+        answer = yield ApiRequest("GET", f"/_search/pipeline/{quote_index(name)}", ok_statuses=(NOT_FOUND,))
         steps = answer.get(name, {}).get("response_processors", [])
         if any("collapse" in step for step in steps):
             problem = (
@@ -372,7 +372,7 @@ def _schema(index: Mapping[str, Any], own_meta: Mapping[str, Any]) -> str:
     return f"{schema} (unreleased)" if schema == SCHEMA and keys == "keyword" else schema
 
 
-HIDDEN = (403, 404)  # statuses of those who may not look at the health, and of an index that is not there
+UNREADABLE_STATUSES = (403, 404)  # statuses of those who may not look at the health, and of an index that is not there
 
 
 def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> None:
@@ -384,7 +384,7 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
         if answer["successful"] == answer["total"]:
             return
         path, params = f"/_cluster/health/{quote_index(indices)}", {"filter_path": "status,active_shards"}
-        health = cluster.hold(answer_to(ApiRequest("GET", path, params, ok_statuses=HIDDEN)))
+        health = cluster.hold(answer_to(ApiRequest("GET", path, params, ok_statuses=UNREADABLE_STATUSES)))
         if health.get("status") == "red":
             raise _refresh_error(cluster, indices, answer)
         if answer["successful"] >= health.get("active_shards", 0):
@@ -482,7 +482,7 @@ def count(cluster: ClusterClient, seq_range: SeqNoRange) -> int:
     """Count the documents written in a range of sequence numbers."""
     path = f"/{quote_index(seq_range.part.index)}/_search"
     body: Clause = {"query": _in_range(seq_range), "size": 0, "track_total_hits": True}
-    answer = cluster.ask("POST", path, body, preference=f"_shards:{seq_range.part.shard}", **WHOLE)
+    answer = cluster.ask("POST", path, body, preference=f"_shards:{seq_range.part.shard}", **ALL_SHARDS)
     return int(answer["hits"]["total"]["value"])
 
 
@@ -500,7 +500,7 @@ def states(cluster: ClusterClient, seq_range: SeqNoRange, size: int, ids: Sequen
         "track_total_hits": False,
     }
     path = f"/{quote_index(seq_range.part.index)}/_search"
-    answer = cluster.ask("POST", path, body, preference=f"_shards:{seq_range.part.shard}", **WHOLE)
+    answer = cluster.ask("POST", path, body, preference=f"_shards:{seq_range.part.shard}", **ALL_SHARDS)
     return [_state(hit) for hit in answer["hits"]["hits"]]
 
 

@@ -37,14 +37,14 @@ from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import LookupResult, SignatureLookup, SourceDocument
 from ibidem_engines.requests import RequestFlow, Target
 from ibidem_engines.stored_groups import Hit, HitColumns, HitNames, LeadKeys, Several
-from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField, lookup_keys
+from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import MISSING, ROOM, IdColumn, PackedValues, read_id, unpack
 
 # Decodes a window's values in a thirtieth of the time; the extra `fast` installs it.
 FAST_BASE64: Any = import_module("pybase64") if find_spec("pybase64") else None
 
 # Padding to whole quads of a value without any, by its characters beyond them; one character is no base64.
-FILLING = ("", "===", "AA", "A")
+PREFIX_PADDING = ("", "===", "AA", "A")
 
 ROOM_AS_BASE64 = "A" * -(-ROOM // 3 * 4)
 
@@ -82,7 +82,7 @@ def read_packed(hits: Sequence[Mapping[str, Any]]) -> PackedValues:
     """Decode the packed values of hits at once; one by one if a value is missing or not base64."""
     try:
         values = [hit["fields"][PACKED][0].rstrip("=") for hit in hits]
-        base64 = "".join([*(value + FILLING[len(value) % 4] for value in values), ROOM_AS_BASE64])
+        base64 = "".join([*(value + PREFIX_PADDING[len(value) % 4] for value in values), ROOM_AS_BASE64])
         text = decode_strictly(base64.replace("-", "+").replace("_", "/"))
     except (LookupError, AttributeError, ValueError):
         return PackedValues.join([read_binary(hit, PACKED) for hit in hits])
@@ -291,7 +291,7 @@ def _state(document: SourceDocument) -> State:
     return name.index, name.id, name.routing, *document.state
 
 
-TOGETHER = 250  # searches asked for together; each may bring three prefixes, and a query takes 1,024 clauses
+SEARCH_BATCH = 250  # searches asked for together; each may bring three prefixes, and a query takes 1,024 clauses
 
 SEARCHES_PER_REQUEST = 30  # searches in a request when each is asked for alone
 
@@ -358,8 +358,8 @@ class LookUp:
         self._answers = [_Answer() for _ in searches]
         questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
         questions = [each for each in questions if len(each.values) >= each.min_shared]
-        chunks = [range(at, at + TOGETHER) for at in range(0, len(searches), TOGETHER)]
-        direct = [each for each in questions if each.min_shared <= 1 and each.name not in LONG_CLUES]
+        chunks = [range(at, at + SEARCH_BATCH) for at in range(0, len(searches), SEARCH_BATCH)]
+        direct = [each for each in questions if each.min_shared <= 1 and each.name not in LONG_FIELDS]
         parts = [asking for chunk in chunks if (asking := [each for each in direct if each.position in chunk])]
         separate = self._distinct_bodies([each for each in questions if each.min_shared > 1])
         batch = list(separate)[:SEARCHES_PER_REQUEST]
@@ -368,7 +368,7 @@ class LookUp:
             yield from self._assign_hits(asking, hits, total)
         yield from self._distribute(separate, batch, answers[len(parts) :])
         yield from self._send_separately(separate, list(separate)[SEARCHES_PER_REQUEST:])
-        yield from self._ask_in_parts([each for each in questions if each.min_shared <= 1 and each.name in LONG_CLUES])
+        yield from self._ask_in_parts([each for each in questions if each.min_shared <= 1 and each.name in LONG_FIELDS])
         return [
             LookupResult(
                 sorted(each.hits.values(), key=lambda hit: (hit.index, hit.id)), tuple(each.capped), each.copies
@@ -558,7 +558,7 @@ def _hit_values(hit: Hit) -> list[tuple[str, str]]:
 
 # documents whose values are asked for in one search
 
-CLAUSES = 900  # clauses of a query; a server takes 1,024
+MAX_CLAUSES = 900  # clauses of a query; a server takes 1,024
 
 
 class LeadLookUp:
@@ -572,7 +572,7 @@ class LeadLookUp:
     def with_value(self, keys: Sequence[LeadKeys]) -> RequestFlow[list[Hit]]:
         """Read the leads that have any of the values, each once."""
         with_value: dict[tuple[str, str], Hit] = {}
-        parts = [keys[start : start + TOGETHER] for start in range(0, len(keys), TOGETHER)]
+        parts = [keys[start : start + SEARCH_BATCH] for start in range(0, len(keys), SEARCH_BATCH)]
         while bodies := [(part, body) for part in parts for body in self._bodies(part)]:
             retries: list[Sequence[LeadKeys]] = []
             for answer, (part, _) in zip((yield from self._send([body for _, body in bodies])), bodies, strict=True):
@@ -601,7 +601,7 @@ class LeadLookUp:
             for lookup_field, values in each.several.items()
             if len(values.values) >= values.min_shared
         ]
-        size = max(1, CLAUSES // (2 + max((len(values.values) for _, values in several), default=0)))
+        size = max(1, MAX_CLAUSES // (2 + max((len(values.values) for _, values in several), default=0)))
         clauses = [self._share_several(lookup_field, values) for lookup_field, values in several]
         return bodies + [self._body(clauses[start : start + size]) for start in range(0, len(clauses), size)]
 

@@ -15,12 +15,12 @@ import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_core.errors import Permanent, Unavailable
-from ibidem_engines.cluster.client import CONFLICT, MISSING, Action, ActionOutcome, ClusterClient, build_failure, run
+from ibidem_engines.cluster.client import CONFLICT, NOT_FOUND, Action, ActionOutcome, ClusterClient, build_failure, run
 from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.cluster.index import is_failure, make, refresh_index
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import ATTEMPTS
-from ibidem_engines.requests import WHOLE, ApiRequest, RequestFlow, TtlCache, quote_index
+from ibidem_engines.requests import ALL_SHARDS, ApiRequest, RequestFlow, TtlCache, quote_index
 from ibidem_engines.stored_groups import MANUAL_LEDGERS, IndexNames, Ledger, RecordState, StoredRecord
 from ibidem_ingest.document import MAX_ID_BYTES
 from ibidem_ingest.errors import UsageError
@@ -169,13 +169,13 @@ def drop(cluster: ClusterClient, sources: Iterable[str]) -> None:
 SLICE = 1_000  # records in the answer to one search
 
 FORBIDDEN = 403
-MAYBE = {"ignore_unavailable": "true"}
-NOTHING: Mapping[str, Any] = {"hits": {"hits": [], "total": {"value": 0}}}
+IF_AVAILABLE = {"ignore_unavailable": "true"}
+NO_HITS: Mapping[str, Any] = {"hits": {"hits": [], "total": {"value": 0}}}
 # Types of errors of a ledger that is not there, or may not be read.
 ABSENT_KINDS = frozenset(("index_not_found_exception", "security_exception"))
 
 # How servers refuse to sort by a key that is no keyword.
-UNORDERED = ("Text fields are not optimised", "No mapping found for [key]", "Fielddata is disabled on")
+SORT_ERRORS = ("Text fields are not optimised", "No mapping found for [key]", "Fielddata is disabled on")
 
 
 def read_record(names: IndexNames, ledger: Ledger, key: str) -> RequestFlow[list[Any]]:
@@ -203,13 +203,13 @@ class LedgerQuery:
 
     def head(self, sources: Sequence[str]) -> dict[str, Any]:
         """Return the head of a search, which names the indexes: a path may be too short for those of an alias."""
-        return {"index": [record_index(source, self.ledger) for source in sources], **WHOLE, **MAYBE}
+        return {"index": [record_index(each, self.ledger) for each in sources], **ALL_SHARDS, **IF_AVAILABLE}
 
     def count(self, sources: Sequence[str]) -> RequestFlow[int]:
         """Count records, as last made visible by a refresh."""
         body = {"query": self.clause(), "size": 0, "track_total_hits": True}
         (answer,) = (yield ApiRequest("POST", "/_msearch", lines=[self.head(sources), body]))["responses"]
-        return int((_found(answer) or NOTHING)["hits"]["total"]["value"])
+        return int((_found(answer) or NO_HITS)["hits"]["total"]["value"])
 
 
 @dataclass(slots=True)
@@ -232,14 +232,18 @@ class Reading:
     def take(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
         """Process the response for the next slice."""
         if answer.get("status") == FORBIDDEN:
-            several = len(self.sources) > 1
-            readable = (yield from _readable_sources(self.sources, self.query.ledger)) if several else []
+            readable: list[str] = []
+            if len(self.sources) > 1:
+                lines = [line for source in self.sources for line in (self.query.head([source]), {"size": 0})]
+                answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
+                pairs = zip(self.sources, answers, strict=True)
+                readable = [source for source, each in pairs if each.get("status") != FORBIDDEN]
             if self.needed and (self.needed not in readable or readable == self.sources):
                 raise build_failure(FORBIDDEN, answer)
             self.has_ended = not readable or readable == self.sources
             self.sources = readable
             return
-        hits = (_found(answer) or NOTHING)["hits"]["hits"]
+        hits = (_found(answer) or NO_HITS)["hits"]["hits"]
         self.records += [stored_record(hit, self.query.ledger) for hit in hits]
         self.has_ended = len(hits) < SLICE
         self.after = hits[-1]["sort"] if hits else None
@@ -261,16 +265,9 @@ def read_records(names: IndexNames, *queries: LedgerQuery) -> RequestFlow[list[d
     return [names.own_records(each.query.ledger, each.records) for each in readings]
 
 
-def _readable_sources(sources: Sequence[str], ledger: Ledger) -> RequestFlow[list[str]]:
-    """Return the names whose records the user may read, if some may not be read."""
-    lines = [line for source in sources for line in (LedgerQuery(ledger).head([source]), {"size": 0})]
-    answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
-    return [source for source, each in zip(sources, answers, strict=True) if each.get("status") != FORBIDDEN]
-
-
 def _found(answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
     """Return the answer to one search; None if no record index exists."""
-    if answer.get("status") == MISSING:
+    if answer.get("status") == NOT_FOUND:
         return None
     if "error" in answer:
         raise _search_error(answer)
@@ -282,7 +279,7 @@ def _search_error(answer: Mapping[str, Any]) -> Exception:
     failure = build_failure(int(answer["status"]), answer)
     error = answer["error"]
     shards = error.get("failed_shards", []) if isinstance(error, Mapping) else []
-    if failure.reason.startswith(UNORDERED) and shards:
+    if failure.reason.startswith(SORT_ERRORS) and shards:
         return mapping_error(str(shards[0].get("index", "")))
     return failure
 
@@ -388,7 +385,7 @@ class LedgerStore:
     def _show(self, ledger: Ledger, sources: Iterable[str]) -> None:
         """Make manual records visible as they are written; others are as they are read."""
         for source in sources if ledger in MANUAL_LEDGERS else ():
-            refresh_index(self.cluster, record_index(source, ledger), **MAYBE)
+            refresh_index(self.cluster, record_index(source, ledger), **IF_AVAILABLE)
 
     def read_states(self, ledger: Ledger, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, RecordState]]:
         """Read current records by key, with sequence number and primary term of those that a write replaces."""
@@ -553,15 +550,15 @@ class LedgerStore:
             for (source, key), each in docs.items()
         ]
         outcomes = run(self.cluster, actions)
-        return {place for place, each in zip(docs, outcomes, strict=True) if each.status not in (CONFLICT, MISSING)}
+        return {place for place, each in zip(docs, outcomes, strict=True) if each.status not in (CONFLICT, NOT_FOUND)}
 
     def _refresh(self, ledger: Ledger) -> None:
         """Make all records visible, including readable records under other names of the index."""
         home, *others = (record_index(source, ledger) for source in self.names.sources)
-        refresh_index(self.cluster, home, **MAYBE)
+        refresh_index(self.cluster, home, **IF_AVAILABLE)
         for start in range(0, len(others), NAMES_AT_ONCE):
             try:
-                refresh_index(self.cluster, ",".join(others[start : start + NAMES_AT_ONCE]), **MAYBE)
+                refresh_index(self.cluster, ",".join(others[start : start + NAMES_AT_ONCE]), **IF_AVAILABLE)
             except Permanent as error:
                 if not is_failure(error, FORBIDDEN):
                     raise

@@ -51,7 +51,7 @@ from ibidem_engines.engine import (
     WriteStatus,
 )
 from ibidem_engines.ledger import UnstorableRecord, values_of_records
-from ibidem_engines.requests import WHOLE, ApiRequest, answer_to, quote_index
+from ibidem_engines.requests import ALL_SHARDS, ApiRequest, answer_to, quote_index
 from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef, own_group
 from ibidem_ingest.errors import UsageError
 
@@ -61,14 +61,14 @@ SLICE = 1_000
 ITS_OWN = ("uuid", "creation_date", "provided_name", "version", "resize", "routing", "history", "blocks", "shard_limit")
 
 # Settings that a copy gets when it is full: what its documents went through once, they do not go through again.
-LATER = ("default_pipeline", "final_pipeline", "refresh_interval")
+DELAYED_SETTINGS = ("default_pipeline", "final_pipeline", "refresh_interval")
 
 # Options that an alias keeps when it moves.
 OF_AN_ALIAS = ("filter", "index_routing", "search_routing", "is_write_index", "is_hidden")
 
 COPY_OF = "copy_of"  # in the metadata of a copy's mapping: the index that it is made of, from its very creation on
 
-_MISSING = 404
+_NOT_FOUND = 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +146,7 @@ class ClusterReindexTarget(ReindexTarget):
                 deletions = [(name, state) for name, state in batch if name.id in ids]
                 actions = [Action("delete", self.name, name.id, None, state, name.routing) for name, state in deletions]
                 removed_count += sum(
-                    outcome.status not in (CONFLICT, _MISSING) for outcome in run(self._cluster, actions)
+                    outcome.status not in (CONFLICT, _NOT_FOUND) for outcome in run(self._cluster, actions)
                 )
         return removed_count
 
@@ -157,7 +157,7 @@ class ClusterReindexTarget(ReindexTarget):
     def finish(self, alias: str) -> None:
         """Move the alias in one step, so that every search finds one of the two indexes."""
         settings, _ = self._read_source()
-        late_settings: dict[str, Any] = {name: settings.get(name) for name in LATER}
+        late_settings: dict[str, Any] = {name: settings.get(name) for name in DELAYED_SETTINGS}
         self._cluster.ask("PUT", f"/{self.name}/_settings", {"index": late_settings})
         if alias:
             self._move(alias)
@@ -222,7 +222,7 @@ class ClusterReindexTarget(ReindexTarget):
 
     def _move(self, alias: str) -> None:
         """Move an alias to the copy, unchanged and in one step."""
-        request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(_MISSING,))
+        request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(_NOT_FOUND,))
         definition: Mapping[str, Any] = self._cluster.hold(answer_to(request))
         was = [metadata["aliases"][alias] for metadata in definition.values()]
         properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
@@ -260,7 +260,7 @@ class ClusterReindexTarget(ReindexTarget):
 
 def _early(settings: Mapping[str, Any]) -> dict[str, Any]:
     """Return the settings of a copy while it is filled; pipelines are set, since a template may add some."""
-    early = {name: value for name, value in settings.items() if name not in LATER}
+    early = {name: value for name, value in settings.items() if name not in DELAYED_SETTINGS}
     return early | dict.fromkeys(("default_pipeline", "final_pipeline"), "_none")
 
 
@@ -488,7 +488,7 @@ class ClusterReindexSource(ReindexSource):
             return None
         path = f"/{quote_index(','.join(names))}"
         body: Clause = {"size": 0, "aggs": {"of": {"terms": {"field": f"{OURS}.index", "size": MAX_INDICES}}}}
-        signed = self._cluster.ask("POST", f"{path}/_search", body, **WHOLE)["aggregations"]["of"]["buckets"]
+        signed = self._cluster.ask("POST", f"{path}/_search", body, **ALL_SHARDS)["aggregations"]["of"]["buckets"]
         others = sorted({each["key"] for each in signed} - {*self._layout.indices})
         home = layout.source_of(names[0])
         if others and self.index != home:  # by its own name those of deleted indexes go, too
@@ -563,7 +563,7 @@ class ClusterReindexSource(ReindexSource):
         return self._layout_cache
 
     def _search(self, body: Clause) -> Any:
-        return self._cluster.ask("POST", f"/{quote_index(self.index)}/_search", body, **WHOLE)
+        return self._cluster.ask("POST", f"/{quote_index(self.index)}/_search", body, **ALL_SHARDS)
 
 
 def with_values(documents: Sequence[Signed]) -> Iterator[tuple[int, SourceDocument, Record, Values]]:

@@ -22,7 +22,7 @@ from ibidem_ingest.errors import kind, short_repr
 from ibidem_ingest.mail.head import with_hash
 from ibidem_ingest.readers.text import strip_markup
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 
@@ -281,7 +281,7 @@ def signature_fields(
 
 def _lookup_values(packed: bytes, long_value: bytes) -> Values:
     unpacked = unpack(packed) if packed else None
-    return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long_value))
+    return {} if unpacked is None else lookup_keys(unpacked) | long_keys(LongSignatures.decode(long_value))
 
 
 def _days(text: str) -> list[str]:

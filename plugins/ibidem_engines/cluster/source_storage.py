@@ -30,7 +30,7 @@ from ibidem_engines.cluster.source import (
     text_fault,
 )
 from ibidem_engines.engine import Destination, FieldCounts, SourceDocument
-from ibidem_engines.requests import WHOLE, JsonAnswer, Target, answer_to, quote_index
+from ibidem_engines.requests import ALL_SHARDS, JsonAnswer, Target, answer_to, quote_index
 from ibidem_engines.stored_groups import Name
 from ibidem_ingest.language import add_languages
 
@@ -39,11 +39,11 @@ KNN_VECTOR = "knn_vector"  # type of the vectors of OpenSearch's k-NN module
 VECTORS = frozenset(("dense_vector", "rank_vectors", "sparse_vector", KNN_VECTOR))  # types of fields that hold vectors
 
 # Types of fields whose embeddings the server computes: again for a whole write, not for a partial update.
-INFERRED = frozenset(("semantic_text", "semantic"))
+INFERENCE_FIELDS = frozenset(("semantic_text", "semantic"))
 
 EXCLUDE_VECTORS = "index.mapping.exclude_source_vectors"
 SOURCE_MODE = "index.mapping.source.mode"
-DERIVED = "index.derived_source.enabled"
+DERIVED_SOURCE = "index.derived_source.enabled"
 KNN_DERIVED = "index.knn.derived_source.enabled"
 
 # Settings whose default depends on the version that made an index; a copy gets the value that the first index has.
@@ -69,7 +69,7 @@ class MappedField:
         return {"nested": {"path": self.nested, "query": query}} if self.nested else query
 
 
-DISABLED = "`_source` is disabled in its mapping"
+NO_SOURCE = "`_source` is disabled in its mapping"
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +89,7 @@ class SourceStorage:
     @property
     def inferred(self) -> tuple[MappedField, ...]:
         """The fields with embeddings computed by the server."""
-        return tuple(field for field in self.fields if field.type in INFERRED)
+        return tuple(field for field in self.fields if field.type in INFERENCE_FIELDS)
 
     @property
     def at_risk(self) -> tuple[MappedField, ...]:
@@ -108,7 +108,7 @@ class SourceStorage:
 
     def check(self, target: Destination) -> None:
         """Refuse to write documents from a response that may be incomplete."""
-        if self.filtered == DISABLED:
+        if self.filtered == NO_SOURCE:
             raise Permanent(
                 f"index {self.index!r} does not keep its documents ({self.filtered}), so none can be read",
                 "they can only be indexed again from where they came, with: ibidem ingest PATH",
@@ -118,7 +118,7 @@ class SourceStorage:
                 f"index {self.index!r} does not keep its documents whole ({self.filtered})",
                 "leave them as they are, with signatures in an index beside theirs: ibidem backfill --beside",
             )
-        if target == "place" and self.rebuilt.startswith(DERIVED):
+        if target == "place" and self.rebuilt.startswith(DERIVED_SOURCE):
             raise Permanent(
                 f"index {self.index!r} stores no `_source` ({self.rebuilt}), so it takes no fields of ibidem",
                 f"copy it by {REINDEX} into an index without this setting, and sign that one",
@@ -151,7 +151,7 @@ def read_storages(cluster: ClusterClient, index: str) -> dict[str, SourceStorage
 
 def effective_settings(cluster: ClusterClient, index: str) -> dict[str, dict[str, str]]:
     """Read the settings for `_source`, including defaults; unknown ones are missing in the response."""
-    names = ",".join((EXCLUDE_VECTORS, SOURCE_MODE, DERIVED, KNN_DERIVED))
+    names = ",".join((EXCLUDE_VECTORS, SOURCE_MODE, DERIVED_SOURCE, KNN_DERIVED))
     path = f"/{quote_index(index)}/_settings/{names}"
     answer = cluster.ask("GET", path, include_defaults="true", flat_settings="true")
     return {name: {**each.get("defaults", {}), **each.get("settings", {})} for name, each in answer.items()}
@@ -172,7 +172,7 @@ def read_storage(index: str, mapping: Mapping[str, Any], settings: Mapping[str, 
 def _filtered(source: Mapping[str, Any], mode: str) -> str:
     """Return the setting that excludes fields from the stored `_source`, except ibidem's own."""
     if source.get("enabled") is False or "disabled" in (mode, source.get("mode")):
-        return DISABLED
+        return NO_SOURCE
     if source.get("includes"):
         return f"`_source` in its mapping includes only: {', '.join(source['includes'])}"
     excludes = [str(field) for field in source.get("excludes", ()) if not str(field).startswith(f"{OURS}.")]
@@ -185,7 +185,7 @@ def _rebuilt(source: Mapping[str, Any], mode: str, settings: Mapping[str, str]) 
         return f"{SOURCE_MODE}: {mode}"
     if source.get("mode") == "synthetic":
         return "`_source` in its mapping: mode synthetic"
-    return f"{DERIVED}: true" if str(settings.get(DERIVED, "")).lower() == "true" else ""
+    return f"{DERIVED_SOURCE}: true" if str(settings.get(DERIVED_SOURCE, "")).lower() == "true" else ""
 
 
 def mapped_fields(mapping: Mapping[str, Any], prefix: str = "", nested: str = "") -> Iterator[MappedField]:
@@ -240,7 +240,7 @@ def _search(
         "seq_no_primary_term": True,
         "track_total_hits": False,
     }
-    answer = cluster.ask("POST", f"/{quote_index(storage.index)}/_search", body, **WHOLE)
+    answer = cluster.ask("POST", f"/{quote_index(storage.index)}/_search", body, **ALL_SHARDS)
     hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
     return hits
 

@@ -15,7 +15,7 @@ from ibidem_core.errors import Unavailable
 from ibidem_engines import ledger
 from ibidem_engines.cluster.client import (
     CONFLICT,
-    MISSING,
+    NOT_FOUND,
     Action,
     ActionOutcome,
     ClusterClient,
@@ -190,7 +190,7 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version
         _write_tombstones(target, {id_: versions[id_] for id_ in remaining if fates[id_] not in _AT_FAULT})
         deletions = [id_ for id_ in remaining if fates[id_] is WriteStatus.DELETED]
         results = target.run([_deletion(id_, stored_versions[id_]) for id_ in deletions])
-        conflicts = {id_ for id_, each in zip(deletions, results, strict=True) if each.status in (CONFLICT, MISSING)}
+        conflicts = {id_ for id_, each in zip(deletions, results, strict=True) if each.status in (CONFLICT, NOT_FOUND)}
         conflicts |= target.stored_versions([id_ for id_ in remaining if fates[id_] is WriteStatus.MISSING]).keys()
         for id_ in remaining:
             if id_ not in conflicts:

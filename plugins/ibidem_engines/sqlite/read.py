@@ -19,7 +19,7 @@ from ibidem_engines.sqlite.write import as_json, word
 from ibidem_engines.stored_groups import Hit
 from ibidem_engines.words import MAX_SPELLED, spellings
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.lookup_keys import LONG_CLUES, LookupField
+from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField
 from ibidem_ingest.signatures.schema import SCHEMA
 
 _META = """exists (select 1 from json_each(d.meta) m where m.key = ? and (
@@ -296,7 +296,7 @@ class _LookUp:
         read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
         values = list(dict.fromkeys(all_values))
         with_value = [self._with_value(value, read_limit) for value in values]
-        if lookup_field in LONG_CLUES:
+        if lookup_field in LONG_FIELDS:
             below_limit = [
                 each
                 for each in with_value

@@ -28,7 +28,7 @@ from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.stored_groups import Ledger, RecordState, new_group
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LookupField, long_clues, lookup_keys
+from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.text.tokens import visible
 
@@ -78,7 +78,7 @@ _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 def lookup_values(packed: bytes, long_value: bytes = b"") -> dict[LookupField, list[str]]:
     """Return the look-up values of signatures; empty for missing, damaged and unknown signatures."""
     unpacked = unpack(packed) if packed else None
-    return {} if unpacked is None else lookup_keys(unpacked) | long_clues(LongSignatures.decode(long_value))
+    return {} if unpacked is None else lookup_keys(unpacked) | long_keys(LongSignatures.decode(long_value))
 
 
 def words(values: dict[LookupField, list[str]]) -> str:

@@ -636,9 +636,7 @@ class TestRequests:
         at(address).refresh()
         with between(address) as server:
             engine = at(server.address(kind))
-            answers = engine.find(
-                [SignatureLookup(read_clues(record), own_id=record.document.id) for record in records]
-            )
+            answers = engine.find([SignatureLookup(read_keys(record), own_id=record.document.id) for record in records])
             assert len(searches(server)) == 1
         assert len(answers) == 60
 
@@ -656,7 +654,7 @@ class TestRequests:
             engine.search(GRAIN, 5, ranking.view)
 
 
-def read_clues(record: Record) -> dict[str, list[str]]:
+def read_keys(record: Record) -> dict[str, list[str]]:
     packed = unpack(record.packed)
     assert packed is not None
     return lookup_keys(packed)

@@ -6,7 +6,7 @@ import pytest
 
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.source_storage import (
-    DERIVED,
+    DERIVED_SOURCE,
     EXCLUDE_VECTORS,
     SOURCE_MODE,
     MappedField,
@@ -67,7 +67,7 @@ class TestASourceThatIsNotStored:
         assert (storage.updates_in_part, refused(storage)) == (True, ["copy", "strip"])
 
     def test_and_is_derived_takes_no_fields_of_ibidem(self) -> None:
-        assert refused(read_storage("news", {}, {DERIVED: "true"})) == ["place", "copy", "strip"]
+        assert refused(read_storage("news", {}, {DERIVED_SOURCE: "true"})) == ["place", "copy", "strip"]
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ def carriers(
     carriers_of_any = set()
     for name, record in records_by_id.items():
         own_values = lookup_values(record.packed)
-        for clue, keys in values.items():
-            if name != own_id and len(set(keys) & set(own_values.get(clue, ()))) >= minimum.get(clue, 1):
+        for field, keys in values.items():
+            if name != own_id and len(set(keys) & set(own_values.get(field, ()))) >= minimum.get(field, 1):
                 carriers_of_any.add(name)
     return sorted(carriers_of_any)
 

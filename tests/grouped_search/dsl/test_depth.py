@@ -1,4 +1,4 @@
-"""Rankings by neighbours are asked for the whole window, and the account names what was raised."""
+"""Rankings by neighbours are asked for the whole window, and the account names what was adjusted."""
 
 from pathlib import Path
 from typing import Any
@@ -43,8 +43,8 @@ def numbers(part: Any, *names: str) -> list[int]:
 def test_a_query_for_neighbours_finds_the_window_unless_it_finds_all_within_a_distance(
     query: dict[str, Any], path: str | None
 ) -> None:
-    body, raised = deepen({"query": query}, 100)
-    assert [each["part"] for each in raised] == ([] if path is None else [path])
+    body, adjusted = deepen({"query": query}, 100)
+    assert [each["part"] for each in adjusted] == ([] if path is None else [path])
     assert numbers(body, "k") == ([] if path is None else [100])
 
 
@@ -69,7 +69,7 @@ def test_only_a_search_for_neighbours_alone_finds_further_ones_behind_the_first(
 def test_a_search_that_finds_more_names_what_was_asked_first_and_used_last() -> None:
     search = read_search("news", {"knn": KNN}, {}, INDENT).deepen(700)
     assert search.ranking["knn"]["k"] == search.display["knn"]["k"] == 700
-    assert search.raised == [{"part": "knn.k", "asked": 10, "used": 700, "limit": 10_000}]
+    assert search.adjusted == [{"part": "knn.k", "asked": 10, "used": 700, "limit": 10_000}]
     assert search.deepen(600) == search
 
 
@@ -92,5 +92,5 @@ def test_queries_are_as_deep_as_the_plugin_makes_them() -> None:
     compared = [line for line in lines if b"hybrid" not in orjson.dumps(line)]
     assert len(compared) > 20
     for line in compared:
-        body, raised = deepen(line["part"], line["window"])
-        assert (body["query"], raised) == (line["deep"], line["raised"])
+        body, adjusted = deepen(line["part"], line["window"])
+        assert (body["query"], adjusted) == (line["deep"], line["adjusted"])

@@ -294,8 +294,8 @@ def test_a_search_for_neighbours_finds_so_many_that_the_page_is_full(
     )
     assert len(leads(steps)) == 60
     assert leads(steps) == leads(deep)
-    used = steps["dedupe"]["raised"][0]["used"]
-    assert steps["dedupe"]["raised"][0]["asked"] == 10 < used
+    used = steps["dedupe"]["adjusted"][0]["used"]
+    assert steps["dedupe"]["adjusted"][0]["asked"] == 10 < used
     native = plain_client.search(index=parted, knn=knn | {"k": used, "num_candidates": used}, size=ALL, aggs=aggs)
     assert steps["hits"]["total"] == native["hits"]["total"]
     assert steps["aggregations"] == native["aggregations"]

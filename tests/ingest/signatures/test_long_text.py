@@ -43,7 +43,7 @@ def test_a_stored_value_is_read_as_it_was(document: Document) -> None:
     assert read is not None
     assert read.encode() == long_signatures.encode()
     assert (read.parts, len(read)) == (long_signatures.parts, len(long_signatures))
-    assert read.clues() == long_signatures.clues()
+    assert read.lookup_keys() == long_signatures.lookup_keys()
 
 
 @given(st.binary(max_size=200), st.integers(0, 180))

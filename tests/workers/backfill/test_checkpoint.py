@@ -24,7 +24,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import checkpoint as module
 from ibidem_workers.backfill.checkpoint import (
     CHARACTERS,
-    FIRST,
+    FIRST_BATCH,
     PAGE,
     Checkpoint,
     OpenPage,
@@ -55,7 +55,7 @@ def test_every_name_is_in_one_portion_whatever_the_lengths_were(lengths: list[li
 
 def test_long_documents_are_read_one_by_one_and_short_ones_a_page_at_once() -> None:
     portions = Portions()
-    assert len(next(portions.cut(NAMES))) == FIRST
+    assert len(next(portions.cut(NAMES))) == FIRST_BATCH
     portions.learn([2 * CHARACTERS])
     assert len(next(portions.cut(NAMES))) == 1
     portions.learn([10] * 20)
@@ -131,7 +131,7 @@ def test_in_pages_of_any_size_each_document_of_a_range_is_named_once(
 def test_as_many_documents_are_read_at_once_as_those_before_were_short(
     monkeypatch: pytest.MonkeyPatch, characters: int, raw_characters: int, reads_raw: bool, at_once: list[int]
 ) -> None:
-    monkeypatch.setattr(module, "FIRST", 1)
+    monkeypatch.setattr(module, "FIRST_BATCH", 1)
     documents = SevenDocuments(characters, raw_characters)
     ranges = [SeqNoRange(PART, 1, 7), SeqNoRange(PART, 0, 2)]
     found = [each for some in read_ranges(documents.source(), ranges, raw=reads_raw) for each in some]

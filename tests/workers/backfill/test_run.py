@@ -338,7 +338,7 @@ class TestGoingOn:
         self, settings: Settings, engine: Engine, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         fill([Document(f"d{at}", story(at)["body"]["content"]) for at in range(30)], settings)
-        monkeypatch.setattr(batch, "FEW", 0)
+        monkeypatch.setattr(batch, "MIN_POOL_DOCUMENTS", 0)
         monkeypatch.setattr(checkpoint, "PAGE", 10)
         monkeypatch.setattr(executors, "COMMAND", (sys.executable, "-c", DEADLY))
         run = backfill_in_place(settings)

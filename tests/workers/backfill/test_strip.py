@@ -11,7 +11,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
-from ibidem_workers.backfill.strip import NOTE, StripRequest, strip
+from ibidem_workers.backfill.strip import STRIP_PREFIX, StripRequest, strip
 from servers.indices import ask
 from workers.backfill.conftest import ALIAS, FIRST, SECOND, Theirs, stories, story
 
@@ -107,7 +107,7 @@ class TestTheirIndex:
         with pytest.raises(UsageError, match="already exists"):
             strip(StripRequest(into=SECOND), foreign_settings)
         engine = open_engine(foreign_settings.address, foreign_settings.index)
-        engine.put_records("runs", {NOTE + SECOND: {"into": SECOND}})
+        engine.put_records("runs", {STRIP_PREFIX + SECOND: {"into": SECOND}})
         engine.close()
         assert strip(StripRequest(into=SECOND), foreign_settings).read == 10
         assert len(foreign_index.all(SECOND)) == 10

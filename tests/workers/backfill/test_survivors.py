@@ -11,7 +11,7 @@ from ibidem_engines.engine import Engine, Outcome, Signed, SourceDocument, Write
 from ibidem_engines.ledger import Tombstone
 from ibidem_engines.stored_groups import Name
 from ibidem_ingest.document import Document
-from ibidem_workers.backfill.batch import delete_survivors, find_survivors
+from ibidem_workers.backfill.batch import delete_late_copies, find_survivors
 from workers.conftest import fill
 
 FIVE = {"version": 5}
@@ -43,7 +43,7 @@ def copy(id_: str, version: int) -> Signed:
 def delete(engine: Engine, copies: list[Signed], outcomes: list[Outcome], *known: str) -> list[str]:
     """Delete survivors; returns the ids of those that are stale because of a deletion."""
     first = cast("Any", FirstIndex(dict.fromkeys(known, FIVE)))
-    results = delete_survivors(engine, first, copies, outcomes)
+    results = delete_late_copies(engine, first, copies, outcomes)
     return [each.id for each in results if each.why.startswith("it was deleted")]
 
 

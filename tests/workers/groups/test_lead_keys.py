@@ -53,10 +53,10 @@ def test_a_pair_that_shares_little_joins_only_where_a_look_up_finds_it(policy: P
 def share(keys: LeadKeys, lead: Packed) -> bool:
     """Whether a lead is found by the keys of a document."""
     stored = lookup_keys(lead)
-    return any(set(values) & set(stored.get(clue, ())) for clue, values in keys.values.items()) or any(
-        len(set(several.values) & set(stored.get(clue, ()))) >= several.min_shared
+    return any(set(values) & set(stored.get(field, ())) for field, values in keys.values.items()) or any(
+        len(set(several.values) & set(stored.get(field, ()))) >= several.min_shared
         and several.shortest <= lead.length <= several.longest
-        for clue, several in keys.several.items()
+        for field, several in keys.several.items()
     )
 
 
@@ -64,18 +64,18 @@ def test_the_values_that_are_looked_up_are_those_that_count_as_evidence() -> Non
     one = pack_signatures(signatures(1))
     assert set(near_keys(one, POLICY).values) == {"bands", "fingerprint"}
     several = near_keys(one, Policy()).several
-    assert {clue: (some.min_shared, some.shortest, some.longest) for clue, some in several.items()} == {
+    assert {field: (some.min_shared, some.shortest, some.longest) for field, some in several.items()} == {
         "rare": (5, 190, 210),
         "characters": (3, 160, 250),
     }
     assert near_keys(one, Policy("identical")) == LeadKeys({})
     assert content_keys(one) == LeadKeys({"content": [content_key(one)]})
     own, found = lookup_keys(one), near_keys(one, Policy())
-    assert all(values == own[clue] for clue, values in found.values.items())
-    assert all(set(own[clue]) <= set(some.values) for clue, some in found.several.items())
+    assert all(values == own[field] for field, values in found.values.items())
+    assert all(set(own[field]) <= set(some.values) for field, some in found.several.items())
     clean = replace(one, noise=one.noise[:66] + bytes(10))  # without unknown words
     assert near_keys(clean, CLEAN).several["characters"].values == shared_runs(own["characters"], "m")
-    few = {clue: values for clue, values in own.items() if clue in {"bands", "characters"}}
+    few = {field: values for field, values in own.items() if field in {"bands", "characters"}}
     assert near_keys(one, Policy(), few) == LeadKeys({"bands": few["bands"]}, {"characters": several["characters"]})
 
 

@@ -34,7 +34,7 @@ class Clock:
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
     monkeypatch.setattr(module, "time", clock)
-    monkeypatch.setattr(module, "MOMENT", 0.05)
+    monkeypatch.setattr(module, "RACE_SECONDS", 0.05)
     return clock
 
 
@@ -79,7 +79,7 @@ def test_a_lease_is_taken_while_another_process_that_may_be_alive_holds_it(
         engine.put_records("runs", {KEY: entry})
         assert lease.is_taken() is is_taken
         assert lease.take() is not is_taken
-        assert clock.passed == (0 if is_taken else module.MOMENT)
+        assert clock.passed == (0 if is_taken else module.RACE_SECONDS)
 
 
 def test_who_takes_a_free_lease_notes_itself_until_a_time_from_then_on(clock: Clock) -> None:
@@ -106,7 +106,7 @@ def test_who_took_it_a_moment_before_another_has_lost_it(clock: Clock, monkeypat
 def test_a_lease_is_renewed_once_a_quarter_of_its_time_has_passed(
     clock: Clock, monkeypatch: pytest.MonkeyPatch, seconds: float, until: float
 ) -> None:
-    monkeypatch.setattr(module, "MOMENT", 0.0)
+    monkeypatch.setattr(module, "RACE_SECONDS", 0.0)
     with index() as engine:
         lease = SettlingLease(engine, "mine")
         assert lease.take()
@@ -136,7 +136,7 @@ def test_a_lease_that_is_given_back_is_free_at_once(clock: Clock) -> None:
         lease.give_back()
         assert noted(engine)["until"] == 0.0
         assert SettlingLease(engine).take()
-        assert clock.passed == 2 * module.MOMENT
+        assert clock.passed == 2 * module.RACE_SECONDS
 
 
 def test_two_leases_have_names_of_their_own() -> None:

@@ -60,7 +60,7 @@ def test_of_several_that_see_the_lease_free_at_once_one_settles() -> None:
             return success
 
         with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor() as threads:
-            patch.setattr(service, "MOMENT", 0.05)
+            patch.setattr(service, "RACE_SECONDS", 0.05)
             patch.setattr(SettlingLease, "is_taken", take)
             assert sum(threads.map(SettlingLease.take, leases)) == 1
 

@@ -49,7 +49,7 @@ def find_survivors(engine: Engine, tombstones: Mapping[str, Tombstone]) -> set[s
     return {id_ for id_, version in versions.items() if 0 < version <= tombstones[id_].version}
 
 
-def delete_survivors(
+def delete_late_copies(
     engine: Engine, source: ReindexSource, copies: Sequence[Signed], outcomes: Sequence[Outcome]
 ) -> list[Outcome]:
     """Delete late copies of documents that were deleted from the new index; returns them as stale.
@@ -115,7 +115,7 @@ def signed_records(originals: list[SourceDocument], tables: Tables, settings: Se
     return [replace(record, version=each.version) for each, record in zip(originals, batch_records, strict=True)]
 
 
-READS = 2  # portions that are read ahead at the same time
+READ_AHEAD = 2  # portions that are read ahead at the same time
 
 # Documents, and characters of text, that are read and written by one request: a fourth of a page, so that parts of one
 # are read, signed and written at the same time.
@@ -201,7 +201,7 @@ def _sign(context: BackfillContext, page: BackfillBatch) -> BatchResult:
     """Sign documents, overlapping reads and writes."""
     at_once = WRITES if context.engine.parallel_writes else 1
     reads = (partial(_portion, context, portion) for portion in context.portions.cut(page.names))
-    writes = (_write(context, page, each) for each in overlap(reads, min(READS, at_once)))
+    writes = (_write(context, page, each) for each in overlap(reads, min(READ_AHEAD, at_once)))
     return sum(overlap(writes, at_once), BatchResult())
 
 
@@ -360,7 +360,7 @@ def _sign_copies(
         else:
             written = retry_unavailable(lambda: copy.take_late(copies, switch_marks), context.settings.patience)
             outcomes = retry_unavailable(
-                lambda: delete_survivors(context.engine, context.source, copies, written), context.settings.patience
+                lambda: delete_late_copies(context.engine, context.source, copies, written), context.settings.patience
             )
         return _Round(_account(list(zip(copies, outcomes, strict=True))[: len(documents)]), [])
 
@@ -393,7 +393,7 @@ def _refuse(name: Name, reason: str) -> Refusal:
     return Refusal(f"index {name.index}", name.id, "", reason)
 
 
-FEW = 1_500  # number of documents below which starting processes does not pay
+MIN_POOL_DOCUMENTS = 1_500  # number of documents below which starting processes does not pay
 
 
 @dataclass(frozen=True, slots=True)
@@ -429,7 +429,7 @@ class Signers(ExitStack):
     def __init__(self, job: SigningJob, context: BackfillContext, documents: int) -> None:
         super().__init__()
         self._context = context
-        processes = 1 if documents < FEW else job.settings.workers
+        processes = 1 if documents < MIN_POOL_DOCUMENTS else job.settings.workers
         pool: Pool[BackfillBatch, BatchOutcome] = Pool(job, processes)
         self._pool = self.enter_context(pool) if processes > 1 else None
         self.at_once = 1 if processes == 1 else 2 * processes

@@ -23,7 +23,7 @@ Item = TypeVar("Item")
 
 PAGE = 500  # documents whose names are read at once
 
-FIRST = 20  # documents that are read at first, when nothing is known of their length
+FIRST_BATCH = 20  # documents that are read at first, when nothing is known of their length
 
 CHARACTERS = 1_000_000  # characters of text that are read at once where documents are only read
 
@@ -40,7 +40,7 @@ class Portions:
     """
 
     def __init__(self, limit: int = PAGE, characters: int = CHARACTERS) -> None:
-        self._size, self._most, self._characters = min(FIRST, limit), limit, characters
+        self._size, self._most, self._characters = min(FIRST_BATCH, limit), limit, characters
 
     def cut(self, names: Sequence[Name]) -> Iterator[Sequence[Name]]:
         """Split names into portions whose size adapts to the previous ones."""

@@ -131,7 +131,7 @@ def _portions(entries: Iterable[tuple[str, Any]]) -> Iterator[dict[str, Any]]:
 
 ON_THE_WAY = 0.5  # seconds in which a write arrives that went to the first index before its alias moved
 
-LOOKS = 60  # how often to look for such writes at most: others may go on writing to the first index by its own name
+MAX_LOOKS = 60  # how often to look for such writes at most: others may go on writing to the first index by its own name
 
 
 @dataclass(frozen=True, slots=True)
@@ -259,7 +259,7 @@ class _Replacing:
     def _follow(self, backfill: Backfill) -> None:
         """Copy the writes that reached the original index while the alias moved."""
         last_marks: Marks | None = None
-        for _ in range(LOOKS):
+        for _ in range(MAX_LOOKS):
             now = self._source.newest()
             if now == last_marks:
                 return

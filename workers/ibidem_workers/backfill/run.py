@@ -49,7 +49,7 @@ from ibidem_workers.batches import BatchResult, batch_key
 from ibidem_workers.executors import this_process
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.ingest import Interruption
-from ibidem_workers.runs import HEADS, INDEX_PATH, RunRecord, State, new_run
+from ibidem_workers.runs import INDEX_PATH, RUN_PREFIX, RunRecord, State, new_run
 
 REMEDY = "do not repeat the command; restore the values from their source, or from a snapshot"
 
@@ -141,7 +141,7 @@ def check_copy(source: ReindexSource, copy: ReindexTarget, end: Marks) -> None:
 
 Report = Callable[[int, int], None]  # called with the documents that are done, and how many there are
 
-LITTLE = 1_000  # a pass of fewer documents is the last: while others write, another pass would follow for ever
+LAST_PASS = 1_000  # a pass of fewer documents is the last: while others write, another pass would follow for ever
 
 MAX_PASSES = 20  # passes at most, since others may write as quickly as this reads
 
@@ -165,7 +165,7 @@ class Backfill:
         self.stop: Callable[[], bool] = lambda: False
         self._guard = None if checkpoint.into else FieldGuard(source)
         self._engine, self._source, self._settings, self._report = engine, source, settings, report
-        self._head = OwnRecord(engine, "runs", HEADS + checkpoint.run)
+        self._head = OwnRecord(engine, "runs", RUN_PREFIX + checkpoint.run)
         self._progress = OwnRecord(engine, "runs", checkpoint.key)
         self._own = OwnWrites()
         self._total = 0
@@ -177,7 +177,7 @@ class Backfill:
         now = self._source.newest()
         self.sign(parse_marks(self.checkpoint.upto) or now, changes_only=bool(self.checkpoint.followed))
         for _ in range(MAX_PASSES):
-            if self.stop() or self.sign(self._source.newest(), changes_only=not self.checkpoint.into) < LITTLE:
+            if self.stop() or self.sign(self._source.newest(), changes_only=not self.checkpoint.into) < LAST_PASS:
                 return
 
     def sign(self, end: Marks, *, switch_marks: Marks | None = None, changes_only: bool = False) -> int:

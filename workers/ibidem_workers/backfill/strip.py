@@ -17,9 +17,9 @@ from ibidem_workers.backfill.batch import ROUNDS
 from ibidem_workers.backfill.checkpoint import NONE, all_writes, read_ranges
 from ibidem_workers.backfill.run import MAX_PASSES, FieldGuard, Report, check_copy, open_for_backfill
 
-LISTED = 1_000  # refusals that are listed; more are counted
+MAX_REFUSALS = 1_000  # refusals that are listed; more are counted
 
-NOTE = "strip/"  # before the key of the record, next to the first index, of a copy that is being filled
+STRIP_PREFIX = "strip/"  # before the key of the record, next to the first index, of a copy that is being filled
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class StripResult:
         """Count a document that keeps its signatures."""
         self.refused += 1
         self.stripped -= 1
-        if len(self.refusals) < LISTED:
+        if len(self.refusals) < MAX_REFUSALS:
             self.refusals.append(Refusal(f"index {name.index}", name.id, "", reason))
 
 
@@ -154,7 +154,7 @@ class _Copying:
         self.copy.finish(self.result.alias)
         if self.result.alias:
             self._copy(position, self.source.newest(), switch_marks=marks)
-        self.engine.delete_records("runs", [NOTE + self.copy.name])
+        self.engine.delete_records("runs", [STRIP_PREFIX + self.copy.name])
 
     def _begin(self) -> None:
         """Create the new index, or continue with one that an earlier command left incomplete."""
@@ -162,9 +162,9 @@ class _Copying:
         if name in {part.index for part in self.source.parts()}:
             raise UsageError(f"{name!r} is the index to be stripped", "name a new one with --into")
         if not self.copy.exists():
-            self.engine.put_records("runs", {NOTE + name: {"into": name}})
+            self.engine.put_records("runs", {STRIP_PREFIX + name: {"into": name}})
             self.copy.create(with_fields=False)
-        elif NOTE + name not in dict(self.engine.get_records("runs", NOTE + name)):
+        elif STRIP_PREFIX + name not in dict(self.engine.get_records("runs", STRIP_PREFIX + name)):
             raise UsageError(f"index {name!r} already exists", "name a new one with --into")
 
     def _fill(self) -> Marks:

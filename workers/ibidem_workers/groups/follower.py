@@ -42,6 +42,7 @@ from ibidem_engines.stored_groups import (
     marks_as_record,
     new_group,
 )
+from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import (
@@ -272,8 +273,9 @@ class Follower:
         if any(checkpoint.settled_write(part) > number for part, number in end.items()):
             checkpoint.done = {}  # another index was created under this name, and the engine has no identities
         settler = Settler(store, Rules(parse_policy(checkpoint.policy), Overrides(overrides)))
-        if checkpoint.is_due(end):
-            checkpoint.everything, checkpoint.counted = True, sum(end.values())
+        count = sum(end.values())  # figures of the collection are counted with 200 writes, then with twice as many
+        if checkpoint.origin == "default" and count >= max(noise.MIN_DOCUMENTS, 2 * checkpoint.counted):
+            checkpoint.everything, checkpoint.counted = True, count
         if checkpoint.everything:
             self._settle_everything(settler, checkpoint, end)
         for part in end:

@@ -20,7 +20,7 @@ from ibidem_workers.executors import has_exited, this_process
 from ibidem_workers.groups.follower import SIZE, Follower, Report, SettleEverything, settle_everything
 from ibidem_workers.groups.settle import promote
 
-MOMENT = 0.05  # seconds after which every process that saw the lease free in the same moment has taken it too
+RACE_SECONDS = 0.05  # seconds after which every process that saw the lease free in the same moment has taken it too
 
 KEY = "groups/lease"
 
@@ -51,7 +51,7 @@ class SettlingLease:
         if self.is_taken():
             return False
         self._note(time.time() + SECONDS)
-        time.sleep(MOMENT)  # otherwise every process that saw it free would settle a portion before it sees the holder
+        time.sleep(RACE_SECONDS)  # else every process that saw it free would settle a portion before it sees the holder
         self.is_lost = self.is_taken()
         return not self.is_lost
 

@@ -15,8 +15,8 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem.grouped_search import backend
 from ibidem.grouped_search.dsl import response
-from ibidem.grouped_search.dsl.index_cache import NAMES, NOWHERE, IndexMetadataCache, layout_names
-from ibidem.grouped_search.dsl.request import MATCHING, DslSearch, check_start, grows, nothing_near, raised_depths
+from ibidem.grouped_search.dsl.index_cache import NAMES, NO_LAYOUT, IndexMetadataCache, layout_names
+from ibidem.grouped_search.dsl.request import MATCH_PARTS, DslSearch, adjusted_depths, check_start, grows, nothing_near
 from ibidem.grouped_search.page import read_passage
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Json
@@ -51,7 +51,7 @@ class DslBackend(backend.SearchBackend):
     def __init__(self, search: DslSearch, metadata: IndexMetadataCache) -> None:
         self.search = search
         self.metadata = metadata
-        self.layout = NOWHERE
+        self.layout = NO_LAYOUT
         self.first: Mapping[str, Any] = {}
         self.scores: dict[DocumentRef, float | None] = {}
         self.renamed = False
@@ -156,7 +156,7 @@ class DslBackend(backend.SearchBackend):
             account = with_index(account, self.state, self._overrides)
             last = cut_sort(answer["hits"]["hits"], ranked.sorted_by)
             cursor = self.write_cursor(following_page(self.stored_request, last))
-        account |= {"cursor": cursor} | raised_depths(self.search.raised) | self.way.account()
+        account |= {"cursor": cursor} | adjusted_depths(self.search.adjusted) | self.way.account()
         return answer | {"dedupe": account | nothing_near(self.search.ranking, account["documents"]["matched"])}
 
     def window(self, depth: int) -> RequestFlow[Ranking]:
@@ -177,7 +177,7 @@ class DslBackend(backend.SearchBackend):
         """Make a pure kNN search return more hits; other parts of the response are requested again."""
         if grows(self.search.ranking):
             deeper = self.search.deepen(depth)
-            if deeper.raised != self.search.raised:
+            if deeper.adjusted != self.search.adjusted:
                 self.search, self.first = deeper, {}
 
     def overrides(self) -> Sequence[Override]:
@@ -315,7 +315,7 @@ class DslBackend(backend.SearchBackend):
             any(
                 kind in each
                 for each in response.iter_aggregations(self.search.aggregations)
-                for kind in response.COUNTED
+                for kind in response.BUCKET_AGGREGATIONS
             )
             and not self.layout.beside
         )
@@ -356,7 +356,7 @@ class DslBackend(backend.SearchBackend):
         clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
         shown = dict(display) if self.ids else response.with_state(display)
         body = shown | {"size": len(names), "track_total_hits": False}
-        if self._ranks_as_a_whole() and display.keys() & MATCHING:
+        if self._ranks_as_a_whole() and display.keys() & MATCH_PARTS:
             conditions = [clause, *([body["post_filter"]] if body.get("post_filter") else [])]
             return self.search.target.search(body | {"post_filter": {"bool": {"filter": conditions}}})
         query: Json = {"bool": {"filter": [clause]}}
@@ -395,17 +395,14 @@ def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> 
         return None
     account = pop_account(answer)
     if request.takes_all:
-        is_same = account["by"] == request.by and is_shown_as_here(answer["hits"]["hits"], request)
+        most = MAX_MEMBERS if request.max_per_group is None else request.max_per_group
+        marks = [hit["_dedupe"] for hit in iterate_hits(answer["hits"]["hits"])]
+        is_same = account["by"] == request.by and all(  # every shown duplicate passes against its lead, none is missing
+            (each["level"] or not each["indent"]) and each["shown"] > min(most, each["size"] - 1) for each in marks
+        )
     else:
         is_same = is_read_as_here(account, request, search.size) and not has_more(account, search)
     return answer | {"dedupe": with_current_tables(account, search.tables)} if is_same else None
-
-
-def is_shown_as_here(hits: list[Json], request: DedupeRequest) -> bool:
-    """Return whether every shown duplicate passes against its lead, and none is missing."""
-    most = MAX_MEMBERS if request.max_per_group is None else request.max_per_group
-    marks = [hit["_dedupe"] for hit in iterate_hits(hits)]
-    return all((each["level"] or not each["indent"]) and each["shown"] > min(most, each["size"] - 1) for each in marks)
 
 
 def cut_sort(hits: list[Json], sorted_by: int) -> Sequence[object] | None:
@@ -419,7 +416,7 @@ def cut_sort(hits: list[Json], sorted_by: int) -> Sequence[object] | None:
 
 
 GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
-CERTAIN = 100  # groups up to which two are not taken for one, but once in ten thousand buckets
+EXACT_GROUPS = 100  # groups up to which two are not taken for one, but once in ten thousand buckets
 
 _COUNTS: Json = {
     GROUPS: {"cardinality": {"field": GROUP, "precision_threshold": response.PRECISION}},
@@ -436,7 +433,7 @@ def _request_counts(aggregation: Any) -> Any:
     if not isinstance(aggregation, Mapping) or any(name in aggregation for name in response.OTHER_DOCUMENTS):
         return aggregation
     children = response.sub_aggregations(aggregation)
-    group_counts = _COUNTS if any(name in aggregation for name in response.COUNTED) else {}
+    group_counts = _COUNTS if any(name in aggregation for name in response.BUCKET_AGGREGATIONS) else {}
     settings = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
     return settings | ({"aggs": request_counts(children) | group_counts} if children or group_counts else {})
 
@@ -459,4 +456,4 @@ def _count_groups(bucket: Mapping[str, Any]) -> Json:
     """Count the groups of one bucket; each document without a group counts as one."""
     groups, ungrouped = int(bucket[GROUPS]["value"]), int(bucket[UNGROUPED]["doc_count"])
     group_count = min(groups, int(bucket["doc_count"]) - ungrouped)
-    return {"groups": group_count + ungrouped, "approximate": group_count > CERTAIN}
+    return {"groups": group_count + ungrouped, "approximate": group_count > EXACT_GROUPS}

@@ -21,7 +21,7 @@ WORDS_S = 5.0  # seconds after which a manual decision counts for everybody
 
 NAMES = ("ignore_unavailable", "allow_no_indices")  # parameters that say which indexes a name means
 
-NOWHERE = Layout((), frozenset(), {}, (), {}, 10_000, ())
+NO_LAYOUT = Layout((), frozenset(), {}, (), {}, 10_000, ())
 
 
 @dataclass(slots=True)

@@ -1,8 +1,8 @@
 """Search in the query DSL, split into the ranking, the aggregations and the display of hits.
 
-Depth of a kNN search, raised to the size of the window to group. A kNN search finds only as many neighbours as its `k`
-names, ten where it names none: with copies among them, too few for a page. It is asked for the whole window instead,
-and the account names what was raised.
+Depth of a kNN search, adjusted to the size of the window to group. A kNN search finds only as many neighbours as its
+`k` names, ten where it names none: with copies among them, too few for a page. It is asked for the whole window
+instead, and the account names what was adjusted.
 """
 
 import re
@@ -43,10 +43,10 @@ DEFAULT = 10  # neighbours that a search without `k` finds
 
 @dataclass(slots=True)
 class Depth:
-    """The depth that a search needs, and the values that were raised to reach it."""
+    """The depth that a search needs, and the values that were adjusted to reach it."""
 
     hits: int  # hits that are grouped at least
-    raised: list[Json] = field(default_factory=list)  # the raised values, as the account shows them
+    adjusted: list[Json] = field(default_factory=list)  # the adjusted values, as the account shows them
 
     def nearest(self, knn: Mapping[str, Any], path: str) -> Json:
         """Make a kNN search find enough neighbours."""
@@ -107,7 +107,7 @@ class Depth:
         if name in parts and value >= minimum:
             return {**parts}
         used = max(value, minimum)
-        self.raised.append({"part": f"{path}.{name}", "asked": parts.get(name), "used": used, "limit": MAX_WINDOW})
+        self.adjusted.append({"part": f"{path}.{name}", "asked": parts.get(name), "used": used, "limit": MAX_WINDOW})
         return {**parts, name: used}
 
 
@@ -129,7 +129,7 @@ def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
         found["query"] = depth.query(body["query"])
     if body.get("knn") is not None:
         found["knn"] = depth.several(body["knn"])
-    return found, depth.raised
+    return found, depth.adjusted
 
 
 def grows(ranking: Mapping[str, Any]) -> bool:
@@ -146,16 +146,9 @@ def grows(ranking: Mapping[str, Any]) -> bool:
     return isinstance(query, Mapping) and bool(query.keys() & NEIGHBOURS)
 
 
-def join_raised(before: Sequence[Json], after: Sequence[Json]) -> Sequence[Json]:
-    """Merge values that were raised twice: the requested and the final value."""
-    asked = {each["part"]: each["asked"] for each in before}
-    again = {each["part"]: {**each, "asked": asked.get(each["part"], each["asked"])} for each in after}
-    return [*({each["part"]: each for each in before} | again).values()]
-
-
-def raised_depths(raised: Sequence[Json]) -> Json:
-    """Return the raised depths for the account; empty if none was raised."""
-    return {"raised": [*raised]} if raised else {}
+def adjusted_depths(adjusted: Sequence[Json]) -> Json:
+    """Return the adjusted depths for the account; empty if none was adjusted."""
+    return {"adjusted": [*adjusted]} if adjusted else {}
 
 
 def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
@@ -343,10 +336,10 @@ def refuse(name: str, remedy: str = "") -> NoReturn:
 
 
 # Parts that decide which documents match; they may ask for inner hits, which are shown.
-MATCHING = frozenset(("query", "knn", "post_filter"))
+MATCH_PARTS = frozenset(("query", "knn", "post_filter"))
 
 # Members beside which `inner_hits` are a request, and no name of a field.
-JOINING = frozenset(("query", "type", "query_vector", "query_vector_builder"))
+QUERY_MEMBERS = frozenset(("query", "type", "query_vector", "query_vector_builder"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -360,14 +353,16 @@ class DslSearch:
     size: int  # groups on a page
     tables: Collection[str] = ()  # names of the current idf tables, if known
     counts: bool = False  # whether the groups of all matches are counted
-    raised: Sequence[Json] = ()  # depths of `knn` that were raised, for the account
+    adjusted: Sequence[Json] = ()  # depths of `knn` that were adjusted, for the account
     note: str = ""  # why the engine's own answer is given, without groups; `ranking` is then the whole body
 
     def deepen(self, hits: int) -> "DslSearch":
         """Return the search with a ranking of at least `size` hits."""
-        ranking, raised = deepen(self.ranking, hits)
+        ranking, changes = deepen(self.ranking, hits)
+        entries = {each["part"]: each for each in self.adjusted}  # what was adjusted twice keeps what was asked
+        entries |= {each["part"]: each | {"asked": entries.get(each["part"], each)["asked"]} for each in changes}
         display, _ = deepen(self.display, hits)
-        return replace(self, ranking=ranking, display=display, raised=join_raised(self.raised, raised))
+        return replace(self, ranking=ranking, display=display, adjusted=[*entries.values()])
 
     @property
     def digest(self) -> str:
@@ -378,7 +373,7 @@ class DslSearch:
     @property
     def joins(self) -> bool:
         """Whether hits contain others (`inner_hits`), which the ranking leaves out."""
-        return any(self.ranking.get(name) != self.display.get(name) for name in MATCHING)
+        return any(self.ranking.get(name) != self.display.get(name) for name in MATCH_PARTS)
 
     @property
     def clause(self) -> Clause:
@@ -399,10 +394,10 @@ def read_search(
     check_combinations(index, parts, request)
     if note := ungrouped_note(parts):
         return DslSearch(Target(index, params=params), parts, {}, {}, request, 0, 0, note=note)
-    parts, raised = deepen(parts, max(request.window, read_integer(parts, "size", 10)))
+    parts, adjusted = deepen(parts, max(request.window, read_integer(parts, "size", 10)))
     start, size = read_integer(parts, "from", 0, sys.maxsize), read_integer(parts, "size", 10)
     ranking = _select(parts, "ranking")
-    ranking |= {name: drop_inner_hits(ranking[name]) for name in MATCHING & ranking.keys()}
+    ranking |= {name: drop_inner_hits(ranking[name]) for name in MATCH_PARTS & ranking.keys()}
     if "preference" not in params and "pit" not in parts:
         # The same ranking is asked of the same copies of the shards, so that its pages agree.
         params["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
@@ -411,11 +406,11 @@ def read_search(
         Target(index, parts.get("pit"), params, runtime),
         ranking,
         {name: each for part in _select(parts, "aggregations") for name, each in object_member(parts, part).items()},
-        _select(parts, "display") | {name: parts[name] for name in parts if name in MATCHING},
+        _select(parts, "display") | {name: parts[name] for name in parts if name in MATCH_PARTS},
         request,
         start,
         size,
-        raised=raised,
+        adjusted=adjusted,
         counts=parts.get("track_total_hits") is True,
     )
     check_scope(request)
@@ -438,7 +433,7 @@ def drop_inner_hits(part: Any) -> Any:
     return {
         name: drop_inner_hits(each)
         for name, each in part.items()
-        if not (name == "inner_hits" and part.keys() & JOINING)
+        if not (name == "inner_hits" and part.keys() & QUERY_MEMBERS)
     }
 
 

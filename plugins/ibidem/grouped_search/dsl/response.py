@@ -20,7 +20,7 @@ from ibidem_engines.cluster.dsl import PACKED, documents, ids_query
 from ibidem_engines.cluster.groups import GROUP, LEAD
 from ibidem_ingest.errors import UsageError
 
-COUNTED = ("terms", "multi_terms")
+BUCKET_AGGREGATIONS = ("terms", "multi_terms")
 # Aggregations below which documents are not the hits, so that nothing is known of their groups.
 OTHER_DOCUMENTS = ("nested", "children", "parent")
 
@@ -32,7 +32,7 @@ NO_META: tuple[str, Json] = ("meta", {})
 
 CONTENT = "ibidem.content"
 
-OWN = "ibidem"  # name of the layer's own aggregation, which is taken out of the answer
+OWN_AGGREGATION = "ibidem"  # name of the layer's own aggregation, which is taken out of the answer
 
 OF_FIELDS = ("docvalue_fields", "fields")  # parts of a body that name fields, with wildcards or not
 
@@ -61,7 +61,9 @@ class BucketGroups:
         if not isinstance(aggregation, Mapping) or any(name in aggregation for name in OTHER_DOCUMENTS):
             return aggregation
         children = sub_aggregations(aggregation)
-        member_aggregations = self._member_aggregations() if any(name in aggregation for name in COUNTED) else {}
+        member_aggregations = (
+            self._member_aggregations() if any(name in aggregation for name in BUCKET_AGGREGATIONS) else {}
+        )
         settings = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
         return settings | (
             {"aggs": self.request_counts(children) | member_aggregations} if children or member_aggregations else {}
@@ -158,7 +160,7 @@ use search_pipeline=_none
 
 def drop_own_aggregation(answer: Json) -> None:
     """Remove the layer's own aggregation from a response."""
-    aggregations = {name: each for name, each in answer.get("aggregations", {}).items() if name != OWN}
+    aggregations = {name: each for name, each in answer.get("aggregations", {}).items() if name != OWN_AGGREGATION}
     answer.pop("aggregations", None)
     if aggregations:
         answer["aggregations"] = aggregations

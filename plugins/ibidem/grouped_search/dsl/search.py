@@ -9,8 +9,8 @@ from time import perf_counter
 from typing import Any
 
 from ibidem.grouped_search.dsl.backend import DslBackend
-from ibidem.grouped_search.dsl.index_cache import NOWHERE, IndexMetadataCache, layout_names
-from ibidem.grouped_search.dsl.request import DslSearch, nothing_near, raised_depths, read_search, refuse
+from ibidem.grouped_search.dsl.index_cache import NO_LAYOUT, IndexMetadataCache, layout_names
+from ibidem.grouped_search.dsl.request import DslSearch, adjusted_depths, nothing_near, read_search, refuse
 from ibidem.grouped_search.dsl.response import (
     BucketGroups,
     check_complete,
@@ -87,7 +87,7 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     answer = dict(source.first)
     took = round((perf_counter() - start_time) * 1000)
     account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
-    account |= raised_depths(search.raised)
+    account |= adjusted_depths(search.adjusted)
     if account["unsigned"] and page.window.lacks_signatures:
         account["remedy"] = REMEDY
     account |= nothing_near(search.ranking, page.ranking.total)
@@ -110,7 +110,7 @@ def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> Reque
     if not asks_for_stored_preset(search.request):
         return search
     target = search.target
-    layout = (yield from metadata.layout(target.index, target.params)) if target.point is None else NOWHERE
+    layout = (yield from metadata.layout(target.index, target.params)) if target.point is None else NO_LAYOUT
     presets = yield from metadata.presets(layout_names(target.index, layout))
     policy = parse_request(dict(search.request.figures), presets={**PRESETS, **presets}).policy
     return replace(search, request=replace(search.request, policy=policy))

@@ -9,7 +9,7 @@ import org.opensearch.action.search.SearchRequest;
  * A search that ranks as many hits as are grouped.
  *
  * @param request the search
- * @param raised what was raised in it, as the account shows it
+ * @param adjusted what was adjusted in it, as the account shows it
  * @param ranked the most hits that it ranks
  * @param indexes the indexes that it searches; empty if there are none, or if only its hits name them
  * @param ledgers the indexes of records next to them
@@ -17,7 +17,7 @@ import org.opensearch.action.search.SearchRequest;
  */
 record DeepSearch(
         SearchRequest request,
-        List<Map<String, Object>> raised,
+        List<Map<String, Object>> adjusted,
         int ranked,
         List<String> indexes,
         Set<String> ledgers,

@@ -42,7 +42,7 @@ final class Rankings {
         List<String> indexes = nodes.indexes(request);
         String[] names = request.indices();
         return new DeepSearch(
-                deep, depth.raised(), ranked, indexes, nodes.ledgers(names, indexes), nodes.beside(names, indexes));
+                deep, depth.adjusted(), ranked, indexes, nodes.ledgers(names, indexes), nodes.beside(names, indexes));
     }
 
     private static void check(SearchRequest request) {

@@ -230,8 +230,8 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     /** Returns what the account says of the ranking. */
     private Map<String, Object> notes() {
         Map<String, Object> notes = new LinkedHashMap<>();
-        if (!deep.raised().isEmpty()) {
-            notes.put("raised", deep.raised());
+        if (!deep.adjusted().isEmpty()) {
+            notes.put("adjusted", deep.adjusted());
         }
         String fields = Engine.nearestFields(request.source());
         if (!fields.isEmpty() && total.value() == 0) {

@@ -12,7 +12,7 @@ import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The depth of a ranking by neighbours or retrievers, raised to that of a window.
+ * The depth of a ranking by neighbours or retrievers, adjusted to that of a window.
  *
  * <p>The parts are JSON as maps, as the Python layer's `dsl/depth.py` reads them; golden files hold the two to one answer.
  */
@@ -51,7 +51,7 @@ public final class RankingDepth {
     private static final int DEFAULT = 10;
 
     private final int hits;
-    private final List<Map<String, Object>> raised;
+    private final List<Map<String, Object>> adjusted;
 
     /** @param hits how many hits are grouped at least */
     public RankingDepth(int hits) {
@@ -68,14 +68,14 @@ public final class RankingDepth {
         return new RankingDepth(Math.min(Request.DEEPEST, Math.max(window, size < 0 ? DEFAULT : size)));
     }
 
-    private RankingDepth(int hits, List<Map<String, Object>> raised) {
+    private RankingDepth(int hits, List<Map<String, Object>> adjusted) {
         this.hits = hits;
-        this.raised = raised;
+        this.adjusted = adjusted;
     }
 
-    /** Returns what was raised, as the account shows it. */
-    public List<Map<String, Object>> raised() {
-        return raised;
+    /** Returns what was adjusted, as the account shows it. */
+    public List<Map<String, Object>> adjusted() {
+        return adjusted;
     }
 
     /** Makes a search for neighbours find enough of them. */
@@ -184,7 +184,7 @@ public final class RankingDepth {
     private Map<String, Object> compound(String kind, Map<String, Object> parts, String path, int level) {
         Map<String, Object> deep = kind.equals(RESCORER) ? rescorer(parts, path) : raise(parts, WINDOW, path, hits);
         int widest = windowSizes(kind, deep).max().orElse(hits);
-        RankingDepth inside = new RankingDepth(widest, raised);
+        RankingDepth inside = new RankingDepth(widest, adjusted);
         String member = NESTED.get(kind);
         deep.computeIfPresent(
                 member,
@@ -245,7 +245,7 @@ public final class RankingDepth {
         entry.put("asked", asked);
         entry.put("used", used);
         entry.put("limit", Request.DEEPEST);
-        raised.add(entry);
+        adjusted.add(entry);
         parts.put(name, used);
         return parts;
     }

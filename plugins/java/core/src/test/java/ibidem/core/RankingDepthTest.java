@@ -26,7 +26,7 @@ class RankingDepthTest {
         }
         Object deep = deep(depth, line.get("part"));
         assertSame(line.get("deep"), deep);
-        assertSame(line.get("raised"), depth.raised());
+        assertSame(line.get("adjusted"), depth.adjusted());
         if (line.has("ranked")) {
             assertEquals(line.get("ranked").asInt(), RankingDepth.rankedHits(Golden.map(Golden.written(deep))));
         }
