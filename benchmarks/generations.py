@@ -2,7 +2,7 @@
 
 A generation's duplicates are those of the stories. Of the 25 rarest terms of a story four are kept, so that the
 documents under a term grow with the collection, as they do in a real one; five would make two documents candidates.
-Texts are cut to a few words, which settling never reads.
+Texts may be cut to a few words: settling never reads them.
 """
 
 import hashlib
@@ -15,29 +15,25 @@ from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.schema import RAREST, Signatures
 
 POSITIONS = range(0, RAREST, 7)  # places of the terms that are kept: four of the 25 rarest
-
 LOW = 0xFFF  # the bits of a term's code that change; the others say how rare it is
-
 WORDS = 8
 
 
-def generations(stories: Sequence[Record], size: int) -> Iterator[Record]:
-    records = (record for number in count() for record in generation(stories, number))
+def generations(stories: Sequence[Record], size: int, words: int | None = WORDS) -> Iterator[Record]:
+    records = (record for number in count() for record in generation(stories, number, words))
     return islice(records, size)
 
 
-def generation(stories: Sequence[Record], number: int) -> Iterator[Record]:
+def generation(stories: Sequence[Record], number: int, words: int | None = WORDS) -> Iterator[Record]:
     """Yield the stories of another generation; the first generation is the stories themselves."""
     for story in stories:
-        document = replace(story.document, id=f"{number}-{story.document.id}", text=shorten(story.document.text))
+        document = replace(
+            story.document, id=f"{number}-{story.document.id}", text=" ".join(story.document.text.split()[:words])
+        )
         signatures = shift(story.signatures, number) if number else story.signatures
         yield Record(
             document, replace(signatures, long=b""), 1, f"{story.digest[:24]}{number:08x}", pack(document, signatures)
         )
-
-
-def shorten(text: str) -> str:
-    return " ".join(text.split()[:WORDS])
 
 
 def shift(signatures: Signatures, number: int) -> Signatures:

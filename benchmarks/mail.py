@@ -162,41 +162,16 @@ def f1(truth: set[str], found: set[str]) -> tuple[float, float, float]:
     return precision, recall, 2 * precision * recall / max(1e-9, precision + recall)
 
 
-def cost(count: int) -> Iterator[str]:
-    """Yield the cost of threads at scale; the same threads come again with other dates and words in front."""
-    base = make_threads(1_000)
-    yield "## Cost\n\nSeconds of the processor; texts are parted and hashed in the first column.\n"
-    yield "| mails | ids in the head | parting | parents | trees, inclusive | one more, ms |\n|---|---|---|---|---|---|"
-    for headers in (True, False):
-        documents = list(repeat(base, count, headers=headers))
-        marks = [time.process_time()]
-        mails = list(thread_mails(documents))
-        marks.append(time.process_time())
-        parents = Parents()
-        parents.add(mails[:-100])
-        marks.append(time.process_time())
-        for mail in mails[-100:]:
-            parents.add([mail])
-        marks.append(time.process_time())
-        Forest.grow(parents)
-        marks.append(time.process_time())
-        parted, found, more, grown = (after - before for before, after in pairwise(marks))
-        yield (
-            f"| {len(mails):,} | {'yes' if headers else 'no'} | {parted:.1f} | {found:.1f} | {grown:.1f} "
-            f"| {more * 10:.2f} |"
-        )
-
-
 def commands(count: int) -> Iterator[str]:
     """Yield the cost of what `ibidem regroup --threads` and `--versions` do with an index of the same mails."""
-    yield "\n## `ibidem regroup`\n"
+    yield "## `ibidem regroup`\n"
     yield "Seconds of the processor in all, on an index in SQLite of the same mails with ids in the head; all have the"
     yield "signatures of one, which neither command reads. Mails have no versions: `--versions` only reads them.\n"
     yield "| mails | | first | again, where nothing changes | written |\n|---|---|---|---|---|"
     with TemporaryDirectory() as folder:
         engine = open_engine(f"sqlite:///{folder}/index.sqlite", "mail")
         engine.create()
-        mails = repeat(make_threads(1_000), count, headers=True)
+        mails = repeat(make_threads(1_000), count)
         (signed,) = records([document(make_threads(1)[0], headers=True)], Tables(Path(folder, "tables")))
         while batch := [replace(signed, document=mail, digest=mail.id) for mail in islice(mails, 1_000)]:
             engine.write(batch)
@@ -210,12 +185,12 @@ def commands(count: int) -> Iterator[str]:
         engine.close()
 
 
-def repeat(base: Sequence[Mail], count: int, *, headers: bool) -> Iterator[Document]:
+def repeat(base: Sequence[Mail], count: int) -> Iterator[Document]:
     """Yield so many mails: those of the base again and again, each time with words of their own."""
     for number in range(count):
         mail = base[number % len(base)]
         round_ = number // len(base)
-        one = document(mail, headers=headers)
+        one = document(mail, headers=True)
         # Each word of a round differs from those of the others, as the words of other people do.
         text = "\n".join(
             f"{line} {round_}" if line.strip("> ") and line[-1] in ".?" else line for line in one.text.split("\n")
@@ -231,9 +206,7 @@ def repeat(base: Sequence[Mail], count: int, *, headers: bool) -> Iterator[Docum
 def main() -> None:
     """Take the figures and write the page."""
     arguments = options(__doc__, threads=2_000, scale=100_000).parse_args()
-    lines = chain(
-        parting(arguments.threads // 10), threading(arguments.threads), cost(arguments.scale), commands(arguments.scale)
-    )
+    lines = chain(parting(arguments.threads // 10), threading(arguments.threads), commands(arguments.scale))
     publish("mail", "How well mails are parted and threads found", lines, introduction(__doc__, "Threads are made up"))
 
 

@@ -7,7 +7,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -26,10 +26,9 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers.inputs import read
 from ibidem_workers.groups.service import settle_all
-from servers.indices import remove_indices
+from servers.indices import create_index, remove_indices
 
 BATCH = 500
-QUERIES = ("bank", "trade", "oil prices", "shares", "dlrs", "export", "said year", "market")
 CLIENTS: Mapping[str, Callable[..., Any]] = {
     "opensearch": opensearchpy.OpenSearch,
     "elasticsearch": elasticsearch.Elasticsearch,
@@ -41,12 +40,13 @@ def body(words: str, size: int) -> dict[str, Any]:
     return {"query": dsl.clause(parse_query(words), Fields()), "size": size, "track_total_hits": True}
 
 
-def load(url: str, stories: Sequence[Record], index: str) -> None:
+def load(url: str, stories: Iterable[Record], index: str, shards: int = 1) -> None:
     remove_indices(url, index)
+    create_index(url, index, number_of_shards=shards)
     engine = open_engine(url, index)
-    engine.create()
-    for at in range(0, len(stories), BATCH):
-        engine.write(stories[at : at + BATCH])
+    remaining = iter(stories)
+    while batch := [*islice(remaining, BATCH)]:
+        engine.write(batch)
     settle_all(engine)
     engine.refresh()
     engine.close()

@@ -1,27 +1,30 @@
 """Cost of a search with dedupe, compared with the servers' own `collapse`, on both servers with the plugin.
 
-    python benchmarks/search.py [--collections FOLDER] [--stories N] [--rounds N] [--seconds S] [--kind K] [--write]
+    python benchmarks/search.py [--collections FOLDER] [--part P] [--rounds N] [--seconds S] [--write]
 
-Each server is one node that is started here with the plugin (`make plugin` comes first) and a small heap; the index has
-one shard, groups are settled, nothing is merged by force. All ways go through the official client, take turns query by
-query, in the other order every other time, and show three duplicates of a group; rounds warm up until no way gets
-faster by a twentieth. Of each query counts the least of all rounds; a figure is the median over the queries, a ratio
-the median of the queries' ratios to a plain search that counts its hits, to native `collapse`, and to it with
-`inner_hits` of 3. Own and the server's are processor times. Windows of an index with its signatures beside it are also
-compared with the same in place. Fifty connections then ask for plain searches of ten, and
-for ten groups; they take turns.
+Each server is one node that is started here with the plugin (`make plugin` comes first) and a small heap; groups are
+settled, nothing is merged by force. "A word" is one of a hundred that a hundred stories have or more; "first": asked
+for the first time in a way, behind a refresh that makes a document searchable. A million stories are generations of
+the others, with whole texts. All ways go through the official client, take turns query by query, in the other order
+every other time, and show three duplicates of a group; rounds warm up until no way gets faster by a twentieth. Of each
+query counts the least of all rounds; a figure is the median over the queries, a ratio that of the queries' ratios to a
+plain search that counts its hits, to native `collapse`, and to it with `inner_hits` of 3. Own and the server's are
+processor times. Fifty connections then ask for plain searches of ten, and for ten groups, in turn.
 """
 
 import asyncio
 import json
 import os
+import re
 import shutil
 import statistics
 import tempfile
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from itertools import chain, product
+from functools import partial
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +32,12 @@ import orjson
 
 import ibidem
 from benchmark import options as parse_options
-from benchmark import publish
+from benchmark import show
+from generations import generations
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Record
 from ibidem_workers.backfill.run import backfill_in_place
+from measured import write_part
 from newswire import CLIENTS, body, load, serve, sign_stories
 from plugin.cluster import NODE, built
 from processor import node_processes
@@ -47,9 +52,16 @@ SIZES = (10, 25)
 DEEP = 400  # page that is compared with the first one
 WORDS = ("bank", "trade", "oil", "shares", "export", "market", "wheat", "tax", "japan", "profit", "steel", "gold")
 KINDS: dict[str, Sequence[str]] = {
-    "a word": WORDS,
     "several words": ("oil prices", "said year", "bank loan rates", "stock shares offer", "grain wheat export"),
     "all documents": ("",),  # of which there are 400 pages and more
+}
+# Each part of the page: its engine, its shards, and how many stories are searched, all of the collection if None.
+PARTS: dict[str, tuple[str, int, int | None]] = {
+    "opensearch": ("opensearch", 1, None),
+    "opensearch, two shards": ("opensearch", 2, None),
+    "opensearch, a million stories": ("opensearch", 1, 1_000_000),
+    "elasticsearch": ("elasticsearch", 1, None),
+    "elasticsearch, two shards": ("elasticsearch", 2, None),
 }
 PEERS = ("plain", "collapse", "collapse, inner_hits of 3")  # to which the others are compared
 BESIDE = "signatures beside"
@@ -82,6 +94,7 @@ def plugin_ways(client: Any, size: int) -> dict[str, Way]:
     """Return the searches of the servers without ibidem, and those that the plugin groups, by name."""
     parts = {
         "plain": {},
+        "plain, hits not counted": {"track_total_hits": False},
         "collapse": COLLAPSE,
         "collapse, inner_hits of 3": {"collapse": COLLAPSE["collapse"] | {"inner_hits": {"name": "copies", "size": 3}}},
         "plugin, near": asked_of_plugin("near"),
@@ -128,26 +141,33 @@ def processor_ms(processes: Sequence[int]) -> float:
 
 
 def least_ms(
-    ways: Mapping[str, Way], queries: Sequence[str], processes: Sequence[int], rounds: int
+    ways: Mapping[str, Way],
+    queries: Sequence[str],
+    processes: Sequence[int],
+    rounds: int,
+    before: Callable[[], object] | None = None,
 ) -> dict[str, list[Times]]:
-    """Measure each query once all ways are warm, the searches taking turns."""
-    warm_up(ways, queries)
+    """Measure each query, the searches taking turns, once all ways are warm, unless something is done before each."""
+    if before is None:
+        warm_up(ways, queries)
     took: dict[str, list[list[Sequence[float]]]] = {name: [[] for _ in queries] for name in ways}
-    for turn in range(rounds * len(WORDS) // len(queries)):
+    for turn in range(rounds):
         for at, query in enumerate(queries):
-            for name, way in list(ways.items())[:: 1 if turn % 2 else -1]:  # each comes behind either neighbour
+            first = at % len(ways) if before else 0
+            order = [*ways.items()][first:] + [*ways.items()][:first]
+            for name, way in order[:: 1 if turn % 2 else -1]:  # each comes behind either neighbour
+                if before:
+                    before()
                 servers, begin, client = processor_ms(processes), time.perf_counter(), time.process_time()
                 way(query)
                 times = (time.perf_counter() - begin) * 1e3, (time.process_time() - client) * 1e3
                 took[name][at].append((*times, processor_ms(processes) - servers))
-    return {
-        name: [least_times(query_times) for query_times in rounds_by_query] for name, rounds_by_query in took.items()
-    }
+    return {name: [*map(least_times, rounds_by_query)] for name, rounds_by_query in took.items()}
 
 
 def warm_up(ways: Mapping[str, Way], queries: Sequence[str]) -> None:
     least = dict.fromkeys(ways, float("inf"))
-    for _ in range(MAX_ROUNDS * len(WORDS) // len(queries)):
+    for _ in range(max(2, MAX_ROUNDS * len(WORDS) // len(queries))):
         took = dict.fromkeys(ways, 0.0)
         for query in queries:
             for name, way in ways.items():
@@ -166,11 +186,24 @@ def least_times(times: Sequence[Sequence[float]]) -> Times:
     return min(elapsed), statistics.median(elapsed), min(client_times), statistics.mean(servers)
 
 
-def table(client: Any, gateway: Any, processes: Sequence[int], rounds: int) -> Iterator[str]:
-    for (kind, queries), size in product(KINDS.items(), SIZES):
-        clients = client_ways(client, gateway, size) if kind == "a word" else {}
-        ways = {name: way for name, way in plugin_ways(client, size).items() if not queries[0] or str(DEEP) not in name}
-        took = least_ms(ways | clients, queries, processes, rounds)
+def draw_words(stories: Sequence[Record]) -> list[str]:
+    """Return a hundred words, from the most frequent that is in one of ten stories to that of a hundred stories."""
+    counts = Counter(word for each in stories for word in set(re.findall("[a-z]{4,}", each.document.text.lower())))
+    words = [word for word, count in counts.most_common() if 100 <= count <= len(stories) / 10]
+    return words[:: len(words) // 100][:100]
+
+
+def table(  # noqa: PLR0913, PLR0917 - who asks what of whom
+    client: Any, gateway: Any, processes: Sequence[int], rounds: int, words: Sequence[str], fresh: Callable[[], object]
+) -> Iterator[str]:
+    """Yield the rows of all ways, or of those without windows and clients where there is no gateway."""
+    for (kind, queries), size in product({"a word, first": words, "a word": words, **KINDS}.items(), SIZES):
+        is_first = kind == "a word, first"
+        clients = client_ways(client, gateway, size) if kind == "a word" and gateway else {}
+        left_out = (*[str(DEEP)] * bool(queries[0]), *["window"] * (is_first or not gateway))
+        ways = {name: way for name, way in plugin_ways(client, size).items() if not any(map(name.count, left_out))}
+        turns = 1 if is_first else max(5, rounds * len(WORDS) // len(queries))
+        took = least_ms(ways | clients, queries, processes, turns, fresh if is_first else None)
         for name, each in took.items():
             figures = [statistics.median(part) for part in zip(*each, strict=True)]
             ratios = [
@@ -193,11 +226,8 @@ def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
     plain_requests = [(path, orjson.dumps(search(query, 10))) for query in WORDS]
     plugin_requests = [(path, orjson.dumps(search(query, 10) | asked_of_plugin("near"))) for query in WORDS]
     gateway_requests = [(path, orjson.dumps(search(query, 10) | options("near"))) for query in WORDS]
-    kinds = {
-        "plain": (server, plain_requests),
-        "plugin, near": (server, plugin_requests),
-        "gateway, near": (gateway, gateway_requests),
-    }
+    kinds = {"plain": (server, plain_requests), "plugin, near": (server, plugin_requests)}
+    kinds |= {"gateway, near": (gateway, gateway_requests)} if gateway else {}
     turns = [
         {name: asyncio.run(measure_rate(where, requests, seconds / TURNS)) for name, (where, requests) in kinds.items()}
         for _ in range(TURNS)
@@ -240,46 +270,51 @@ def load_apart(url: str, stories: Sequence[Record], folder: Path) -> None:
     backfill_in_place(Settings(engine=url, index=APART, fields="meta=", tables=folder), beside="index")
 
 
-def report(kind: str, stories: Sequence[Record], rounds: int, seconds: float) -> Iterator[str]:
+def report(part: str, stories: Sequence[Record], rounds: int, seconds: float) -> Iterator[str]:
+    kind, shards, size = PARTS[part]
+    is_whole = shards == 1 and size is None
     with ExitStack() as stack:
         url = stack.enter_context(run_node(kind))
-        load(url, stories, INDEX)
+        load(url, generations(stories, size, words=None) if size else stories, INDEX, shards)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
-        load_apart(url, stories, folder)
-        gateway, process = stack.enter_context(serve(url, INDEX, folder))
-        address = url.partition("+")[2]
-        server_client, gateway_client = (
-            stack.enter_context(CLIENTS[kind](each, **PATIENT[kind])) for each in (address, gateway)
-        )
+        address, gateway, processes, gateway_client = url.partition("+")[2], "", [*node_processes(url)], None
+        server_client = stack.enter_context(CLIENTS[kind](address, **PATIENT[kind]))
+        if is_whole:
+            load_apart(url, stories, folder)
+            gateway, process = stack.enter_context(serve(url, INDEX, folder))
+            gateway_client = stack.enter_context(CLIENTS[kind](gateway, **PATIENT[kind]))
+            processes.append(process)
         list(throughput(address, gateway, seconds))  # warm up the servers
-        yield from (f"## {kind}", "")
+        yield f"{size or len(stories):,} newswire stories, {shards} shard{'s' * (shards > 1)}. `collapse` with three"
+        yield "duplicates of a group shown; elapsed milliseconds of a whole search, and the processor's of client and"
+        yield from ("servers. `benchmarks/search.py` says how each figure is taken.", "")
         yield (
             "| query | groups a page | way | least ms | median ms | own ms | server's ms | to plain | to collapse "
             "| to collapse with inner_hits |"
         )
         yield "|---|---|---|---|---|---|---|---|---|---|"
-        yield from table(server_client, gateway_client, [*node_processes(url), process], rounds)
+        fresh = f"/{INDEX}/_doc/fresh?refresh=true"
+        refresh = partial(ask, url, "PUT", fresh, json.dumps({"text": "a fresh document"}))
+        yield from table(server_client, gateway_client, processes, rounds, draw_words(stories), refresh)
         yield from ("", f"{CLIENTS_AT_ONCE} clients at once, ten hits or groups, {seconds:.0f} s each:", "")
         yield "| asked | answers a second | median ms | 95 % within ms | errors | to plain |"
         yield "|---|---|---|---|---|---|"
         yield from throughput(address, gateway, seconds)
-        load_average = f"{os.getloadavg()[0]:.0f} on {os.cpu_count()} processors"
-        yield from ("", f"The load of the machine was {load_average} at the end of these.", "")
+        yield from (
+            "",
+            f"The load of the machine was {os.getloadavg()[0]:.0f} on {os.cpu_count()} processors at the end.",
+        )
 
 
 def main() -> None:
-    parser = parse_options(__doc__, stories=int, rounds=20, seconds=15.0, write=False)
-    parser.add_argument("--kind", choices=sorted(CLIENTS), action="append", help="only this engine")
+    parser = parse_options(__doc__, rounds=20, seconds=15.0, write=False)
+    parser.add_argument("--part", choices=PARTS, action="append", help="only this part of the page")
     arguments = parser.parse_args()
-    stories = sign_stories(arguments.collections / NEWSWIRE, arguments.stories)
-    head = [
-        f"{len(stories):,} newswire stories, one shard, `collapse` with three duplicates of a group shown; elapsed",
-        "milliseconds of a whole search, and the processor's of client and servers. `benchmarks/search.py` says how",
-        "each figure is taken.",
-        "",
-    ]
-    parts = (report(kind, stories, arguments.rounds, arguments.seconds) for kind in arguments.kind or CLIENTS)
-    publish("search", "How long a search with dedupe takes", chain.from_iterable(parts), head, keep=arguments.write)
+    stories = sign_stories(arguments.collections / NEWSWIRE, None)
+    for part in arguments.part or PARTS:
+        lines = [*show(report(part, stories, arguments.rounds, arguments.seconds))]
+        if arguments.write:
+            write_part("search", "How long a search with dedupe takes", [*PARTS], part, lines)
 
 
 if __name__ == "__main__":

@@ -1,11 +1,24 @@
-"""The distribution that this package was installed from: its name, version and extras.
+"""The distribution that this package was installed from: its name, version, extras and side packages.
 
 The name `ibidem` on the Python Package Index belongs to another project, so that the distribution has another name,
 while the command and the package to import are called `ibidem`. An environment that holds both has the modules of
 whichever was installed last.
+
+The core does not import side packages and works without them. They register at entry points, as a package of somebody
+else would:
+
+- `ibidem.commands`: a table of commands, `{"serve": ("Serve searches over HTTP.", "ibidem_gateway.command")}`, with the
+  line of the help and the module whose `run` or `app` is the command. The help reads the table, so its module imports
+  nothing.
+- `ibidem.hooks`: what the core asks for by name, each with its type beside the one place that calls it.
 """
 
-from importlib.metadata import PackageNotFoundError, version
+from collections.abc import Iterator
+from functools import cache
+from importlib.metadata import PackageNotFoundError, entry_points, version
+from typing import Any
+
+from ibidem_ingest.errors import UsageError
 
 NAME = "ibidem-search"
 
@@ -39,3 +52,27 @@ def install_command(extra: str) -> str:
         "pip install 'ibidem-search[readers]'"
     """
     return f"pip install '{NAME}[{extra}]'"
+
+
+def registered(group: str, name: str = "") -> Iterator[Any]:
+    """Yield what entry points name; packages that are not installed are skipped, other import errors raised."""
+    for each in entry_points(group=group):
+        if name in ("", each.name):
+            try:
+                yield each.load()
+            except ModuleNotFoundError as error:
+                if error.name != each.module.partition(".")[0]:
+                    raise
+
+
+@cache
+def hook(name: str) -> Any | None:
+    """Return what a side package registered under a name; None if it is not installed."""
+    return next(registered("ibidem.hooks", name), None)
+
+
+def need_hook(name: str, package: str) -> Any:
+    """Return what a side package registered; an error if it is not installed."""
+    if (found := hook(name)) is None:
+        raise UsageError(f"the package {package} is not installed", "install ibidem-search again")
+    return found

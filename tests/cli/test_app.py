@@ -14,8 +14,8 @@ import pytest
 from ibidem.cli import main
 from ibidem.cli.app import Sigterm, build, exit_on_error, side_commands, sigterm_as_exception
 from ibidem.cli.backfill import catch_end_signals
-from ibidem_core import side_packages
 from ibidem_core.errors import Permanent, Unavailable
+from ibidem_ingest import distribution
 from ibidem_ingest.errors import IbidemError, Refusal, Refused, UsageError
 
 
@@ -185,7 +185,7 @@ def package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def register(monkeypatch: pytest.MonkeyPatch, value: str) -> None:
-    monkeypatch.setattr(side_packages, "entry_points", lambda group: [EntryPoint("other", value, group)])
+    monkeypatch.setattr(distribution, "entry_points", lambda group: [EntryPoint("other", value, group)])
 
 
 def test_a_side_package_registers_its_commands_and_the_help_imports_none(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,8 +31,8 @@ from typing import ParamSpec, TypeVar
 import orjson
 import typer
 
-from ibidem_core.side_packages import registered
 from ibidem_ingest import distribution
+from ibidem_ingest.distribution import registered
 from ibidem_ingest.errors import IbidemError, Refused, UsageError
 
 START = time.monotonic()  # when the command began, for the time that it says it took

@@ -34,12 +34,12 @@ from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
 from ibidem.index.groups import BoilerplateReport, Member, StoredReport, index_groups
 from ibidem_core.settings import load
-from ibidem_core.side_packages import need_hook
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MAX_LEADS
 from ibidem_dedupe.pairs import MAX_TEXTS_PER_KEY
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.ledger import SIGN_AGAIN, check_distinct
+from ibidem_ingest.distribution import need_hook
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.text.passages import SharedPassage

@@ -13,7 +13,6 @@ from ibidem.cli import console
 from ibidem.cli.app import START
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import load
-from ibidem_core.side_packages import need_hook
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_dedupe.policy import Policy
@@ -21,6 +20,7 @@ from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import Conflict, GroupCheckpoint, check_distinct, parse_policy
+from ibidem_ingest.distribution import need_hook
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.minhash import found_share
 from ibidem_ingest.signatures.schema import SLOTS

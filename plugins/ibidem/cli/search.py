@@ -34,7 +34,7 @@ from ibidem.cli.console import (
     results,
     sanitize,
 )
-from ibidem.comparison.compare import Entry, read_groups
+from ibidem.comparison.entries import Entry, read_groups
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import Response, ResponseHit, account_line, advice, format_count
 from ibidem_core.settings import load

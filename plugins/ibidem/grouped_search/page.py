@@ -18,7 +18,6 @@ from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps, Passage, overla
 from ibidem.grouped_search.stats import late_members, response_stats
 from ibidem.grouped_search.window import Window, WindowMembers
 from ibidem_core.address import read_path
-from ibidem_core.side_packages import need_hook
 from ibidem_dedupe import evidence
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.pairs import MIN_SHARED, LongSignatureCache
@@ -29,6 +28,7 @@ from ibidem_engines.engine import CONTENT_HITS, LookupResult, Ranking, Signature
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Hit, HitNames, Values
 from ibidem_ingest.dates import iso_day
+from ibidem_ingest.distribution import need_hook
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures

@@ -6,7 +6,7 @@ from time import thread_time
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from ibidem.comparison.compare import Entry, Group, read_groups
+from ibidem.comparison.entries import Entry, Group, read_groups
 from ibidem.comparison.word_diff import Piece, shorten, word_diff
 from ibidem.grouped_search.api import SearchResult
 from ibidem.grouped_search.explanations import Response, format_count

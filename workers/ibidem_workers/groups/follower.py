@@ -25,7 +25,6 @@ import numpy as np
 import orjson
 
 from ibidem_core.errors import NoIndex, Unavailable
-from ibidem_core.side_packages import hook
 from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
@@ -42,6 +41,7 @@ from ibidem_engines.stored_groups import (
     marks_as_record,
     new_group,
 )
+from ibidem_ingest.distribution import hook
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.block import Rules
