@@ -50,7 +50,7 @@ create virtual table if not exists "ibidem.{index}.texts" using fts5(
   title, text, tokenize = "unicode61 remove_diacritics 2"
 );
 
--- Values under which a document is looked up: min-hash bands, hashes, rarest terms, keys of pages. No positions, no copy of the values.
+-- Values under which a document is looked up: min-hash bands, hashes, rarest terms, clues of pages. No positions, no copy of the values.
 create virtual table if not exists "ibidem.{index}.keys" using fts5(
   key, content = '', detail = none, columnsize = 0, tokenize = "ascii tokenchars ':'"
 );

@@ -57,7 +57,7 @@ def virtual_time(scheduler: Scheduler) -> Iterator[None]:
 
     changes = {
         (settling_lease, "time"): clock,
-        (settling_lease, "MOMENT"): 0.05,
+        (settling_lease, "RACE_SECONDS"): 0.05,
         (settling_lease, "uuid4"): draw,
         (settling_lease, "this_process"): lambda: name_of(scheduler.current),
         (settling_lease, "has_exited"): lambda name: ended(scheduler, name),

@@ -84,7 +84,7 @@ def test_a_submission_pauses_while_too_many_batches_are_under_way(engine: Engine
 def test_what_a_broker_has_lost_is_sent_again(
     redis: str, engine: Engine, settings: Settings, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ingest_module, "LEASES", 0.5)
+    monkeypatch.setattr(ingest_module, "STALL_LEASES", 0.5)
     lossy = settings.changed(broker=redis, index=f"lossy-{uuid4().hex}", lease=2)
     lost: list[int] = []
 
