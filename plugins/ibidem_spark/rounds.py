@@ -26,7 +26,7 @@ _log = logging.getLogger(__name__)
 
 WIDTH = 64  # undecided rows of a key that are paired at once
 ROUNDS = 30  # after which the rest is settled by the sequential pass
-TAIL = 250_000  # undecided rows that a task settles by the sequential pass
+TAIL = 1_000_000  # undecided rows that a task settles by the sequential pass
 MAX_BROADCAST = 2_000_000  # rows that every executor may hold
 
 ENTRY = "key long, row long"  # a key below zero is enough alone

@@ -208,9 +208,11 @@ def settle(batches: Batches, policy: Policy, constraints: PairConstraints) -> Ba
     whole = pa.Table.from_batches(found)
     documents = whole.filter(whole["packed"].is_valid()).sort_by("row")
     entries = whole.filter(whole["packed"].is_null())
+    del found, whole  # each step of a million rows would hold some hundred bytes a row more
     rows, key, row, held = (np.asarray(each) for each in (documents["row"], *entries.columns[:3]))
     order = np.lexsort((row, key))
     key, held, at = key[order], held[order], np.searchsorted(rows, row[order])
+    del entries, row, order
     is_first = np.append(True, key[1:] != key[:-1])
     number = (np.cumsum(is_first) - 1).astype(np.int32)
     index = KeyIndex(number, at.astype(np.int32), int(np.count_nonzero(is_first & (key < 0))), TERMS)

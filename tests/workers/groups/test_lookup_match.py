@@ -94,20 +94,3 @@ def test_copies_of_a_lead_are_found_by_their_content_alone(engine: Engine, polic
     found = LookUpMatch(engine.groups(), rules, {PART: 4}).joins([*rows(engine, "b"), *rows_of(engine, "copy")])
     assert joins_of(found) == ({"copy": "a", "b": "a"} if policy == POLICY else {"copy": "a"})
     assert {join.level for join in found if join.name == name_of("copy")} == {"identical"}
-
-
-def test_leads_come_by_the_place_of_their_index_and_then_by_the_number_of_their_write(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    store = engine.groups()
-    parts = [ShardRef("z"), ShardRef("z", 1), ShardRef("a")]
-    monkeypatch.setattr(type(store), "parts", lambda _: parts)
-    names = [(("z", "b"), 1), (("z", "a"), 2), (("z", "c"), 2), (("a", "d"), 1), (("another", "e"), 0)]
-    leads = [Row(name, order, b"") for name, order in names]
-    match = LookUpMatch(store, Rules(POLICY, Overrides()), {})
-    assert match._sort(reversed(leads)) == match._sort(leads) == leads
-
-
-def test_text_is_read_from_the_stored_document(engine: Engine) -> None:
-    (document,) = named(engine, "x")
-    assert make_row(document) == Row(name_of("x"), 2, document.packed)
