@@ -5,7 +5,6 @@ import os
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from itertools import islice
@@ -20,11 +19,7 @@ from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.ledger import records
 from ibidem_engines.query import parse_query
-from ibidem_ingest.document import Document
-from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.readers.inputs import read
 from ibidem_workers.groups.service import settle_all
 from servers.indices import create_index, remove_indices
 
@@ -50,13 +45,6 @@ def load(url: str, stories: Iterable[Record], index: str, shards: int = 1) -> No
     settle_all(engine)
     engine.refresh()
     engine.close()
-
-
-def sign_stories(source: Path, count: int | None) -> list[Record]:
-    documents = [each for each in islice(read([source]), count) if isinstance(each, Document)]
-    with tempfile.TemporaryDirectory() as folder:
-        tables = Tables(Path(folder))
-        return [record for at in range(0, len(documents), 400) for record in records(documents[at : at + 400], tables)]
 
 
 @contextlib.contextmanager

@@ -36,9 +36,11 @@ from benchmark import show
 from generations import generations
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Record
+from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.run import backfill_in_place
 from measured import write_part
-from newswire import CLIENTS, body, load, serve, sign_stories
+from million import signed_records
+from newswire import CLIENTS, body, load, serve
 from plugin.cluster import NODE, built
 from processor import node_processes
 from rates import CLIENTS_AT_ONCE, measure_rate, together
@@ -196,7 +198,7 @@ def draw_words(stories: Sequence[Record]) -> list[str]:
 def table(  # noqa: PLR0913, PLR0917 - who asks what of whom
     client: Any, gateway: Any, processes: Sequence[int], rounds: int, words: Sequence[str], fresh: Callable[[], object]
 ) -> Iterator[str]:
-    """Yield the rows of all ways, or of those without windows and clients where there is no gateway."""
+    """Yield a row for each way; without a gateway neither windows nor clients are asked."""
     for (kind, queries), size in product({"a word, first": words, "a word": words, **KINDS}.items(), SIZES):
         is_first = kind == "a word, first"
         clients = client_ways(client, gateway, size) if kind == "a word" and gateway else {}
@@ -310,7 +312,8 @@ def main() -> None:
     parser = parse_options(__doc__, rounds=20, seconds=15.0, write=False)
     parser.add_argument("--part", choices=PARTS, action="append", help="only this part of the page")
     arguments = parser.parse_args()
-    stories = sign_stories(arguments.collections / NEWSWIRE, None)
+    with tempfile.TemporaryDirectory() as folder:
+        stories = signed_records(arguments.collections / NEWSWIRE, Tables(Path(folder)))
     for part in arguments.part or PARTS:
         lines = [*show(report(part, stories, arguments.rounds, arguments.seconds))]
         if arguments.write:

@@ -34,7 +34,7 @@ MIN_ALIGNED = 100  # the shortest common subsequence for which `cs` counts
 MIN_WORDS = 100
 MAX_ALPHABETICAL = 0.9  # share of neighbours in alphabetical order from which a sequence is set aside
 
-SAMPLE_PAIRS = 64  # about so many neighbouring pairs are kept for look-up
+SAMPLE_PAIRS = 64  # neighbouring pairs that are kept for look-up, about
 
 STEPS = 6  # of a fixed-point iteration whose error falls to a tenth at each
 

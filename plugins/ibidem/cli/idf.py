@@ -36,7 +36,7 @@ Paths = Annotated[
         metavar="PATH…", help="Files with documents; default: the documents of the index.", show_default=False
     ),
 ]
-RAREST_TERMS = 10  # so many of a table's rarest allowed terms are shown
+RAREST_TERMS = 10  # a table's rarest allowed terms that are shown
 
 
 @app.command()

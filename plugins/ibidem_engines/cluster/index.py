@@ -11,7 +11,7 @@ from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
 
 from ibidem_core.address import OURS, read_path
 from ibidem_core.errors import NoIndex, Permanent
-from ibidem_engines.cluster.client import ClusterClient, Failure, State, to_engine_error
+from ibidem_engines.cluster.client import NOT_FOUND, ClusterClient, Failure, State, to_engine_error
 from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.requests import ALL_SHARDS, ApiRequest, RequestFlow, answer_to, quote_index
 from ibidem_engines.stored_groups import IndexNames, Marks, Name, SeqNoRange, ShardRef
@@ -76,7 +76,6 @@ def _stems(analyzer: str, analysis: Any) -> bool:
 VERSION = "3"
 MAX_HITS = 10_000
 TRIAL = "ibidem.trial-"  # before the names of trial indexes, out of reach of the patterns of others
-NOT_FOUND = 404
 SIGNATURES, MAX_PATH = "-signatures", 1_500  # behind the names of indexes of signatures; characters of a path
 # Parts of an index's metadata that are read; its fields may be thousands.
 _PARTS = (

@@ -16,6 +16,7 @@ from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import records
 from ibidem_engines.cluster.client import (
     CONFLICT,
+    NOT_FOUND,
     Action,
     ActionOutcome,
     ClusterClient,
@@ -67,8 +68,6 @@ DELAYED_SETTINGS = ("default_pipeline", "final_pipeline", "refresh_interval")
 OF_AN_ALIAS = ("filter", "index_routing", "search_routing", "is_write_index", "is_hidden")
 
 COPY_OF = "copy_of"  # in the metadata of a copy's mapping: the index that it is made of, from its very creation on
-
-_NOT_FOUND = 404
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +145,7 @@ class ClusterReindexTarget(ReindexTarget):
                 deletions = [(name, state) for name, state in batch if name.id in ids]
                 actions = [Action("delete", self.name, name.id, None, state, name.routing) for name, state in deletions]
                 removed_count += sum(
-                    outcome.status not in (CONFLICT, _NOT_FOUND) for outcome in run(self._cluster, actions)
+                    outcome.status not in (CONFLICT, NOT_FOUND) for outcome in run(self._cluster, actions)
                 )
         return removed_count
 
@@ -222,7 +221,7 @@ class ClusterReindexTarget(ReindexTarget):
 
     def _move(self, alias: str) -> None:
         """Move an alias to the copy, unchanged and in one step."""
-        request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(_NOT_FOUND,))
+        request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(NOT_FOUND,))
         definition: Mapping[str, Any] = self._cluster.hold(answer_to(request))
         was = [metadata["aliases"][alias] for metadata in definition.values()]
         properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
