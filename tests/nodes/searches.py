@@ -12,21 +12,24 @@ from typing import Any, Protocol
 
 from faults.environment import wait_for
 from ibidem_engines.connect import open_engine
-from plugin.conftest import QUERY
+from ibidem_workers.groups.service import settle_all
 from servers.indices import ask, create_index
 from servers.nodes import NAMES, Nodes
 from workers.groups.test_service import signed
 
 INDEX = "stories"
-BODY: dict[str, Any] = QUERY | {"ext": {"ibidem": {"dedupe": "indent", "window": 50}}}
+# Without scores, which count what an update has left in one copy of a shard, and not in another.
+QUERY = {"query": {"constant_score": {"filter": {"match": {"text": "said"}}}}, "size": 10}
+WAYS: tuple[dict[str, Any], ...] = ({"window": 50}, {"by": "stored"})
 
 
 def fill(nodes: Nodes) -> str:
-    """Make an index of three shards whose copies are of one and the same file; returns what a search finds."""
+    """Make an index of three shards whose copies have one and the same order; returns what a search finds."""
     create_index(nodes.address, INDEX, number_of_shards=3)
     engine = open_engine(nodes.address, INDEX)
     engine.create()
     engine.write(signed(23, 60, 6))
+    settle_all(engine)
     engine.close()
     ask(nodes.address, "POST", f"/{INDEX}/_forcemerge?max_num_segments=1&flush=true")
     ask(nodes.address, "PUT", f"/{INDEX}/_settings", json.dumps({"index.number_of_replicas": 1}))
@@ -35,9 +38,10 @@ def fill(nodes: Nodes) -> str:
 
 
 def found(address: str) -> str:
-    """Search; returns which documents an answer shows, and how they are marked."""
-    answer = ask(address, "POST", f"/{INDEX}/_search", json.dumps(BODY))
-    return json.dumps([[hit["_id"], hit["_dedupe"]] for hit in answer["hits"]["hits"]])
+    """Search by a window and by stored groups; returns which documents the answers show, and how they are marked."""
+    bodies = (json.dumps(QUERY | {"ext": {"ibidem": {"dedupe": "indent"} | way}}) for way in WAYS)
+    hits = [ask(address, "POST", f"/{INDEX}/_search", body)["hits"]["hits"] for body in bodies]
+    return json.dumps([[hit["_id"], hit["_dedupe"]] for each in hits for hit in each])
 
 
 class Asked(Protocol):
