@@ -206,17 +206,3 @@ def test_hits_without_signatures_or_words_count_as_unsigned() -> None:
     empty = signatures(4, length=0, shingles=0, slots=(), terms=(), full=False, content="ch4:none:x")
     damaged = SampleWindow([value(BASE, "0"), None, b"damaged", value(empty, "x")])
     assert Window.group(damaged.hits, Policy()).unsigned_count == 3
-
-
-def test_first_rows_that_are_leads_already_are_not_compared_with_each_other() -> None:
-    columns = PackedColumns.decode([value(signatures(1), name) for name in "abcd"])
-    assert group(columns, Policy(), leads=2).lead.tolist() == [0, 1, 0, 0]
-    assert group(columns, Policy()).lead.tolist() == [0, 0, 0, 0]
-
-
-@pytest.mark.parametrize(("leads", "reported"), [(0, [0, 7, 14]), (3, [3, 10, 17])])
-def test_rows_that_are_settled_are_reported_block_after_block(leads: int, reported: list[int]) -> None:
-    columns, numbers = PackedColumns.decode(make_window(3, 20).values), []
-    with patch.object(leader_clustering, "BLOCK", 7):
-        group(columns, Policy(), leads=leads, report=numbers.append)
-    assert numbers == reported

@@ -3,7 +3,6 @@
 Pairs of duplicates: all of them, whatever groups they would fall into, in bounded slices.
 """
 
-from collections.abc import Mapping, Sequence
 from unittest.mock import patch
 
 import numpy as np
@@ -12,83 +11,17 @@ from hypothesis import given
 
 from ibidem_dedupe import pairs
 from ibidem_dedupe.candidates import KeyIndex
-from ibidem_dedupe.overrides import DocumentRef, PairConstraints
+from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import (
     CandidateRanges,
-    LongSignatureCache,
     count_earlier,
     duplicates,
     expand_pairs,
-    no_long_signatures,
 )
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.naive_grouping import joins
-from support.signed_books import sign_book
 from support.windows import SampleWindow, example_settings, windows
-
-PACKED, BOOK = sign_book("a", 1, 2, 3)
-VALUE = BOOK.encode()
-
-
-class Reader:
-    def __init__(self) -> None:
-        self.asked: list[list[str]] = []
-
-    def __call__(self, names: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
-        self.asked.append([name for _, name in names])
-        return {name: VALUE for name in names if name[1] != "short"}
-
-
-def test_what_was_read_is_not_read_again() -> None:
-    reader = Reader()
-    long_signatures = LongSignatureCache(reader)
-    long_signatures.want([("i", "a"), ("i", "b"), ("i", "a")])
-    assert long_signatures.get(("i", "a")) is not None
-    long_signatures.want([("i", "b"), ("i", "c")])
-    assert reader.asked == [["a", "b"], ["c"]]
-
-
-def test_a_short_text_has_none_and_is_asked_for_once() -> None:
-    reader = Reader()
-    long_signatures = LongSignatureCache(reader)
-    assert long_signatures.get(("i", "short")) is None
-    assert long_signatures.get(("i", "short")) is None
-    assert reader.asked == [["short"]]
-    assert LongSignatureCache(no_long_signatures).get(("i", "a")) is None
-
-
-def test_beyond_the_bound_those_asked_for_longest_ago_are_read_again() -> None:
-    reader = Reader()
-    long_signatures = LongSignatureCache(reader, max_bytes=2 * len(VALUE))
-    long_signatures.want([("i", "a"), ("i", "b")])
-    long_signatures.get(("i", "a"))
-    long_signatures.get(("i", "c"))
-    long_signatures.get(("i", "a"))
-    assert reader.asked == [["a", "b"], ["c"]]
-    long_signatures.get(("i", "b"))
-    assert reader.asked[2:] == [["b"]]
-
-
-def test_without_a_reader_it_is_told_what_is_missing_until_it_is_given() -> None:
-    long_signatures = LongSignatureCache()
-    assert long_signatures.get(("i", "a")) is None
-    assert long_signatures.get(("i", "short")) is None
-    assert long_signatures.missing == {("i", "a"), ("i", "short")}
-    long_signatures.take({("i", "a"): VALUE})
-    assert long_signatures.missing == set()
-    assert long_signatures.get(("i", "a")) is not None
-    assert long_signatures.get(("i", "short")) is None
-    assert long_signatures.missing == set()
-
-
-def test_what_is_given_beyond_the_bound_counts_as_short() -> None:
-    long_signatures = LongSignatureCache(max_bytes=len(VALUE))
-    long_signatures.want([("i", "a"), ("i", "b")])
-    long_signatures.take({("i", "a"): VALUE, ("i", "b"): VALUE})
-    assert long_signatures.get(("i", "a")) is not None
-    assert long_signatures.get(("i", "b")) is None
-    assert long_signatures.missing == set()
 
 
 @example_settings

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.pairs import duplicates
-from ibidem_dedupe.policy import LEVELS
 from ibidem_dedupe.request import parse_request
 from support.examples import examples
 from support.fake_engine import PAGE
@@ -45,24 +44,6 @@ def test_the_decision_is_symmetric_but_for_the_direction(window: Shelf) -> None:
                 assert forward.why.get("own") == backward.why.get("other")
                 direction = forward.why.get("direction")
                 assert opposite.get(str(direction), direction) == backward.why.get("direction")
-
-
-@example_settings
-@given(shelves)
-def test_law_5_what_a_level_joins_every_weaker_level_joins(window: Shelf) -> None:
-    for row in range(len(window.packed)):
-        for other in range(row):
-            decisions = [window.decide(row, other, PARTIAL.at(level)) is not None for level in LEVELS]
-            assert decisions == sorted(decisions)
-
-
-@settings(example_settings, max_examples=examples(10))
-@given(shelves)
-def test_law_4_a_wider_window_moves_nothing_that_was_in_it(window: Shelf) -> None:
-    leads = group(window.columns, PARTIAL, None, window.matcher()).lead.tolist()
-    for size in range(1, len(leads)):
-        part = Shelf(window.packed[:size], window.long[:size])
-        assert group(part.columns, PARTIAL, None, part.matcher()).lead.tolist() == leads[:size]
 
 
 @settings(example_settings, max_examples=examples(10))

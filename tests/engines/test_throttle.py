@@ -1,6 +1,5 @@
 """Write requests are held back where a server is busy, and are again as many as before once it is not."""
 
-import threading
 from contextlib import ExitStack
 
 from hypothesis import given
@@ -22,21 +21,3 @@ def test_whatever_is_rejected_one_request_may_be_sent_and_never_more_than_the_mo
                 throttle.reject()
         assert 1 <= throttle.limit <= MAX_REQUESTS
     assert throttle.rejections == sum(answers)
-
-
-def test_a_request_over_the_limit_waits_until_another_is_answered() -> None:
-    throttle = Throttle()
-    with throttle():
-        throttle.reject()
-    sent_event = threading.Event()
-
-    def send() -> None:
-        with throttle():
-            sent_event.set()
-
-    with throttle():
-        later = threading.Thread(target=send)
-        later.start()
-        assert not sent_event.wait(0.05)
-    later.join(5)
-    assert sent_event.is_set()

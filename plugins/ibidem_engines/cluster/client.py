@@ -119,7 +119,7 @@ _CURSOR = Fault(
 )
 
 # By the type of the error, which says more than the status.
-KINDS: dict[str, Fault] = {
+KINDS = {
     UNREACHABLE: Fault(
         Unavailable, "it does not answer", "start it, or correct the address in IBIDEM_ENGINE", soon=True
     ),
@@ -159,11 +159,14 @@ KINDS: dict[str, Fault] = {
     "too_many_clauses": Fault(Permanent, "the query has more clauses than it accepts", "ask for fewer words"),
 }
 
-# How OpenSearch says, under a type that may mean anything, that a node which held a point in time has gone.
-NODE_OF_CURSOR = "no node found for id"
+# By the first words of the reason, under a type that may mean anything.
+REASONS = {
+    "no node found for id": _CURSOR,
+    "No space left on device": Fault(Unavailable, "the disk of a node is full", "free space on it, then try again"),
+}
 
 # `cluster_block_exception`, by the status.
-BLOCKS: dict[int, Fault] = {
+BLOCKS = {
     403: Fault(
         Permanent, "the index is closed to writing", "lift the block: index.blocks.write, index.blocks.read_only"
     ),
@@ -176,7 +179,7 @@ BLOCKS: dict[int, Fault] = {
 }
 
 # By HTTP status, when the type is not in the table above.
-STATUSES: dict[int, Fault] = {
+STATUSES = {
     401: Fault(
         Permanent,
         "it rejects this user and password (or API key)",
@@ -192,15 +195,13 @@ STATUSES: dict[int, Fault] = {
     504: Fault(Unavailable, "the proxy in front of it gets no answer in time", "try again", soon=True),
 }
 
-_OTHERWISE = Fault(Permanent, "", "")
-
 
 def find_fault(failure: Failure) -> Fault:
     if failure.kind == "cluster_block_exception" and failure.status in BLOCKS:
         return BLOCKS[failure.status]
-    if failure.kind == "illegal_state_exception" and failure.reason.startswith(NODE_OF_CURSOR):
-        return _CURSOR
-    return KINDS.get(failure.kind) or STATUSES.get(failure.status) or _OTHERWISE
+    by_status = STATUSES.get(failure.status, Fault(Permanent, "", ""))
+    by_reason = (fault for words, fault in REASONS.items() if failure.reason.startswith(words))
+    return KINDS.get(failure.kind) or next(by_reason, by_status)
 
 
 def to_engine_error(failure: Failure, location: str) -> EngineError:
@@ -236,11 +237,8 @@ def _shards_kind(answer: object) -> str:
     shards = answer.get("_shards") if isinstance(answer, Mapping) else None
     if not isinstance(shards, Mapping):
         return ""
-    failures = shards.get("failures")
-    reasons = (
-        [each.get("reason") for each in failures if isinstance(each, Mapping)] if isinstance(failures, list) else ()
-    )
-    return "" if any(BROKEN_SHARD in _types(each) for each in reasons) else SHARDS
+    failures = [each for each in shards.get("failures") or () if isinstance(each, Mapping)]
+    return "" if any(BROKEN_SHARD in _types(each.get("reason")) for each in failures) else SHARDS
 
 
 def _types(cause: object) -> Iterator[object]:

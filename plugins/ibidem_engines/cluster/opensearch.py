@@ -107,8 +107,7 @@ def _failure(error: OpenSearchException, secret_values: Collection[str]) -> clie
     """Convert a client's exception by the table above, or by the server's status and type."""
     for kind, name in EXCEPTIONS:
         if isinstance(error, kind):
-            message = error.error if isinstance(error, TransportError) else error
-            return client.Failure(0, name, redact_text(str(message), secret_values))
+            return client.Failure(0, name, redact_text(str(getattr(error, "error", error)), secret_values))
     if isinstance(error, TransportError) and isinstance(error.status_code, int):
         return client.build_failure(error.status_code, error.info, secret_values)
     return client.Failure(0, "", redact_text(str(error), secret_values))

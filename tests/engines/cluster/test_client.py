@@ -46,6 +46,11 @@ def test_a_failure_is_judged_by_its_type_then_by_its_status(status: int, kind: s
     assert type(to_engine_error(Failure(status, kind, "why"), "here")) is error
 
 
+def test_a_node_with_a_full_disk_is_waited_for() -> None:
+    error = to_engine_error(Failure(500, "i_o_exception", "No space left on device"), "here")
+    assert type(error) is Unavailable
+
+
 @pytest.mark.parametrize(
     ("status", "kind", "reason"),
     [

@@ -8,7 +8,7 @@ import pytest
 
 import ibidem
 from ibidem_core.address import parse_address
-from ibidem_engines.cluster.elasticsearch import ApiVersion, ElasticsearchTransport
+from ibidem_engines.cluster.elasticsearch import ElasticsearchTransport
 
 JSON = "application/json"
 # What the client of the next generation sends, which Elasticsearch 9 refuses as Elasticsearch 8 refuses that of 9.
@@ -63,27 +63,3 @@ def test_the_commands_are_answered(elasticsearch: str) -> None:
 def plain(address: str, *, asynchronous: bool = False) -> Any:
     kind = library.AsyncElasticsearch if asynchronous else library.Elasticsearch
     return kind(address.partition("+")[2])
-
-
-def refused(kind: str) -> Any:
-    meta: Any = None
-    return library.BadRequestError(message=kind, meta=meta, body={"error": {"type": kind}})
-
-
-def test_the_version_is_lowered_once_for_requests_that_were_refused_together() -> None:
-    version = ApiVersion(9)
-    assert version.lower(None, refused("media_type_header_exception"))
-    assert version.lower(None, refused("media_type_header_exception"))
-    assert version.lowered == 8
-    assert version.headers({"Accept": "application/x-ndjson", "x": JSON}) == {
-        "Accept": "application/vnd.elasticsearch+x-ndjson; compatible-with=8",
-        "x": JSON,
-    }
-
-
-def test_other_errors_and_a_server_that_takes_no_version_are_left_as_they_are() -> None:
-    version = ApiVersion(9)
-    assert not version.lower(None, refused("parsing_exception"))
-    version.lower(None, refused("media_type_header_exception"))
-    assert not version.lower(8, refused("media_type_header_exception"))
-    assert version.lowered is None

@@ -60,17 +60,6 @@ def test_what_readers_said_is_followed_in_blocks_of_any_size(
 
 
 @example_settings
-@given(windows, st.sampled_from(POLICIES))
-def test_who_joins_was_compared_with_its_lead_itself(window: SampleWindow, policy: Policy) -> None:
-    rows = {row.name: row for row in rows_of(window)}
-    joins = Rules(policy, Overrides()).joins([], list(rows.values()))
-    leads = {join.lead for join in joins}
-    for join in joins:
-        assert judge(policy)(rows[join.name], rows[join.lead]) == join.level != ""
-    assert leads.isdisjoint(join.name for join in joins)
-
-
-@example_settings
 @given(windows, st.sampled_from(POLICIES), st.randoms(use_true_random=False))
 def test_the_duplicates_of_a_lead_are_those_of_the_decision_on_each_pair(
     window: SampleWindow, policy: Policy, rng: random.Random
@@ -106,20 +95,6 @@ def test_a_text_between_two_joins_the_first_and_the_last_one_leads() -> None:
     rules = Rules(POLICY, Overrides())
     assert not judge(POLICY)(rows[0], rows[2])
     assert in_blocks(rows, rules, 1) == in_blocks(rows, rules, 3) == {"a": "a", "b": "a", "c": "c"}
-
-
-def test_the_rows_that_duplicate_a_lead_are_those_of_the_decision_on_each_pair() -> None:
-    texts = {"a": range(90), "b": range(22, 112), "c": range(44, 134), "copy": range(90), "x": range(500, 590)}
-    rows = [
-        Row(("news", name), at, make_record(name, " ".join(f"word{word}" for word in words)).packed)
-        for at, (name, words) in enumerate(texts.items(), 1)
-    ]
-    words = [Override(("news", "a"), ("news", "x"), "same"), Override(("news", "b"), ("news", "copy"), "not")]
-    judged = judge(POLICY, words)
-    for lead in rows:
-        others = [row for row in rows if row != lead]
-        assert Rules(POLICY, Overrides(words)).duplicates(lead, others) == [bool(judged(row, lead)) for row in others]
-    assert Rules(POLICY, Overrides()).duplicates(rows[0], []) == []
 
 
 def test_a_copy_that_a_decision_keeps_from_its_original_is_looked_up_itself() -> None:

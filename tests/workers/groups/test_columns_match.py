@@ -47,14 +47,6 @@ def test_a_document_that_was_not_there_when_leads_were_read_is_outrun() -> None:
         match(stored, [], [])([late], {})
 
 
-def test_what_is_asked_to_end_while_documents_are_read_ends() -> None:
-    def end() -> None:
-        raise InterruptedError
-
-    with StoredColumns(1) as stored, pytest.raises(InterruptedError):
-        ColumnsMatch.find(stored, ([documents([Row(("news", "a"), 1, b"")])], []), RULES, end)
-
-
 @example_settings
 @given(windows)
 def test_a_document_that_names_the_group_of_another_lead_is_nobody_s_lead(window: SampleWindow) -> None:

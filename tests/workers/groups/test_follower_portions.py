@@ -1,6 +1,5 @@
 """New documents are settled in portions, by the way that fits their number, and progress is noted as it goes on."""
 
-import os
 from unittest.mock import patch
 
 import pytest
@@ -25,35 +24,6 @@ def write_many(engine: Engine, count: int = 7) -> None:
     write(engine, **{f"d{at}": f"{others.get(at, TEXT)} {at}" for at in range(count)})
 
 
-COLUMNS, LOOK_UPS = 20, -1  # leads that are read in about the time of a look-up: many, and none
-
-
-@pytest.mark.parametrize(
-    ("many", "leads", "portions"),
-    [
-        (8, COLUMNS, [2, 2, 2, 1]),
-        (7, COLUMNS, [7]),
-        (1, COLUMNS, [7]),
-        (1, LOOK_UPS, [2, 2, 2, 1]),
-        (8, LOOK_UPS, [2, 2, 2, 1]),
-    ],
-)
-def test_many_new_documents_are_read_into_columns_more_at_once_than_few(
-    many: int, leads: int, portions: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "LEADS_PER_DOCUMENT", leads)
-    monkeypatch.setattr(module, "MAX_PORTION", 8)
-    with index() as engine:
-        write(engine, x=OTHER, first=f"{TEXT} first")
-        Follower(engine).catch_up()
-        write_many(engine)
-        looked = list[int]()
-        Follower(engine, looked.append, 2, min_new=many).catch_up()
-        assert looked == portions
-        assert groups(engine) == plain(engine)
-        assert groups(engine)["d0"] == "first"
-
-
 @pytest.mark.parametrize("many", [1, 10_000])
 def test_groups_are_the_same_without_compiled_loops(many: int) -> None:
     with index() as engine, patch.object(loops, "IN_USE", None):
@@ -62,47 +32,6 @@ def test_groups_are_the_same_without_compiled_loops(many: int) -> None:
         assert groups(engine) == plain(engine)
         regroup(engine, everything=True)
         assert groups(engine) == plain(engine)
-
-
-@pytest.mark.parametrize(("most", "portions"), [(4, [4, 3]), (6, [6, 1]), (8, [6, 1])])
-def test_a_portion_in_columns_is_some_times_as_large_as_one_of_look_ups_and_no_larger_than_a_server_reads(
-    most: int, portions: list[int], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(module, "MAX_PORTION", most)
-    monkeypatch.setattr(module, "FACTOR", 3)
-    with index() as engine:
-        write_many(engine)
-        looked = list[int]()
-        Follower(engine, looked.append, 2, min_new=1).catch_up()
-        assert looked == portions
-
-
-def test_writes_of_documents_that_were_written_again_are_not_taken_for_many_documents() -> None:
-    with index() as engine:
-        for version in (1, 2, 3):
-            write(engine, version, a=f"{TEXT} {version}", b=f"{OTHER} {version}")
-        looked = list[int]()
-        Follower(engine, looked.append, 1, min_new=3).catch_up()
-        assert looked == [1, 1]
-
-
-@pytest.mark.parametrize(
-    ("leads", "new", "memory", "are_for_columns"),
-    [
-        (2_048, 2_048, 0, True),
-        (2_049, 2_048, 0, False),
-        (2_049, 2_048, 2_049 * 500, True),
-        (2_049, 2_048, 2_049 * 500 - 1, False),
-        (51 * 40, 40, 0, True),
-        (51 * 40 + 1, 40, 0, False),
-    ],
-)
-def test_leads_are_read_into_columns_where_they_are_few_beside_the_new_ones_and_memory_holds_them(
-    leads: int, new: int, memory: int, are_for_columns: bool, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with index() as engine:
-        monkeypatch.setattr(os, "sysconf", {"SC_PAGE_SIZE": 4_096, "SC_PHYS_PAGES": 1_000}.get)
-        assert Follower(engine, memory=memory)._are_for_columns(leads, new) is are_for_columns
 
 
 def test_progress_is_noted_after_some_portions_though_none_of_them_wrote(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,16 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedupe.test_learned import rule_of
-from ibidem_dedupe.evidence import SharedCount
 from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import CLEAN, Policy
 from ibidem_engines.ledger import POLICY
-from ibidem_engines.stored_groups import LeadKeys, Several
-from ibidem_ingest.signatures.lookup_keys import content_key, lookup_keys, shared_runs
+from ibidem_engines.stored_groups import LeadKeys
+from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_workers.groups.block import Row, Rules
-from ibidem_workers.groups.settle import _require, content_keys, near_keys
+from ibidem_workers.groups.settle import content_keys, near_keys
 from support.naive_settling import judge
 from support.windows import SampleWindow, example_settings, pack_signatures, signatures, value, windows, with_slots
 from workers.groups.test_block import rows_of
@@ -58,38 +57,3 @@ def share(keys: LeadKeys, lead: Packed) -> bool:
         and several.shortest <= lead.length <= several.longest
         for field, several in keys.several.items()
     )
-
-
-def test_the_values_that_are_looked_up_are_those_that_count_as_evidence() -> None:
-    one = pack_signatures(signatures(1))
-    assert set(near_keys(one, POLICY).values) == {"bands", "fingerprint"}
-    several = near_keys(one, Policy()).several
-    assert {field: (some.min_shared, some.shortest, some.longest) for field, some in several.items()} == {
-        "rare": (5, 190, 210),
-        "characters": (3, 160, 250),
-    }
-    assert near_keys(one, Policy("identical")) == LeadKeys({})
-    assert content_keys(one) == LeadKeys({"content": [content_key(one)]})
-    own, found = lookup_keys(one), near_keys(one, Policy())
-    assert all(values == own[field] for field, values in found.values.items())
-    assert all(set(own[field]) <= set(some.values) for field, some in found.several.items())
-    clean = replace(one, noise=one.noise[:66] + bytes(10))  # without unknown words
-    assert near_keys(clean, CLEAN).several["characters"].values == shared_runs(own["characters"], "m")
-    few = {field: values for field, values in own.items() if field in {"bands", "characters"}}
-    assert near_keys(one, Policy(), few) == LeadKeys({"bands": few["bands"]}, {"characters": several["characters"]})
-
-
-@pytest.mark.parametrize(
-    ("lengths", "length", "shortest", "longest"),
-    [
-        (0.8, 100, 80, 125),
-        (0.7, 101, 71, 144),
-        (1.0, 7, 7, 7),
-        (0.0, 200, 1, 2**31 - 1),
-        (0.5, 2**31, 2**30, 2**31 - 1),
-    ],
-)
-def test_a_lead_that_shares_some_values_has_a_length_within_a_ratio_and_any_where_none_is_asked(
-    lengths: float, length: int, shortest: int, longest: int
-) -> None:
-    assert _require(["a", "b"], SharedCount(3, lengths), length) == Several(["a", "b"], 3, shortest, longest)

@@ -37,21 +37,6 @@ def test_columns_are_those_of_the_packed_values_wherever_they_are_kept(max_bytes
         assert arrays(stored.columns()) == arrays(PackedColumns.decode([each.packed for each in documents]))
 
 
-def test_a_document_is_found_by_its_name_and_the_number_of_its_write() -> None:
-    with StoredColumns(3) as stored:
-        stored.add(grouped("abc"))
-        assert stored.find(("news", "b"), 2, (0, 3)) == 1
-        assert stored.find(("news", "b"), 2, (2, 3)) is None
-        assert stored.find(("news", "b"), 3, (0, 3)) is None
-        assert stored.find(("news", "d"), 4, (0, 3)) is None
-
-
-def test_documents_that_do_not_fit_are_left_out() -> None:
-    with StoredColumns(2) as stored:
-        stored.add(grouped("abc"))
-        assert list(stored.names) == [("news", "a"), ("news", "b")]
-
-
 def test_files_end_with_the_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     with StoredColumns(10, 0):

@@ -99,7 +99,8 @@ record Nodes(
     Set<String> beside(String[] names, Collection<String> indexes) {
         Set<String> found = find(names, indexes, Ledgers.SIGNATURES);
         found.removeIf(name -> !holdsSignatures(name));
-        return indexes.stream().allMatch(this::holdsSignatures) ? Set.of() : found;
+        // A mapping is parsed for it, so that indexes that have nothing beside them are not looked at.
+        return found.isEmpty() || indexes.stream().allMatch(this::holdsSignatures) ? Set.of() : found;
     }
 
     private boolean holdsSignatures(String name) {

@@ -7,7 +7,6 @@ import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
 import java.nio.charset.CodingErrorAction;
 import java.nio.charset.StandardCharsets;
-import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
@@ -374,16 +373,6 @@ public final class Packed {
     /** Returns the prefix of content hashes of this value's scheme. */
     String contentScheme() {
         return "ch" + scheme + ":";
-    }
-
-    /** Compares by content hash, then by id. */
-    int compareText(Packed other) {
-        int byContent =
-                Arrays.compareUnsigned(bytes, CONTENT_AT, CONTENT_AT + 16, other.bytes, CONTENT_AT, CONTENT_AT + 16);
-        return byContent != 0
-                ? byContent
-                : Arrays.compareUnsigned(
-                        id.getBytes(StandardCharsets.UTF_8), other.id.getBytes(StandardCharsets.UTF_8));
     }
 
     /** Returns the content hash as it is written in an index. */

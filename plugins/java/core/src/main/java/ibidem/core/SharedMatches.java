@@ -78,10 +78,11 @@ public final class SharedMatches {
     /**
      * The groups of a pass.
      *
-     * @param shared how many groups with a number match
+     * @param best the best entry of each group with a number that matches
+     * @param sizes how many documents of each match
      * @param page the best groups, best first: the entries of all matches of each in their order
      */
-    public record Groups(int shared, List<int[]> page) {}
+    public record Groups(int[] best, int[] sizes, List<int[]> page) {}
 
     /**
      * Finds the best groups, which are ordered by their best match.
@@ -95,6 +96,7 @@ public final class SharedMatches {
         int[] next = new int[size];
         int[] best = new int[16];
         int[] last = new int[16];
+        int[] sizes = new int[16];
         int slots = 0;
         PriorityQueue<Integer> top = new PriorityQueue<>((entry, other) -> order.compare(other, entry));
         for (int entry = 0; entry < size; entry++) {
@@ -110,6 +112,7 @@ public final class SharedMatches {
                 if (slot == best.length) {
                     best = Arrays.copyOf(best, 2 * slot);
                     last = Arrays.copyOf(last, 2 * slot);
+                    sizes = Arrays.copyOf(sizes, 2 * slot);
                 }
                 best[slot] = entry;
                 last[slot] = NONE;
@@ -118,6 +121,7 @@ public final class SharedMatches {
             }
             next[entry] = last[slot];
             last[slot] = entry;
+            sizes[slot]++;
         }
         for (int slot = 0; slot < slots; slot++) {
             offer(top, best[slot], most, order);
@@ -133,7 +137,7 @@ public final class SharedMatches {
             page.add(ascending(members, order));
         }
         Collections.reverse(page); // the worst was removed first
-        return new Groups(slots, page);
+        return new Groups(Arrays.copyOf(best, slots), sizes, page);
     }
 
     /** Keeps the best entries; the worst of them is on top. */

@@ -1,6 +1,7 @@
 package ibidem.elasticsearch;
 
 import ibidem.lucene.ShardGroups;
+import ibidem.lucene.ShardKeys;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,7 +54,7 @@ final class InternalGroups extends InternalAggregation {
     private static Shard readShard(StreamInput in) throws IOException {
         long matches = in.readVLong();
         long groups = in.readVLong();
-        Map<Long, Integer> sizes = in.readBoolean() ? in.readMap(StreamInput::readLong, StreamInput::readVInt) : null;
+        ShardKeys keys = in.readBoolean() ? new ShardKeys(in.readLongArray(), in.readVIntArray()) : null;
         float highest = in.readFloat();
         String[] names = in.readArray(StreamInput::readOptionalString, String[]::new);
         int[] counts = in.readVIntArray();
@@ -65,7 +66,7 @@ final class InternalGroups extends InternalAggregation {
                     ? new ScoreDoc(at, hit.getScore())
                     : new FieldDoc(at, hit.getScore(), hit.getRawSortValues());
         }
-        return new Shard(new ShardGroups(matches, groups, sizes, highest, documents, names, counts), hits);
+        return new Shard(new ShardGroups(matches, groups, keys, highest, documents, names, counts), hits);
     }
 
     @Override
@@ -77,9 +78,10 @@ final class InternalGroups extends InternalAggregation {
         ShardGroups groups = shard.groups;
         out.writeVLong(groups.matches());
         out.writeVLong(groups.groups());
-        out.writeBoolean(groups.sizes() != null);
-        if (groups.sizes() != null) {
-            out.writeMap(groups.sizes(), StreamOutput::writeLong, StreamOutput::writeVInt);
+        out.writeBoolean(groups.keys() != null);
+        if (groups.keys() != null) {
+            out.writeLongArray(groups.keys().hashes());
+            out.writeVIntArray(groups.keys().counts());
         }
         out.writeFloat(groups.highest());
         out.writeArray(StreamOutput::writeOptionalString, groups.names());

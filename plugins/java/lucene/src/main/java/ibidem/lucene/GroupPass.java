@@ -6,7 +6,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collection;
 import java.util.List;
-import java.util.Map;
 import java.util.function.IntUnaryOperator;
 import java.util.function.LongConsumer;
 import org.apache.lucene.index.DocValues;
@@ -37,7 +36,7 @@ public final class GroupPass implements Collector {
     private final LongConsumer memory;
     private final SharedMatches shared;
     private final TopDocsCollector<?> alone;
-    private final KeyCounts keys;
+    private final ShardKeys.Collector keys;
     private final Known known = new Known();
     private long matched;
     private float highest = Float.NEGATIVE_INFINITY;
@@ -55,7 +54,7 @@ public final class GroupPass implements Collector {
         this.memory = memory;
         shared = new SharedMatches(memory);
         scores = sort == null || sort.needsScores() || spec.scored();
-        keys = spec.keyed() ? new KeyCounts(spec.field(), memory) : null;
+        keys = spec.keyed() ? new ShardKeys.Collector(spec.field(), memory) : null;
         int most = most();
         alone = sort == null
                 ? new TopScoreDocCollectorManager(most, null, most).newCollector()
@@ -75,7 +74,7 @@ public final class GroupPass implements Collector {
     public LeafCollector getLeafCollector(LeafReaderContext context) throws IOException {
         SharedGroups.Leaf leaf = groups.leaf(context);
         LeafCollector top = alone.getLeafCollector(context);
-        KeyCounts.Leaf counts = keys == null ? null : keys.leaf(context);
+        ShardKeys.Collector.Leaf lone = keys == null ? null : keys.leaf(context, leaf.names());
         int base = context.docBase;
         return new LeafCollector() {
             private Scorable scorer;
@@ -100,8 +99,8 @@ public final class GroupPass implements Collector {
                         top.collect(doc);
                     }
                 }
-                if (counts != null) {
-                    counts.count(doc);
+                if (lone != null && number < 0) {
+                    lone.collect(doc);
                 }
                 if (spec.scored()) {
                     highest = Math.max(highest, scorer.score());
@@ -138,9 +137,11 @@ public final class GroupPass implements Collector {
         if (values == null && !groups.page().isEmpty()) {
             highest = all.score(groups.page().get(0)[0]);
         }
-        Map<Long, Integer> sizes = any.keys == null
-                ? null
-                : KeyCounts.byHash(parts.stream().map(each -> each.keys).toList());
+        ShardKeys keys = null;
+        if (any.keys != null) {
+            String[] names = any.names(all, groups.best(), leaves);
+            keys = ShardKeys.of(parts.stream().map(each -> each.keys).toList(), names, groups.sizes());
+        }
         List<Shown> page = any.page(groups.page(), order, all, leaves);
         ScoreDoc[] documents = new ScoreDoc[page.size()];
         String[] names = new String[documents.length];
@@ -154,7 +155,7 @@ public final class GroupPass implements Collector {
             counts[at] = page.get(at).count;
         }
         float best = highest == Float.NEGATIVE_INFINITY ? Float.NaN : highest;
-        return new ShardGroups(matched, alone + groups.shared(), sizes, best, documents, names, counts);
+        return new ShardGroups(matched, alone + groups.best().length, keys, best, documents, names, counts);
     }
 
     /** A document of a page, with the name and the size of its group. */
@@ -166,8 +167,7 @@ public final class GroupPass implements Collector {
             throws IOException {
         List<int[]> groups =
                 best.subList(Math.min(spec.from(), best.size()), Math.min(spec.from() + spec.groups(), best.size()));
-        String[] names =
-                names(groups.stream().mapToInt(each -> all.document(each[0])).toArray(), leaves);
+        String[] names = names(all, groups.stream().mapToInt(each -> each[0]).toArray(), leaves);
         List<Shown> page = new ArrayList<>();
         for (int at = 0; at < names.length; at++) {
             int[] members = groups.get(at);
@@ -182,13 +182,13 @@ public final class GroupPass implements Collector {
         return page;
     }
 
-    /** Returns the name of the group of each document, read in ascending order of documents. */
-    private String[] names(int[] documents, List<LeafReaderContext> leaves) throws IOException {
-        String[] names = new String[documents.length];
+    /** Returns the name of the group of each entry, read in ascending order of documents. */
+    private String[] names(SharedMatches all, int[] entries, List<LeafReaderContext> leaves) throws IOException {
+        String[] names = new String[entries.length];
         LeafReaderContext leaf = null;
         SortedSetDocValues values = null;
-        for (long each : inOrder(documents.length, at -> documents[at])) {
-            int document = documents[(int) each];
+        for (long each : inOrder(entries.length, at -> all.document(entries[at]))) {
+            int document = all.document(entries[(int) each]);
             if (leaf == null || document >= leaf.docBase + leaf.reader().maxDoc()) {
                 leaf = leaves.get(ReaderUtil.subIndex(document, leaves));
                 values = DocValues.getSortedSet(leaf.reader(), spec.field());

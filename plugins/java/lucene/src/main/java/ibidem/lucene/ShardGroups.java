@@ -3,7 +3,6 @@ package ibidem.lucene;
 import ibidem.core.FoundGroups;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashMap;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -16,21 +15,15 @@ import org.apache.lucene.util.BytesRef;
  *
  * @param matches how many documents match
  * @param groups how many groups these are
- * @param sizes how many documents each group has, by a hash of its name; documents without a group are not among them;
- *     null if no other shard has documents of these groups, or if they are too many
+ * @param keys these groups, without documents that have none; null if no other shard has documents of these groups, or
+ *     if they are too many
  * @param highest the highest score; not a number without scores
  * @param documents the documents of the page in their order; of a page without groups one that belongs to none of it
  * @param names the name of each one's group; null for a document without a group
  * @param counts how many documents of its group match in this shard; zero if it belongs to no group of the page
  */
 public record ShardGroups(
-        long matches,
-        long groups,
-        Map<Long, Integer> sizes,
-        float highest,
-        ScoreDoc[] documents,
-        String[] names,
-        int[] counts) {
+        long matches, long groups, ShardKeys keys, float highest, ScoreDoc[] documents, String[] names, int[] counts) {
 
     /**
      * A document of a page.
@@ -49,25 +42,17 @@ public record ShardGroups(
         if (at == 0) {
             values.addAll(List.of(matches, groups, highest));
         }
-        if (at == 0 && sizes != null) {
-            values.add(sizes.keySet().stream().mapToLong(Long::longValue).toArray());
-            values.add(sizes.values().stream().mapToInt(Integer::intValue).toArray());
+        if (at == 0 && keys != null) {
+            values.addAll(List.of(keys.hashes(), keys.counts()));
         }
         return values;
     }
 
     /** Reads what the first hit of a shard carries. */
     private static ShardGroups read(List<Object> values) {
-        Map<Long, Integer> sizes = null;
-        if (values.size() > 5) {
-            sizes = new HashMap<>();
-            long[] hashes = (long[]) values.get(5);
-            for (int at = 0; at < hashes.length; at++) {
-                sizes.put(hashes[at], ((int[]) values.get(6))[at]);
-            }
-        }
+        ShardKeys keys = values.size() <= 5 ? null : new ShardKeys((long[]) values.get(5), (int[]) values.get(6));
         long matches = (Long) values.get(2);
-        return new ShardGroups(matches, (Long) values.get(3), sizes, (Float) values.get(4), null, null, null);
+        return new ShardGroups(matches, (Long) values.get(3), keys, (Float) values.get(4), null, null, null);
     }
 
     /** Returns the document of a hit, and adds what it carries of its shard. */
@@ -96,19 +81,19 @@ public record ShardGroups(
                         .add(each);
             }
         }
-        boolean counted = spec.keyed() && shards.stream().allMatch(each -> each.sizes != null);
-        Map<Long, Integer> sizes = new HashMap<>();
+        boolean counted = spec.keyed() && shards.stream().allMatch(each -> each.keys != null);
+        List<ShardKeys> keys = counted ? shards.stream().map(each -> each.keys).toList() : List.of();
         long all = shards.stream().mapToLong(each -> each.groups).sum();
-        if (counted) {
-            shards.forEach(each -> each.sizes.forEach((name, count) -> sizes.merge(name, count, Integer::sum)));
-            all += sizes.size();
-            all -= shards.stream().mapToLong(each -> each.sizes.size()).sum();
-        }
+        all += ShardKeys.distinct(keys);
+        all -= keys.stream().mapToLong(each -> each.hashes().length).sum();
         List<FoundGroups.Found<H>> page = new ArrayList<>();
         groups.values().stream().skip(spec.keyed() ? from : 0).limit(size).forEach(group -> {
             String name = group.get(0).name;
             int known = spec.keyed() ? count(group) : group.get(0).count;
-            int count = counted && name != null ? sizes.get(KeyCounts.hash(new BytesRef(name))) : known;
+            long hash = counted && name != null ? ShardKeys.hash(new BytesRef(name)) : 0;
+            int count = counted && name != null
+                    ? keys.stream().mapToInt(each -> each.count(hash)).sum()
+                    : known;
             boolean whole = name == null || !spec.keyed() || counted && known == count;
             List<H> hits = group.stream().map(Ranked::hit).toList();
             page.add(new FoundGroups.Found<>(name, count, hits, whole));

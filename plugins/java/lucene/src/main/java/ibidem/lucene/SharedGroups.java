@@ -2,24 +2,35 @@ package ibidem.lucene;
 
 import java.io.IOException;
 import java.io.UncheckedIOException;
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import org.apache.lucene.index.DocValues;
 import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.OrdinalMap;
+import org.apache.lucene.index.PostingsEnum;
 import org.apache.lucene.index.SortedSetDocValues;
+import org.apache.lucene.index.Terms;
+import org.apache.lucene.index.TermsEnum;
 import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.util.BytesRef;
 import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.packed.PackedInts;
 
 /**
  * Which documents of a reader share their group with another one, deleted or not, and the numbers of these groups; made
- * once a refresh, as global ordinals are. A document outside is alone in its group: a search counts it, and no more.
+ * once a refresh, from those before it where few documents are new. A document outside is alone in its group: a search
+ * counts it, and no more.
  */
 public final class SharedGroups {
+    /** How many documents are passed over in the time in which one term is looked up. */
+    private static final int LOOKUP = 16;
+
     private final Leaf[] leaves;
     private final int count;
 
@@ -28,7 +39,7 @@ public final class SharedGroups {
         this.count = count;
     }
 
-    /** Returns how many groups have several documents. */
+    /** Returns a number that is above that of each group. */
     int count() {
         return count;
     }
@@ -39,22 +50,26 @@ public final class SharedGroups {
 
     /** Those of each reader that is open, by the field that names groups. */
     public static final class Cache {
-        private record Key(IndexReader.CacheKey reader, String field) {}
+        private record Key(IndexReader.CacheKey of, String field) {}
 
-        private final Map<Key, SharedGroups> made = new ConcurrentHashMap<>();
+        private final Map<Key, SharedGroups> made = new ConcurrentHashMap<>(); // by the reader
+        private final Map<Key, SharedGroups> latest = new ConcurrentHashMap<>(); // by each segment
 
         /** Returns those of a reader. */
         public SharedGroups of(IndexReader reader, String field) throws IOException {
             IndexReader.CacheHelper helper = reader.getReaderCacheHelper();
-            if (helper == null) {
-                return make(reader.leaves(), field);
+            List<LeafReaderContext> leaves = reader.leaves();
+            if (helper == null || leaves.stream().allMatch(each -> isHidden(each, field))) {
+                return make(leaves, field);
             }
             Key key = new Key(helper.getKey(), field);
             try {
                 return made.computeIfAbsent(key, absent -> {
                     helper.addClosedListener(closed -> made.remove(key));
                     try {
-                        return make(reader.leaves(), field);
+                        SharedGroups groups = next(leaves, field);
+                        leaves.forEach(each -> keep(each, field, groups));
+                        return groups;
                     } catch (IOException unread) {
                         throw new UncheckedIOException(unread);
                     }
@@ -63,6 +78,34 @@ public final class SharedGroups {
                 throw unread.getCause();
             }
         }
+
+        /** Returns whether a segment has no such field, as one whose reader may not see it. */
+        private static boolean isHidden(LeafReaderContext leaf, String field) {
+            return leaf.reader().getFieldInfos().fieldInfo(field) == null;
+        }
+
+        private void keep(LeafReaderContext leaf, String field, SharedGroups groups) {
+            IndexReader.CacheHelper core = leaf.reader().getCoreCacheHelper();
+            if (core != null && latest.put(new Key(core.getKey(), field), groups) == null) {
+                core.addClosedListener(closed -> latest.remove(new Key(closed, field)));
+            }
+        }
+
+        private SharedGroups next(List<LeafReaderContext> leaves, String field) throws IOException {
+            LeafReaderContext largest = leaves.stream()
+                    .max(Comparator.comparingInt(each -> each.reader().maxDoc()))
+                    .orElseThrow();
+            IndexReader.CacheKey core = core(largest);
+            SharedGroups before = core == null ? null : latest.get(new Key(core, field));
+            SharedGroups next = before == null ? null : before.extend(leaves, field);
+            return next == null ? make(leaves, field) : next;
+        }
+    }
+
+    /** Returns the key of a segment, whichever of its documents are deleted; null if it is none. */
+    private static IndexReader.CacheKey core(LeafReaderContext leaf) {
+        IndexReader.CacheHelper core = leaf.reader().getCoreCacheHelper();
+        return core == null ? null : core.getKey();
     }
 
     private static SharedGroups make(List<LeafReaderContext> leaves, String field) throws IOException {
@@ -95,8 +138,7 @@ public final class SharedGroups {
 
     private static Leaf leaf(LeafReaderContext context, SortedSetDocValues values, OrdinalMap map, int[] numbers)
             throws IOException {
-        int size = Math.max(1, context.reader().maxDoc());
-        FixedBitSet shared = new FixedBitSet(size);
+        FixedBitSet shared = new FixedBitSet(Math.max(1, context.reader().maxDoc()));
         int[] own = new int[16];
         int at = 0;
         for (int doc = values.nextDoc(); doc != DocIdSetIterator.NO_MORE_DOCS; doc = values.nextDoc()) {
@@ -107,28 +149,145 @@ public final class SharedGroups {
                 own[at++] = number;
             }
         }
-        long[] words = shared.getBits();
-        int[] before = new int[words.length];
-        for (int word = 1; word < words.length; word++) {
-            before[word] = before[word - 1] + Long.bitCount(words[word - 1]);
+        return new Leaf(core(context), shared.getBits(), Arrays.copyOf(own, at), new ShardKeys.Names());
+    }
+
+    /** Returns those of a reader that shares segments with this one; null if looking up the rest takes longer. */
+    private SharedGroups extend(List<LeafReaderContext> all, String field) throws IOException {
+        List<Segment> known = new ArrayList<>();
+        List<Segment> fresh = new ArrayList<>();
+        long lookups = 0;
+        long documents = 0;
+        for (LeafReaderContext each : all) {
+            IndexReader.CacheKey core = core(each);
+            int size = Math.max(1, each.reader().maxDoc());
+            Leaf before = Arrays.stream(leaves)
+                    .filter(leaf -> core != null && leaf.core == core)
+                    .findAny()
+                    .orElse(null);
+            Leaf leaf = before != null
+                    ? before
+                    : new Leaf(core, new FixedBitSet(size).getBits(), new int[0], new ShardKeys.Names());
+            (before != null ? known : fresh).add(new Segment(each, leaf, field));
+            lookups += before != null ? 0 : (long) size * all.size();
+            documents += size;
         }
-        return new Leaf(words, before, Arrays.copyOf(own, at));
+        if (lookups * LOOKUP > documents) {
+            return null;
+        }
+        int next = count;
+        for (Segment segment : fresh) {
+            while (segment.terms.next() != null) {
+                next = segment.share(known, next);
+            }
+            known.add(segment);
+        }
+        Leaf[] made = new Leaf[all.size()];
+        for (Segment each : known) {
+            made[each.context.ord] = each.joined.isEmpty() ? each.leaf : each.leaf.with(each.joined);
+        }
+        return new SharedGroups(made, next);
+    }
+
+    /** A segment, its documents that share a group, and those that were found to share one since. */
+    private static final class Segment {
+        private final LeafReaderContext context;
+        private final Leaf leaf;
+        private final TermsEnum terms;
+        private final TreeMap<Integer, Integer> joined = new TreeMap<>();
+        private PostingsEnum documents;
+
+        Segment(LeafReaderContext context, Leaf leaf, String field) throws IOException {
+            this.context = context;
+            this.leaf = leaf;
+            Terms names = Terms.getTerms(context.reader(), field);
+            terms = names.iterator();
+        }
+
+        /** Numbers the group at which the terms stand, if others share it; returns the next number that is free. */
+        int share(List<Segment> others, int next) throws IOException {
+            BytesRef name = terms.term();
+            List<Segment> sharing = new ArrayList<>(List.of(this));
+            int number = -1;
+            for (Segment each : others) {
+                if (each.terms.seekExact(name)) {
+                    sharing.add(each);
+                    number = Math.max(number, each.number(each.first()));
+                }
+            }
+            if (sharing.size() == 1 && terms.docFreq() == 1) {
+                return next;
+            }
+            for (Segment each : sharing) {
+                each.join(number < 0 ? next : number);
+            }
+            return number < 0 ? next + 1 : next;
+        }
+
+        private int first() throws IOException {
+            documents = terms.postings(documents, PostingsEnum.NONE);
+            return documents.nextDoc();
+        }
+
+        private int number(int document) {
+            Integer number = joined.get(document);
+            return number != null ? number : leaf.number(document);
+        }
+
+        private void join(int number) throws IOException {
+            int document = first();
+            if (number(document) < 0) { // then none of them has it
+                for (; document != DocIdSetIterator.NO_MORE_DOCS; document = documents.nextDoc()) {
+                    joined.put(document, number);
+                }
+            }
+        }
     }
 
     /**
      * Those of a segment.
      *
+     * @param core the key of the segment
      * @param shared a bit for each document that shares its group
      * @param before how many such documents come before those of each word of bits
      * @param numbers the number of the group of each such document, in their order
+     * @param names the names of all its groups, also of those that nobody shares
      */
-    record Leaf(long[] shared, int[] before, int[] numbers) {
+    record Leaf(IndexReader.CacheKey core, long[] shared, int[] before, int[] numbers, ShardKeys.Names names) {
+        Leaf(IndexReader.CacheKey core, long[] shared, int[] numbers, ShardKeys.Names names) {
+            this(core, shared, new int[shared.length], numbers, names);
+            for (int word = 1; word < shared.length; word++) {
+                before[word] = before[word - 1] + Long.bitCount(shared[word - 1]);
+            }
+        }
+
         /** Returns the number of the group that a document shares; -1 for a document that is alone. */
         int number(int doc) {
-            int word = doc >>> 6;
-            long bits = shared[word];
-            long bit = 1L << doc;
-            return (bits & bit) == 0 ? -1 : numbers[before[word] + Long.bitCount(bits & bit - 1)];
+            return (shared[doc >>> 6] & 1L << doc) == 0 ? -1 : numbers[place(doc)];
+        }
+
+        /** Returns how many documents before one share their group. */
+        private int place(int doc) {
+            return before[doc >>> 6] + Long.bitCount(shared[doc >>> 6] & (1L << doc) - 1);
+        }
+
+        /** Returns these with more documents, and the numbers of their groups. */
+        Leaf with(TreeMap<Integer, Integer> joined) {
+            long[] bits = shared.clone();
+            int[] all = new int[numbers.length + joined.size()];
+            int from = 0;
+            int at = 0;
+            for (Map.Entry<Integer, Integer> each : joined.entrySet()) {
+                int doc = each.getKey();
+                bits[doc >>> 6] |= 1L << doc;
+                int until = place(doc);
+                System.arraycopy(numbers, from, all, at, until - from);
+                at += until - from;
+                from = until;
+                all[at++] = each.getValue();
+            }
+            System.arraycopy(numbers, from, all, at, numbers.length - from);
+            return new Leaf(core, bits, all, names);
         }
     }
 }
