@@ -198,13 +198,10 @@ class Relation:
     def swap(self) -> "Relation":
         """Return the relation as seen from the other text."""
         other: Mapping[Side | None, Side | None] = {"a": "b", "b": "a", None: None}
-        signals = {_swap_side(name): value for name, value in self.signals.items()}
+        split = [(*name.rpartition("_"), value) for name, value in self.signals.items()]
+        turned = {"a": "b", "b": "a"}
+        signals = {f"{head}{line}{turned.get(side, side)}": value for head, line, side, value in split}
         return replace(self, contains=other[self.contains], a=self.b, b=self.a, signals=signals)
-
-
-def _swap_side(signal: str) -> str:
-    name, _, side = signal.rpartition("_")
-    return f"{name}_{'b' if side == 'a' else 'a'}" if side in ("a", "b") else signal
 
 
 def relate(a: LongSignatures, b: LongSignatures, similarity: float = 0.0) -> Relation | None:

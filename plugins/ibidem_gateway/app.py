@@ -13,9 +13,8 @@ from ibidem_core.settings import Settings
 from ibidem_gateway import document_routes, proxy
 from ibidem_gateway.dependencies import CallersEngine, GatewayContext, WithContext, add_error_schema
 from ibidem_gateway.document_routes import answer
-from ibidem_gateway.error_handlers import refuse
 from ibidem_gateway.errors import HttpError, accepts_html
-from ibidem_gateway.middleware import GatewayMiddleware
+from ibidem_gateway.middleware import GatewayMiddleware, refuse
 from ibidem_gateway.page import documents, rendering, routes
 from ibidem_gateway.page.routes import home
 from ibidem_gateway.page.state import read_query

@@ -110,13 +110,6 @@ def open_export(spark: SparkSession, path: str, engine: ClusterEngine) -> tuple[
     return found, {part: end for part, _, end in parts}
 
 
-def as_change(each: dict[str, Any]) -> Assignment:
-    """Give a document, in the state that was read, the group that it is to get."""
-    name = Name(each["index"], each["id"], each["row"] & ((1 << ORDER_BITS) - 1), each["routing"])
-    document = GroupedDocument(name, each["packed"], "", state=(each["seq"], each["term"]), lead=False)
-    return Assignment(document, each["group"], lead=each["lead"], settled=True)
-
-
 def name_groups(batch: pa.RecordBatch) -> pa.RecordBatch:
     columns = {name: batch[name] for name in FIELDS}
     return steps.table(columns | {"group": [new_group() for _ in range(len(batch))], "lead": [True] * len(batch)})
@@ -126,7 +119,11 @@ def write_groups(batches: Batches, index: str) -> Batches:
     """Write groups onto the states that were read; yields the rows whose document has changed since."""
     store = store_of(index)
     for part in (batch.slice(start, WRITE) for batch in batches for start in range(0, len(batch), WRITE)):
-        changes = [as_change(each) for each in part.to_pylist()]
+        changes = []
+        for each in part.to_pylist():
+            name = Name(each["index"], each["id"], each["row"] & ((1 << ORDER_BITS) - 1), each["routing"])
+            document = GroupedDocument(name, each["packed"], "", state=(each["seq"], each["term"]), lead=False)
+            changes.append(Assignment(document, each["group"], lead=each["lead"], settled=True))
         written = store.assign(changes)
         if not all(written):  # an attempt before this one may have written it
             store.newest()

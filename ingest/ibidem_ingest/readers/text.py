@@ -175,9 +175,11 @@ def strip_markup(text: str, format_: str) -> str:
     """
     if not format_:
         return text
-    strip = _strip_html if format_ == "html" else _strip_markdown
+    pages = text.split(PAGE_BREAK)
     with translate_errors():
-        return PAGE_BREAK.join(strip(page) for page in text.split(PAGE_BREAK))
+        if format_ == "html":
+            return PAGE_BREAK.join(map(_strip_html, pages))
+        return PAGE_BREAK.join("\n\n".join(part for _, part in markdown_blocks(page)).strip() for page in pages)
 
 
 def _strip_html(page: str) -> str:
@@ -185,7 +187,3 @@ def _strip_html(page: str) -> str:
     for _ in range(MAX_UNESCAPES):  # entities that are left were meant to be read
         seen = unescape(seen)
     return seen
-
-
-def _strip_markdown(page: str) -> str:
-    return "\n\n".join(text for _, text in markdown_blocks(page)).strip()

@@ -19,6 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import islice
+from math import inf
 from typing import Protocol
 
 import numpy as np
@@ -305,15 +306,12 @@ class Follower:
         """Settle one part up to a sequence number."""
         new = SeqNoRange(part, checkpoint.settled_write(part), end)
         count = settler.store.count_leads(new) if new.end - new.after >= self.min_new and not self.stop() else 0
-        if count >= self.min_new and self._are_for_columns(settler.store.counts().groups, count):
+        leads = settler.store.counts().groups if count >= self.min_new else inf
+        held = max(self.memory, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MEMORY_PART)
+        if leads - count <= LEADS_PER_DOCUMENT * count and leads * HELD_BYTES <= held:
             self._settle_by_columns(settler, checkpoint, new)
         else:
             self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
-
-    def _are_for_columns(self, leads: int, new: int) -> bool:
-        """Return whether there are enough new leads to read all leads, and enough memory for them."""
-        held = max(self.memory, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MEMORY_PART)
-        return leads - new <= LEADS_PER_DOCUMENT * new and leads * HELD_BYTES <= held
 
     def _settle_by_columns(self, settler: Settler, checkpoint: GroupCheckpoint, new: SeqNoRange) -> None:
         """Settle new documents against the columns of all leads."""

@@ -7,7 +7,6 @@ from itertools import islice
 from math import ceil, floor
 
 from ibidem_dedupe import evidence
-from ibidem_dedupe.evidence import SharedCount
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.stored_groups import (
@@ -94,20 +93,16 @@ def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, list[st
         return LeadKeys({})
     keys = evidence.searched(lookup_keys(packed) if keys is None else keys, policy)
     present = [(lookup_field, kind) for lookup_field, kind in kinds if lookup_field in keys]
-    several = {
-        lookup_field: _require(keys[lookup_field], kind.several(policy), packed.length)
-        for lookup_field, kind in present
-        if kind.several
-    }
+    several: dict[LookupField, Several] = {}
+    for lookup_field, kind in present:
+        if kind.several:
+            count = kind.several(policy)
+            ratio = count.lengths or 1e-9
+            lengths = ceil(packed.length * ratio), min(floor(packed.length / ratio), 2**31 - 1)
+            several[lookup_field] = Several(keys[lookup_field], count.min_shared, *lengths)
     return LeadKeys(
         {lookup_field: keys[lookup_field] for lookup_field, _ in present if lookup_field not in several}, several
     )
-
-
-def _require(values: Sequence[str], count: SharedCount, length: int) -> Several:
-    """Require a number of common values, and a length within a ratio of the document's length."""
-    ratio = count.lengths or 1e-9
-    return Several(values, count.min_shared, ceil(length * ratio), min(floor(length / ratio), 2**31 - 1))
 
 
 ROUNDS = 5  # how often a portion is settled again when a lead that a document would join has disappeared

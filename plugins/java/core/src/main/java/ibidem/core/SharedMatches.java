@@ -29,6 +29,7 @@ public final class SharedMatches {
     /** @param memory is told before bytes are taken, and may refuse them */
     public SharedMatches(LongConsumer memory) {
         this.memory = memory;
+        memory.accept(BYTES * groups.length);
     }
 
     /** Appends a match: the number of its group, or {@link #ALONE}. */

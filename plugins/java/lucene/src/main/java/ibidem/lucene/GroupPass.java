@@ -140,7 +140,7 @@ public final class GroupPass implements Collector {
         ShardKeys keys = null;
         if (any.keys != null) {
             String[] names = any.names(all, groups.best(), leaves);
-            keys = ShardKeys.of(parts.stream().map(each -> each.keys).toList(), names, groups.sizes());
+            keys = ShardKeys.of(parts.stream().map(each -> each.keys).toList(), names, groups.sizes(), any.memory);
         }
         List<Shown> page = any.page(groups.page(), order, all, leaves);
         ScoreDoc[] documents = new ScoreDoc[page.size()];

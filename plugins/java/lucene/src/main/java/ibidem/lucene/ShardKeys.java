@@ -15,16 +15,19 @@ import org.apache.lucene.util.StringHelper;
 /**
  * Groups of a shard's matches, of which other shards may have some: hashes of their names.
  *
- * @param hashes those of the groups, ascending
- * @param counts how many documents of each match
+ * @param hashes those of the groups
+ * @param counts how many documents of the first of them match; of each of the others one
  */
 public record ShardKeys(long[] hashes, int[] counts) {
     private static final int MOST = 40_000;
 
     /** Returns how many documents of a group match. */
     int count(long hash) {
-        int at = Arrays.binarySearch(hashes, hash);
-        return at < 0 ? 0 : counts[at];
+        int at = 0;
+        while (at < hashes.length && hashes[at] != hash) {
+            at++;
+        }
+        return at < counts.length ? counts[at] : at < hashes.length ? 1 : 0;
     }
 
     static long hash(BytesRef name) {
@@ -99,8 +102,10 @@ public record ShardKeys(long[] hashes, int[] counts) {
      * @param parts the matches that are alone, by the parts of the pass
      * @param names the groups of the others
      * @param sizes how many documents of each match
+     * @param memory is told before bytes are taken, and may refuse them
      */
-    static ShardKeys of(Collection<Collector> parts, String[] names, int[] sizes) throws IOException {
+    static ShardKeys of(Collection<Collector> parts, String[] names, int[] sizes, LongConsumer memory)
+            throws IOException {
         int most = names.length;
         for (Collector part : parts) {
             most += part.leaves.stream().mapToInt(each -> each.size).sum();
@@ -108,10 +113,12 @@ public record ShardKeys(long[] hashes, int[] counts) {
         if (most > MOST) {
             return null;
         }
-        long[] shared =
-                Arrays.stream(names).mapToLong(each -> hash(new BytesRef(each))).toArray();
-        long[] hashes = Arrays.copyOf(shared, most);
-        int at = shared.length;
+        memory.accept((long) Long.BYTES * most);
+        long[] hashes = new long[most];
+        int at = 0;
+        for (String name : names) {
+            hashes[at++] = hash(new BytesRef(name));
+        }
         for (Collector part : parts) {
             for (Collector.Leaf leaf : part.leaves) {
                 long[] known = leaf.names.of(leaf.values, leaf.size);
@@ -124,24 +131,23 @@ public record ShardKeys(long[] hashes, int[] counts) {
                 }
             }
         }
-        Arrays.sort(hashes);
-        int[] counts = new int[most];
-        Arrays.fill(counts, 1);
-        for (int group = 0; group < shared.length; group++) {
-            counts[Arrays.binarySearch(hashes, shared[group])] = sizes[group];
-        }
-        return new ShardKeys(hashes, counts);
+        return new ShardKeys(hashes, Arrays.copyOf(sizes, names.length));
     }
 
     /** Returns how many groups several shards have in all. */
     static int distinct(Collection<ShardKeys> shards) {
-        long[] all = shards.stream()
-                .flatMapToLong(each -> Arrays.stream(each.hashes))
-                .toArray();
-        Arrays.sort(all);
+        int all = shards.stream().mapToInt(each -> each.hashes.length).sum();
+        long[] seen = new long[2 * Integer.highestOneBit(2 * all + 1)];
         int distinct = 0;
-        for (int at = 0; at < all.length; at++) {
-            distinct += at == 0 || all[at] != all[at - 1] ? 1 : 0;
+        for (ShardKeys shard : shards) {
+            for (long hash : shard.hashes) {
+                int at = (int) hash & seen.length - 1;
+                while (seen[at] != 0 && seen[at] != hash) {
+                    at = at + 1 & seen.length - 1;
+                }
+                distinct += seen[at] == 0 ? 1 : 0;
+                seen[at] = hash;
+            }
         }
         return distinct;
     }
