@@ -13,7 +13,7 @@ from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import PAGE_TOKENS
 from ibidem_ingest.signatures.minhash import MIN_FOR_CONTAINMENT, correct_for_chance
 from ibidem_ingest.signatures.numbers import FEW, FORM, FORM_SHARE, MIN_SHARE
-from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, TITLED, WEAK
+from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
 
@@ -85,13 +85,6 @@ def may_match(pairs: Pairs) -> Bools:
     words = (columns.length[pairs.a] > 0) & (columns.length[pairs.b] > 0)
     a, b = columns.guard[pairs.a], columns.guard[pairs.b]
     may: Bools = words & ((a == b) | (a == 0) | (b == 0))
-    return may
-
-
-def titles_agree(pairs: Pairs) -> Bools:
-    """Return which pairs are not two short texts with different titles; a missing title passes."""
-    flags = pairs.columns.flags
-    may: Bools = ((flags[pairs.a] & flags[pairs.b] & TITLED) == 0) | pairs.has_equal(pairs.columns.title)
     return may
 
 

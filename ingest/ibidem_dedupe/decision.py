@@ -144,7 +144,8 @@ def screen(columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, p
 def strongest_codes(pairs: column_rules.Pairs, policy: Policy) -> column_rules.Codes:
     """Check the levels up to the requested one; a pair keeps the first evidence that it passes."""
     codes = np.zeros(len(pairs.a), np.uint8)
-    agree = column_rules.titles_agree(pairs)
+    titled = (pairs.columns.flags[pairs.a] & pairs.columns.flags[pairs.b] & TITLED) != 0
+    agree = ~titled | pairs.has_equal(pairs.columns.title)
     candidates = np.flatnonzero(column_rules.may_match(pairs) & (agree | (policy.learned is not None)))
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
         if level != "identical":

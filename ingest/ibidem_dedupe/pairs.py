@@ -328,11 +328,6 @@ def _indexes(columns: PackedColumns, policy: Policy, has_words: Bools, *, is_wea
 Values = Iterable[Hashable]
 
 
-def _bands(packed: Packed, policy: Policy) -> Values:
-    height = policy.band_rows
-    return ((at, packed.slots[at : at + height]) for at in range(0, len(packed.slots) - height + 1, height))
-
-
 def _runs(packed: Packed, _: Policy) -> Values:
     if not any(packed.noise):
         return ()
@@ -347,7 +342,10 @@ def _slots(packed: Packed, _: Policy) -> Values:
 # The values of a document, by kind of evidence: a pair that the kind joins shares one of them.
 VALUES: Mapping[str, Callable[[Packed, Policy], Values]] = {
     "content": lambda packed, _: [packed.content],
-    "minhash": _bands,
+    "minhash": lambda packed, policy: (
+        (at, packed.slots[at : at + policy.band_rows])
+        for at in range(0, len(packed.slots) - policy.band_rows + 1, policy.band_rows)
+    ),
     "termvector": lambda packed, _: packed.terms,
     "fingerprint": lambda packed, _: [packed.fingerprint] * any(packed.fingerprint),
     "profile": lambda packed, _: [packed.profile] * any(packed.profile),

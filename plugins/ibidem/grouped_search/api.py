@@ -11,7 +11,7 @@ import numpy as np
 
 from ibidem.grouped_search import backend
 from ibidem.grouped_search import stats as by_plugin
-from ibidem.grouped_search.page import check_page, check_scope, grouped_page, read_passage, without_text
+from ibidem.grouped_search.page import check_page, check_scope, grouped_page, read_passage
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
 from ibidem.grouped_search.stats import Facets, count_facets, ungrouped_stats
@@ -84,7 +84,10 @@ class EngineBackend(backend.SearchBackend):
         documents: dict[DocumentRef, Document] = {}
         for start in range(0, len(hits), TEXTS_AT_ONCE):
             read = yield from self.fetch(hits[start : start + TEXTS_AT_ONCE])
-            documents |= {name: without_text(hit) for name, hit in read.items()}
+            for name, hit in read.items():
+                record = hit["_source"]
+                texts = {field: record.get(field, "") for field in ("title", "date", "url")}
+                documents[name] = Document(record["id"], "", meta=record.get("meta", {}), **texts)
         return documents
 
     def fetch(

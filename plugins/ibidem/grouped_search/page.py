@@ -214,12 +214,6 @@ def page_places(
     return version_places(several, documents)
 
 
-def without_text(hit: response.Json) -> Document:
-    record = hit["_source"]
-    texts = {name: record.get(name, "") for name in ("title", "date", "url")}
-    return Document(record["id"], "", meta=record.get("meta", {}), **texts)
-
-
 class WindowReader:
     """The top of a ranking, read deeper with each request."""
 

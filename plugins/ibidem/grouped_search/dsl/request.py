@@ -80,7 +80,11 @@ class Depth:
         if kind in NEIGHBOURS and isinstance(parts, Mapping):
             if isinstance(parts.get("field"), str):  # as Elasticsearch writes it; OpenSearch names the field by a key
                 return {kind: self.nearest(parts, path)}
-            return {kind: {name: self._by_field(each, f"{path}.{name}") for name, each in parts.items()}}
+            found = {}
+            for name, each in parts.items():  # a radial search already finds all matches
+                is_counted = isinstance(each, Mapping) and not each.keys() & {"min_score", "max_distance"}
+                found[name] = self.nearest(each, f"{path}.{name}") if is_counted else each
+            return {kind: found}
         if kind in HOLDERS and isinstance(parts, Mapping):
             held = {name: self._held(parts[name], f"{path}.{name}") for name in HOLDERS[kind] if name in parts}
             return {kind: {**parts, **held}}
@@ -91,11 +95,6 @@ class Depth:
         if isinstance(queries, list | tuple):
             return [self.query(each, f"{path}[{at}]") for at, each in enumerate(queries)]
         return self.query(queries, path)
-
-    def _by_field(self, parts: Any, path: str) -> Any:
-        """Deepen OpenSearch's kNN clause under a field name; a radial search already finds all matches."""
-        is_counted = isinstance(parts, Mapping) and not parts.keys() & {"min_score", "max_distance"}
-        return self.nearest(parts, path) if is_counted else parts
 
     def _raise(self, parts: Mapping[str, Any], name: str, path: str, minimum: int) -> Json:
         """Raise a number in a part, if it is too small or missing."""

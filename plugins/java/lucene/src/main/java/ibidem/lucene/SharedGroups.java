@@ -168,8 +168,9 @@ public final class SharedGroups {
             Leaf leaf = before != null
                     ? before
                     : new Leaf(core, new FixedBitSet(size).getBits(), new int[0], new ShardKeys.Names());
-            (before != null ? known : fresh).add(new Segment(each, leaf, field));
-            lookups += before != null ? 0 : (long) size * all.size();
+            Segment segment = new Segment(each, leaf, field);
+            (before != null ? known : fresh).add(segment);
+            lookups += before != null ? 0 : segment.names * all.size();
             documents += size;
         }
         if (lookups * LOOKUP > documents) {
@@ -194,14 +195,16 @@ public final class SharedGroups {
         private final LeafReaderContext context;
         private final Leaf leaf;
         private final TermsEnum terms;
+        private final long names;
         private final TreeMap<Integer, Integer> joined = new TreeMap<>();
         private PostingsEnum documents;
 
         Segment(LeafReaderContext context, Leaf leaf, String field) throws IOException {
             this.context = context;
             this.leaf = leaf;
-            Terms names = Terms.getTerms(context.reader(), field);
-            terms = names.iterator();
+            Terms all = Terms.getTerms(context.reader(), field);
+            names = all.size();
+            terms = all.iterator();
         }
 
         /** Numbers the group at which the terms stand, if others share it; returns the next number that is free. */
