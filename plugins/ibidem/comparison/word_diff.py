@@ -169,7 +169,7 @@ ANCHORS = (8, 3, 1)  # words of an anchor; shorter ones are looked for where tex
 MAX_DEPTH = 20  # times that words between two anchors are cut at anchors again
 MAX_CHARACTERS = 1_000_000  # characters of each text, from the first difference on, in which differences are looked for
 BORDER_CHARACTERS = 1_000  # characters in which the boundary of a word is looked for
-WORD_CHARACTERS = 20  # characters of a long word with what is around it
+WORD_CHARACTERS = 20  # maximum characters of most words
 
 # Words of each text that are cut at first; where they do not hold all differences that are asked for, all are.
 FIRST_WORDS = UNANCHORED_WORDS + 100

@@ -35,12 +35,12 @@ public record ShardKeys(long[] hashes, int[] counts) {
         return first << Integer.SIZE | Integer.toUnsignedLong(StringHelper.murmurhash3_x86_32(name, (int) ~first));
     }
 
-    /** Those of all names of a segment, by ordinal, once half as many were looked up one by one. */
+    /** Hashes of all names of a segment, by ordinal: made once half of them were looked up one by one. */
     static final class Names {
         private volatile long[] hashes;
         private int lookups;
 
-        /** Returns them; null as long as so many more are looked up one by one. */
+        /** Returns them; null while few were asked for, which are looked up one by one. */
         private long[] of(SortedSetDocValues values, int more) throws IOException {
             int all = Math.toIntExact(values.getValueCount());
             lookups += more;

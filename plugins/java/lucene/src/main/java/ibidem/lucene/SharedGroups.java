@@ -79,7 +79,7 @@ public final class SharedGroups {
             }
         }
 
-        /** Returns whether a segment has no such field, as one whose reader may not see it. */
+        /** Returns whether a segment lacks the field, or the caller may not read it. */
         private static boolean isHidden(LeafReaderContext leaf, String field) {
             return leaf.reader().getFieldInfos().fieldInfo(field) == null;
         }
@@ -102,7 +102,7 @@ public final class SharedGroups {
         }
     }
 
-    /** Returns the key of a segment, whichever of its documents are deleted; null if it is none. */
+    /** Returns the key of a segment, which deletions do not change; null without one. */
     private static IndexReader.CacheKey core(LeafReaderContext leaf) {
         IndexReader.CacheHelper core = leaf.reader().getCoreCacheHelper();
         return core == null ? null : core.getKey();
