@@ -4,7 +4,6 @@ import argparse
 import math
 import random
 import sys
-import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -76,12 +75,6 @@ def in_turn(works: Sequence[Callable[[], object]], rounds: int, clock: Callable[
             works[at]()
             seconds[at] += [clock() - begin] if turn else []
     return seconds
-
-
-def took_ms(work: Callable[[], object]) -> float:
-    begin = time.perf_counter()
-    work()
-    return (time.perf_counter() - begin) * 1e3
 
 
 def exponent(sizes: Sequence[float], costs: Sequence[float]) -> float:

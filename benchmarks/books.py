@@ -31,7 +31,6 @@ from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
 from ibidem_ingest.signatures.sign import sign
 from ibidem_ingest.signatures.unique_words import (
@@ -44,6 +43,7 @@ from ibidem_ingest.signatures.unique_words import (
     sequence_similarity,
 )
 from ibidem_lab.evaluate import Collection, sign_collection
+from stories import stories
 
 ECCO, EDITIONS = "ecco_tcp_pages", "gitenberg_editions"
 PARTIAL = Policy(level="partial")
@@ -61,7 +61,7 @@ WORDS = 100_000
 
 
 def books(collections: Path, name: str) -> list[Document]:
-    return [item for item in read([collections / name / "docs.jsonl.xz"]) if isinstance(item, Document)]
+    return [*stories(collections / name / "docs.jsonl.xz")]
 
 
 def related_pairs(collection: Collection) -> dict[tuple[str, str], dict[str, object]]:

@@ -81,12 +81,6 @@ def send_bare(url: str, documents: Iterable[Document], name: str = BARE) -> None
         bulk(connection, actions, chunk_size=BATCH)
 
 
-def load(engine: Engine, stories: Sequence[Record]) -> None:
-    """Write signed documents."""
-    for batch in batches(stories):
-        engine.write(batch)
-
-
 def make_engine(url: str, kind: str, name: str = "") -> Engine:
     name = name or f"measured-{kind}"
     remove_indices(url, name)

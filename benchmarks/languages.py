@@ -24,7 +24,7 @@ import random
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from hashlib import blake2b
 from itertools import chain
@@ -45,47 +45,14 @@ from ibidem_ingest.text.tokens import tokens
 from ibidem_lab.evaluate import PairFigures, found_evidence, sign_collection
 from ibidem_lab.labels import Pair, order_pair
 
-CONFUSED = {  # letters that recognition confuses
-    "e": "co",
-    "c": "eo",
-    "h": "bn",
-    "b": "h",
-    "n": "u",
-    "u": "n",
-    "i": "l",
-    "l": "i",
-    "o": "c",
-    "t": "f",
-    "f": "t",
-}
-LANGUAGES = (
-    "en",
-    "de",
-    "fr",
-    "es",
-    "it",
-    "pt",
-    "nl",
-    "sv",
-    "pl",
-    "ru",
-    "el",
-    "ar",
-    "hi",
-    "zh",
-    "ja",
-    "ko",
-    "th",
-    "et",
-    "eu",
-)
+# Letters that recognition confuses.
+CONFUSED = dict(zip("echbnuilotf", ("co", "eo", "bn", "h", "u", "n", "l", "i", "c", "f", "t"), strict=True))
 DENSE = ("zh", "ja", "ko", "th")  # languages in which a letter is a syllable or a word
+LANGUAGES = ("en", "de", "fr", "es", "it", "pt", "nl", "sv", "pl", "ru", "el", "ar", "hi", *DENSE, "et", "eu")
 
 HELP = {"en": "C", "pt": "pt_BR", "zh": "zh_CN"}
-HANDBOOK = {"en": "en-US", "pt": "pt-BR", "zh": "zh-CN", "el": "el-GR", "sv": "sv-SE", "ja": "ja-JP"} | {
-    "ko": "ko-KR",
-    "ar": "ar-MA",
-}
+HANDBOOK = {"en": "en-US", "pt": "pt-BR", "zh": "zh-CN", "el": "el-GR", "sv": "sv-SE", "ja": "ja-JP"}
+HANDBOOK |= {"ko": "ko-KR", "ar": "ar-MA"}
 FIREFOX = {"en": "en-GB", "es": "es-ES", "pt": "pt-BR", "sv": "sv-SE", "hi": "hi-IN", "zh": "zh-CN"}
 MANUALS = {"pt": "pt_BR", "zh": "zh_CN"}
 RATES = (0.05, 0.1)
@@ -138,12 +105,7 @@ def office(folder: Path, language: str) -> Texts:
     yield "office", " ".join(text for _, text in help_pages(folder, language))
 
 
-KINDS: dict[str, Callable[[Path, str], Texts]] = {
-    "prose": prose,
-    "manuals": manuals,
-    "messages": messages,
-    "office": office,
-}
+KINDS = {read_texts.__name__: read_texts for read_texts in (prose, manuals, messages, office)}
 
 
 def pieces(texts: Texts, language: str, limit: int) -> list[Document]:

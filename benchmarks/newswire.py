@@ -6,13 +6,10 @@ import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from itertools import islice
 from pathlib import Path
 from typing import Any
-
-import elasticsearch
-import opensearchpy
 
 import benchmark  # noqa: F401 - finds the tests' servers
 from ibidem_core.address import Fields
@@ -24,10 +21,6 @@ from ibidem_workers.groups.service import settle_all
 from servers.indices import create_index, remove_indices
 
 BATCH = 500
-CLIENTS: Mapping[str, Callable[..., Any]] = {
-    "opensearch": opensearchpy.OpenSearch,
-    "elasticsearch": elasticsearch.Elasticsearch,
-}
 
 
 def body(words: str, size: int) -> dict[str, Any]:

@@ -33,6 +33,7 @@ import orjson
 import ibidem
 from benchmark import options as parse_options
 from benchmark import show
+from clusters import CLIENTS
 from generations import generations
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Record
@@ -40,7 +41,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.run import backfill_in_place
 from measured import write_part
 from million import signed_records
-from newswire import CLIENTS, body, load, serve
+from newswire import body, load, serve
 from plugin.cluster import NODE, built
 from processor import node_processes
 from rates import CLIENTS_AT_ONCE, measure_rate, together
@@ -49,7 +50,6 @@ from servers.process import Launch, Process, free_ports
 from stories import NEWSWIRE
 
 INDEX, APART = "measured-search", "measured-apart"  # the second has its signatures beside it
-PATIENT = {"opensearch": {"timeout": 60}, "elasticsearch": {"request_timeout": 60}}
 SIZES = (10, 25)
 DEEP = 400  # page that is compared with the first one
 WORDS = ("bank", "trade", "oil", "shares", "export", "market", "wheat", "tax", "japan", "profit", "steel", "gold")
@@ -280,11 +280,11 @@ def report(part: str, stories: Sequence[Record], rounds: int, seconds: float) ->
         load(url, generations(stories, size, words=None) if size else stories, INDEX, shards)
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         address, gateway, processes, gateway_client = url.partition("+")[2], "", [*node_processes(url)], None
-        server_client = stack.enter_context(CLIENTS[kind](address, **PATIENT[kind]))
+        server_client = stack.enter_context(CLIENTS[kind][0](address))
         if is_whole:
             load_apart(url, stories, folder)
             gateway, process = stack.enter_context(serve(url, INDEX, folder))
-            gateway_client = stack.enter_context(CLIENTS[kind](gateway, **PATIENT[kind]))
+            gateway_client = stack.enter_context(CLIENTS[kind][0](gateway))
             processes.append(process)
         list(throughput(address, gateway, seconds))  # warm up the servers
         yield f"{size or len(stories):,} newswire stories, {shards} shard{'s' * (shards > 1)}. `collapse` with three"
