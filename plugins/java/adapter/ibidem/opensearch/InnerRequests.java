@@ -1,6 +1,6 @@
 package ibidem.opensearch;
 
-import ibidem.core.Depth;
+import ibidem.core.InnerSearches;
 import ibidem.core.LedgerCache;
 import ibidem.core.Name;
 import ibidem.core.PackedField;
@@ -53,7 +53,7 @@ final class InnerRequests {
     }
 
     /** Asks for a window: the ranking, aggregations and the like, and of each hit only its packed value. */
-    SearchRequest window(Depth depth) {
+    SearchRequest window(InnerSearches.Depth depth) {
         SearchSourceBuilder source = ranking(depth);
         source.fetchSource(false);
         if (bytes) {
@@ -97,7 +97,7 @@ final class InnerRequests {
     }
 
     /** Asks for the best hits, and for aggregations and the like. */
-    private SearchSourceBuilder ranking(Depth depth) {
+    private SearchSourceBuilder ranking(InnerSearches.Depth depth) {
         SearchSourceBuilder source = matches(innerHits.drop(search.query()), false);
         source.size(depth.hits()).trackTotalHits(true);
         if (search.postFilter() != null) {

@@ -3,6 +3,7 @@ package ibidem.opensearch;
 import ibidem.core.RankingDepth;
 import ibidem.core.Refusal;
 import java.util.List;
+import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
 import org.opensearch.action.search.SearchRequest;
@@ -15,6 +16,23 @@ final class Rankings {
     /** Queries that hold no others. */
     private static final Set<String> ALONE =
             Set.of("exists", "ids", "match", "match_all", "match_phrase", "multi_match", "range", "term", "terms");
+
+    /**
+     * A search that ranks as many hits as are grouped.
+     *
+     * @param adjusted what was adjusted in it, as the account shows it
+     * @param ranked the most hits that it ranks
+     * @param indexes the indexes that it searches; empty if there are none, or if only its hits name them
+     * @param ledgers the indexes of records next to them
+     * @param beside the indexes that hold their signatures
+     */
+    record Deep(
+            SearchRequest request,
+            List<Map<String, Object>> adjusted,
+            int ranked,
+            List<String> indexes,
+            Set<String> ledgers,
+            Set<String> beside) {}
 
     private final Nodes nodes;
     private final Json json;
@@ -29,7 +47,7 @@ final class Rankings {
      *
      * @param window how many hits are grouped at least
      */
-    DeepSearch deepen(SearchRequest request, int window) {
+    Deep deepen(SearchRequest request, int window) {
         check(request);
         SearchSourceBuilder search = request.source();
         SearchSourceBuilder source = search.shallowCopy();
@@ -41,7 +59,7 @@ final class Rankings {
         check(deep); // with the parts of a retriever that ranks alone
         List<String> indexes = nodes.indexes(request);
         String[] names = request.indices();
-        return new DeepSearch(
+        return new Deep(
                 deep, depth.adjusted(), ranked, indexes, nodes.ledgers(names, indexes), nodes.beside(names, indexes));
     }
 

@@ -10,14 +10,8 @@ import java.util.List;
  * @param exact whether that is no estimate
  * @param highest the highest score of all
  * @param page the groups of the page, in order
- * @param <H> the engine's hits
  */
 public record FoundGroups<H>(long matches, long groups, boolean exact, float highest, List<Found<H>> page) {
-    /** Returns the same with other documents of the groups. */
-    FoundGroups<H> with(List<Found<H>> more) {
-        return new FoundGroups<>(matches, groups, exact, highest, more);
-    }
-
     /**
      * A group.
      *
@@ -25,7 +19,6 @@ public record FoundGroups<H>(long matches, long groups, boolean exact, float hig
      * @param size how many documents match
      * @param hits those that are known, in order
      * @param whole whether these are the best ones, not the first one alone
-     * @param <H> the engine's hits
      */
     public record Found<H>(String name, int size, List<H> hits, boolean whole) {}
 }

@@ -5,8 +5,9 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.CodingErrorAction;
+import java.nio.charset.CharsetDecoder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
@@ -53,6 +54,9 @@ public final class Packed {
     private static final long LOW_OF_SLOTS = 0x7FFF_7FFF_7FFF_7FFFL;
 
     private static final int TERM_BYTES = 3;
+    private static final int BIT_WORDS = 8;
+    private static final int BIT_SHIFT = 32 - 9;
+    private static final int GOLDEN = 0x9E3779B1;
     private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle WIDE = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -96,7 +100,9 @@ public final class Packed {
     /** The feature set, and a bit of 512 for each of its terms; null until they are asked for, as of few rows. */
     private int[] terms;
 
-    private Bits bits;
+    private long[] bits;
+    /** Terms whose bit another term of the set has too. */
+    private int hidden;
 
     private Packed(byte[] bytes, int slotsAt, String id, Noise noise) {
         this.bytes = bytes;
@@ -235,22 +241,15 @@ public final class Packed {
         int size = end - at;
         for (int i = at; i < end; i++) {
             if (bytes[i] < 0) {
-                return decode(ByteBuffer.wrap(bytes, at, size));
+                try {
+                    CharsetDecoder strict = StandardCharsets.UTF_8.newDecoder(); // which reports what is malformed
+                    return strict.decode(ByteBuffer.wrap(bytes, at, size)).toString();
+                } catch (CharacterCodingException damaged) {
+                    return null;
+                }
             }
         }
         return new String(bytes, at, size, StandardCharsets.ISO_8859_1);
-    }
-
-    private static String decode(ByteBuffer name) {
-        try {
-            return StandardCharsets.UTF_8
-                    .newDecoder()
-                    .onMalformedInput(CodingErrorAction.REPORT)
-                    .decode(name)
-                    .toString();
-        } catch (CharacterCodingException damaged) {
-            return null;
-        }
     }
 
     private int sketchSize() {
@@ -277,17 +276,32 @@ public final class Packed {
         return terms;
     }
 
-    /** Returns one bit of 512 for each term, to rule out pairs cheaply. */
-    Bits bits() {
+    private long[] bits() {
         if (bits == null) {
-            bits = Bits.of(terms());
+            bits = new long[BIT_WORDS];
+            for (int term : terms()) {
+                int bit = term * GOLDEN >>> BIT_SHIFT;
+                bits[bit >>> 6] |= 1L << bit;
+            }
+            hidden = termCount - Arrays.stream(bits).mapToInt(Long::bitCount).sum();
         }
         return bits;
     }
 
-    /** Returns the beginning of the idf table's name. */
-    String table() {
-        return HexFormat.of().formatHex(bytes, 18, 22);
+    /** Returns whether two sets may share so many terms, by the bits that they share; never wrong when it says no. */
+    boolean mayShare(Packed other, int least) {
+        long[] ours = bits();
+        long[] theirs = other.bits();
+        int common = 0;
+        for (int word = 0; word < BIT_WORDS; word++) {
+            common += Long.bitCount(ours[word] & theirs[word]);
+        }
+        return common + Math.min(hidden, other.hidden) >= least;
+    }
+
+    /** Returns the beginning of an idf table's name. */
+    static String table(long idf) {
+        return HexFormat.of().toHexDigits(Integer.reverseBytes((int) idf));
     }
 
     /** Returns whether there are words: without any a document is a group of its own. */

@@ -1,9 +1,11 @@
 package ibidem.core;
 
+import java.security.SecureRandom;
+import java.util.Arrays;
 import java.util.function.Predicate;
 
 /**
- * Leads by keys of which each row has many.
+ * Leads by keys, of which a row may have many.
  *
  * <p>Most keys belong to one row alone and lead to no pair. Two bits for each key, in tables that stay in the
  * processor's cache, tell these, so that only the others are kept and numbered; from then on a key is its number, and
@@ -12,6 +14,12 @@ import java.util.function.Predicate;
 final class SharedKeys {
     /** Rows that hold a key, from which on its leads are bits. */
     private static final int MANY = 32;
+
+    /** Bits of the tables for each key, or half as many. */
+    private static final int SPARE = 16;
+
+    /** Odd, and another one in each process, so that nobody can write values whose keys fall on one place. */
+    private static final long SALT = new SecureRandom().nextLong() | 1;
 
     /** Writes a row's keys into an array, and returns where they end. */
     interface Source {
@@ -36,9 +44,14 @@ final class SharedKeys {
     private final int[] leads;
     private int count;
 
+    /**
+     * @param rows the window; null for a row that is not signed
+     * @param most how many keys a row has at the most
+     * @param seeks which rows have to share a key for it to matter
+     */
     SharedKeys(Packed[] rows, int most, Source source, Predicate<Packed> seeks) {
         ends = new int[rows.length];
-        long[] shared = new KeyFilter(rows, most, source, seeks).shared(ends);
+        long[] shared = shared(rows, most, source, seeks);
         numbers = new int[shared.length];
         int distinct = number(shared);
         heads = new int[distinct];
@@ -53,6 +66,51 @@ final class SharedKeys {
     /** Returns how many words hold a bit for each of some rows. */
     static int words(int rows) {
         return (rows + Long.SIZE - 1) / Long.SIZE;
+    }
+
+    /**
+     * Returns the keys that may be shared, row after row, all that are among them, and puts where those of each row end.
+     *
+     * <p>A window's keys are written one row after the other and never all at once, so that what is read stays in the
+     * processor's cache.
+     */
+    private long[] shared(Packed[] rows, int most, Source source, Predicate<Packed> seeks) {
+        Packed[] signed = new Packed[rows.length];
+        boolean[] seeking = new boolean[rows.length];
+        int seekers = 0;
+        for (int row = 0; row < rows.length; row++) {
+            signed[row] = rows[row] != null && rows[row].hasWords() ? rows[row] : null;
+            seeking[row] = signed[row] != null && seeks.test(rows[row]);
+            seekers += seeking[row] ? 1 : 0;
+        }
+        int size = Integer.highestOneBit(Math.max(Long.SIZE, seekers * most)) * SPARE;
+        int shift = Long.SIZE - Integer.numberOfTrailingZeros(size);
+        long[] held = new long[size / Long.SIZE]; // by a row that seeks others
+        long[] met = new long[size / Long.SIZE]; // once more
+        long[] rowKeys = new long[most];
+        for (boolean isSeeking : new boolean[] {true, false}) {
+            for (int row = 0; row < rows.length; row++) {
+                int end = signed[row] != null && seeking[row] == isSeeking ? source.put(signed[row], rowKeys, 0) : 0;
+                for (int at = 0; at < end; at++) {
+                    int bit = (int) (rowKeys[at] * SALT >>> shift);
+                    met[bit >>> 6] |= held[bit >>> 6] & 1L << bit;
+                    held[bit >>> 6] |= isSeeking ? 1L << bit : 0;
+                }
+            }
+        }
+        long[] keys = new long[rows.length];
+        int length = 0;
+        for (int row = 0; row < rows.length; row++) {
+            int end = signed[row] != null ? source.put(signed[row], rowKeys, 0) : 0;
+            keys = keys.length < length + end ? Arrays.copyOf(keys, 2 * (length + end)) : keys;
+            for (int at = 0; at < end; at++) {
+                int bit = (int) (rowKeys[at] * SALT >>> shift);
+                keys[length] = rowKeys[at];
+                length += (int) (met[bit >>> 6] >>> bit & 1L);
+            }
+            ends[row] = length;
+        }
+        return Arrays.copyOf(keys, length);
     }
 
     /** Gives a place to each number that many rows hold; returns where they end. */
@@ -77,7 +135,7 @@ final class SharedKeys {
         int[] codes = new int[size];
         int distinct = 0;
         for (int at = 0; at < keys.length; at++) {
-            int place = (int) (keys[at] * KeyFilter.SALT >>> shift);
+            int place = (int) (keys[at] * SALT >>> shift);
             while (codes[place] != 0 && table[place] != keys[at]) {
                 place = place + 1 & size - 1;
             }

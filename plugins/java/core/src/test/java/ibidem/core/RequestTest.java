@@ -36,7 +36,7 @@ class RequestTest {
         Request request =
                 Request.of(Map.of("dedupe", "collapse", "level", "identical", "window", 20), Map.of("level", "near"));
         assertTrue(request.collapse());
-        assertEquals(Level.NEAR, request.level());
+        assertEquals(Level.NEAR, request.policy().level());
         assertEquals(20, request.window());
         assertNull(Request.of(Map.of("dedupe", "collapse"), Map.of("dedupe", "off")));
     }

@@ -36,6 +36,7 @@ import org.elasticsearch.search.fetch.FetchSubPhaseProcessor;
 import org.elasticsearch.search.fetch.StoredFieldsSpec;
 import org.elasticsearch.search.sort.SortBuilder;
 import org.elasticsearch.search.vectors.KnnSearchBuilder;
+import org.elasticsearch.tasks.Task;
 
 /** What Elasticsearch does in its own way; the sources that both engines share ask for it here. */
 final class Engine {
@@ -62,6 +63,16 @@ final class Engine {
     /** Returns a key that identifies the caller. */
     static String caller(ThreadContext context) {
         return Objects.toString(context.getHeader(IDENTITY), "");
+    }
+
+    /** Does nothing: there are no pipelines of searches here. */
+    static ThreadContext.StoredContext withTask(ThreadContext context, Task task) {
+        return null;
+    }
+
+    /** Returns that none is: there are no pipelines of searches here. */
+    static boolean isLeftToPipeline(SearchRequest search, Nodes nodes) {
+        return false;
     }
 
     /** Returns the part, known to this engine alone, that cannot be combined with groups; null where there is none. */

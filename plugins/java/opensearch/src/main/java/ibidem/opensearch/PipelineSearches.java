@@ -1,7 +1,5 @@
 package ibidem.opensearch;
 
-import ibidem.core.Depth;
-import ibidem.core.Ledgers;
 import ibidem.core.UsageException;
 import ibidem.core.Way;
 import java.util.function.Consumer;
@@ -15,8 +13,8 @@ final class PipelineSearches extends Searches {
     private final SearchRequest request;
     private final boolean asked;
 
-    PipelineSearches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Way way, Task task, boolean asked) {
-        super(nodes, ledgers, deep, way, task);
+    PipelineSearches(Nodes nodes, Rankings.Deep deep, Way way, Task task, boolean asked) {
+        super(nodes, deep, way, task);
         this.request = deep.request();
         this.asked = asked;
     }

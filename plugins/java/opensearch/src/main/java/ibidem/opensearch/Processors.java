@@ -1,6 +1,5 @@
 package ibidem.opensearch;
 
-import ibidem.core.Ledgers;
 import ibidem.core.Request;
 import ibidem.core.UsageException;
 import ibidem.core.Way;
@@ -23,21 +22,21 @@ final class Processors {
 
     private Processors() {}
 
-    /** Description of every processor. */
-    record Header(String tag, String description, boolean ignoreFailure) {}
-
     /** Turns a search into one for its window. */
     static final class WindowProcessor extends AbstractProcessor implements SearchRequestProcessor {
         private final Map<String, Object> config;
         private final Supplier<Nodes> nodes;
-        private final Ledgers ledgers;
 
         /** Reads the options of a pipeline's configuration, and refuses invalid ones. */
-        WindowProcessor(Header header, Map<String, Object> config, Supplier<Nodes> nodes, Ledgers ledgers) {
-            super(header.tag, header.description, header.ignoreFailure);
+        WindowProcessor(
+                String tag,
+                String description,
+                boolean ignoreFailure,
+                Map<String, Object> config,
+                Supplier<Nodes> nodes) {
+            super(tag, description, ignoreFailure);
             this.config = new HashMap<>(config);
             this.nodes = nodes;
-            this.ledgers = ledgers;
             config.clear();
             Request.of(this.config, Map.of());
         }
@@ -67,17 +66,17 @@ final class Processors {
                     listener.onResponse(request);
                     return;
                 }
-                Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
-                DeepSearch deep = new Rankings(nodes.get()).deepen(request, dedupe.window());
+                Task task = nodes.get().threads().getThreadContext().getTransient(Engine.TASK);
+                Rankings.Deep deep = new Rankings(nodes.get()).deepen(request, dedupe.window());
                 ActionListener<Way> next = ActionListener.wrap(
                         way -> {
-                            Searches searches = new PipelineSearches(nodes.get(), ledgers, deep, way, task, asksItself);
+                            Searches searches = new PipelineSearches(nodes.get(), deep, way, task, asksItself);
                             SearchRequest first = searches.firstWindow();
                             context.setAttribute(SEARCHES, searches);
                             listener.onResponse(first);
                         },
                         error -> refuse(error, request, asksItself, listener));
-                new Ways(nodes.get(), ledgers, deep, task, next).choose(dedupe);
+                new Ways(nodes.get(), deep, task, next).choose(dedupe);
             } catch (UsageException cannotBeGrouped) {
                 refuse(cannotBeGrouped, request, asksItself, listener);
             }
@@ -96,8 +95,8 @@ final class Processors {
 
     /** Answers with the groups of a window. */
     static final class GroupProcessor extends AbstractProcessor implements SearchResponseProcessor {
-        GroupProcessor(Header header) {
-            super(header.tag, header.description, header.ignoreFailure);
+        GroupProcessor(String tag, String description, boolean ignoreFailure) {
+            super(tag, description, ignoreFailure);
         }
 
         @Override
