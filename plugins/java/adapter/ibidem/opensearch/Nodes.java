@@ -25,8 +25,7 @@ record Nodes(
         CircuitBreaker breaker,
         NamedXContentRegistry parsers,
         Ledgers ledgers) {
-    /** A node's attribute that says which plugin it has. */
-    static final String ATTRIBUTE = "ibidem";
+    static final String ATTRIBUTE = "ibidem"; // a node's attribute that says which plugin it has
 
     /** Returns a key that identifies the caller. */
     String caller() {

@@ -41,9 +41,7 @@ final class PackedFetch implements FetchSubPhase {
 
     private static final class Reader implements Engine.FieldReader {
         private final WindowExt ext;
-        /** Where each document of a page is in it. */
-        private final Map<Integer, Integer> places = new HashMap<>();
-
+        private final Map<Integer, Integer> places = new HashMap<>(); // where each document of a page is in it
         private StoredValues values;
 
         Reader(WindowExt ext) {

@@ -3,6 +3,7 @@ package ibidem.opensearch;
 import ibidem.core.FoundGroups;
 import ibidem.core.GroupedSearch;
 import ibidem.core.InnerSearches;
+import ibidem.core.LedgerCache;
 import ibidem.core.Name;
 import ibidem.core.PackedField;
 import ibidem.core.Refusal;
@@ -48,9 +49,7 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
 
     private final GroupSpec spec;
     private final Way way;
-    /** How many are searched; zero where a point in time alone knows. */
-    private final int shards;
-
+    private final int shards; // how many are searched; zero where a point in time alone knows
     private ActionListener<SearchResponse> listener;
     private SearchResponse first;
     private TotalHits total;
@@ -146,13 +145,8 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
         if (deep.indexes().isEmpty()) {
             names = nodes.ledgers(request.indices(), indexesOfHits.collect(Collectors.toCollection(TreeSet::new)));
         }
-        nodes.ledgers()
-                .overrides()
-                .get(
-                        names,
-                        nodes.caller(),
-                        (slice, batches) -> records(slice, batches, error -> listener.onFailure(error)),
-                        next);
+        LedgerCache.Reader reader = (slice, batches) -> records(slice, batches, error -> listener.onFailure(error));
+        nodes.ledgers().overrides().get(names, nodes.caller(), reader, next);
     }
 
     @Override

@@ -7,9 +7,8 @@ import java.util.Map;
 
 /** Whether two documents are duplicates: {@code decision.py}. */
 public final class Decision {
-    /** Codes of evidence, the strongest first. */
+    // Codes of evidence, the strongest first.
     static final int NONE = 0;
-
     static final int CONTENT = 1;
     static final int MINHASH = 2;
     static final int TERMS = 3;
@@ -100,7 +99,7 @@ public final class Decision {
         if (rule.numbers() && (!Numbers.agree(a, b) || Numbers.formsDiffer(a, b))) {
             return false;
         }
-        int least = rule.least(Math.min(a.termCount, b.termCount));
+        int least = rule.least(a, b);
         return a.mayShare(b, least) && sharedTerms(a, b) >= least;
     }
 

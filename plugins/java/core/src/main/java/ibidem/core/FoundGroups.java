@@ -2,16 +2,13 @@ package ibidem.core;
 
 import java.util.List;
 
-/**
- * The groups of all matches, of which those of a page have their documents.
- *
- * @param matches how many documents match
- * @param groups how many groups these are
- * @param exact whether that is no estimate
- * @param highest the highest score of all
- * @param page the groups of the page, in order
- */
-public record FoundGroups<H>(long matches, long groups, boolean exact, float highest, List<Found<H>> page) {
+/** The groups of all matches, of which those of a page have their documents. */
+public record FoundGroups<H>(
+        long matches, // how many documents match
+        long groups, // how many groups these are
+        boolean exact, // whether that is no estimate
+        float highest, // the highest score of all
+        List<Found<H>> page) {
     /**
      * A group.
      *

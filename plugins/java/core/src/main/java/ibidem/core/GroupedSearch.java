@@ -16,11 +16,9 @@ public final class GroupedSearch<R, H, P> {
 
     private InnerSearches.Depth depth;
     private R first;
-    /** The highest score of all hits. */
-    private float highest;
+    private float highest; // the highest score of all hits
 
     /**
-     * @param request how to group
      * @param from the first group to show; negative for the default
      * @param size how many; negative for the default
      */

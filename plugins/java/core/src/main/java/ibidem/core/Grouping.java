@@ -20,8 +20,7 @@ final class Grouping {
     private static final double ROUNDING = 1e-4;
     private static final int NONE = -1;
 
-    /** Row of each row's first occurrence; its own for a lead. */
-    final int[] lead;
+    final int[] lead; // row of each row's first occurrence; its own for a lead
     /** Whether a lead shares a value with so many leads that it was not compared with all of them. */
     final boolean[] crowded;
 
@@ -38,9 +37,7 @@ final class Grouping {
 
     private final int[] beforeInLength;
     private final double width;
-    /** A bit for each lead that the row at hand is to be compared with. */
-    private final long[] candidates;
-
+    private final long[] candidates; // a bit for each lead that the row at hand is to be compared with
     private final long[] byRuns;
     private final long[] noisyRows;
     private int row;
@@ -175,9 +172,7 @@ final class Grouping {
     private void compareSets(Packed packed, int last) {
         Policy.Terms rule = policy.terms();
         for (int candidate = last; candidate != NONE; candidate = beforeInLength[candidate]) {
-            Packed other = rows[candidate];
-            int least = rule.least(Math.min(packed.termCount, other.termCount));
-            if (candidate < best && packed.mayShare(other, least)) {
+            if (candidate < best && packed.mayShare(rows[candidate], rule.least(packed, rows[candidate]))) {
                 compare(candidate);
             }
         }

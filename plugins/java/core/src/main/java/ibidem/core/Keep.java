@@ -6,12 +6,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Locale;
 
-/**
- * Which member of a group is shown as its lead; it never moves the group.
- *
- * @param by how it is chosen
- * @param sources names of sources in the order wished, for {@code source}
- */
+/** Which member of a group is shown as its lead, perhaps by sources in the order wished; it never moves the group. */
 record Keep(String by, List<String> sources) {
     static final String RIGHT = "rank, earliest, latest, longest, source:NAME,NAME,…";
     static final Keep RANK = new Keep("rank", List.of());

@@ -9,11 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
-/**
- * Cache of the records next to indexes: read as the caller, and cached for that caller for a few seconds.
- *
- * @param <T> type of a parsed record
- */
+/** Cache of the records next to indexes: read as the caller, and cached for that caller for a few seconds. */
 public final class LedgerCache<T> {
     private static final long NANOS = 5_000_000_000L;
     private static final int CALLERS = 1_000;

@@ -29,12 +29,9 @@ public final class Packed {
     static final int BAND_ROWS = 3;
     static final int LOW_BANDS = 50;
     private static final int LOW_BAND_ROWS = 2;
-    /** Equal slots below which bands of two are compared. */
-    private static final int LOW_SLOTS = 44;
-
+    private static final int LOW_SLOTS = 44; // equal slots below which bands of two are compared
     static final int FULL_SET = 60;
     static final int SKETCH = 16;
-
     /** All days that a date can name, the years 1 to 9999, counted from 1980-01-01. */
     private static final int FIRST_DAY = -722_814;
 
@@ -47,12 +44,9 @@ public final class Packed {
     /** What a noise block begins with: its name, its version and its size. */
     private static final int NOISE_BLOCK = 'n' | 1 << 8 | 76 << 16;
 
-    /** Bytes of a block before its content. */
-    private static final int BLOCK = 4;
+    private static final int BLOCK = 4; // bytes of a block before its content
 
-    /** All bits of four slots but the highest of each. */
-    private static final long LOW_OF_SLOTS = 0x7FFF_7FFF_7FFF_7FFFL;
-
+    private static final long LOW_OF_SLOTS = 0x7FFF_7FFF_7FFF_7FFFL; // all bits of four slots but the highest of each
     private static final int TERM_BYTES = 3;
     private static final int BIT_WORDS = 8;
     private static final int BIT_SHIFT = 32 - 9;
@@ -64,35 +58,24 @@ public final class Packed {
     final int scheme;
     final int flags;
     final long length;
-    /** Distinct five-token shingles. */
-    final long shingles;
-
+    final long shingles; // distinct five-token shingles
     final int dateFrom;
     final int dateTo;
-    /** The first four bytes of the idf table's name; 0 without one. */
-    final long idf;
+    final long idf; // the first four bytes of the idf table's name; 0 without one
 
-    /** Hashes of the words and of the signs. */
-    final int words;
-
-    final int signs;
+    final int words; // a hash of them
+    final int signs; // a hash of them
     final long contentLow;
     final long contentHigh;
     final long fingerprint;
     final long profile;
     final int source;
     final int guard;
-    /** Hash of the title; 0 without one. */
-    final int title;
-
+    final int title; // hash of the title; 0 without one
     final int numbers;
-    /** How many hashes of the numbers' sketch ascend; the rest is filling. */
-    final int sketchSize;
-    /** Size of the feature set. */
-    final int termCount;
-    /** The noise block, which shows misread words; null if it is empty. */
-    final Noise noise;
-
+    final int sketchSize; // how many hashes of the numbers' sketch ascend; the rest is filling
+    final int termCount; // size of the feature set
+    final Noise noise; // the noise block, which shows misread words; null if it is empty
     private final byte[] bytes;
     private final int slotCount;
     private final int slotsAt;
@@ -101,8 +84,7 @@ public final class Packed {
     private int[] terms;
 
     private long[] bits;
-    /** Terms whose bit another term of the set has too. */
-    private int hidden;
+    private int hidden; // terms whose bit another term of the set has too
 
     private Packed(byte[] bytes, int slotsAt, String id, Noise noise) {
         this.bytes = bytes;
@@ -153,11 +135,7 @@ public final class Packed {
         return packed != null && packed.isPossible() ? packed : null;
     }
 
-    /**
-     * Returns the id that a packed value claims, which only the engine can confirm; null where none can be found.
-     *
-     * @param bytes the value, maybe a damaged one
-     */
+    /** Returns the id that a value, maybe a damaged one, claims: only the engine can confirm it; null without one. */
     public static String id(byte[] bytes) {
         int nameAt = nameAt(bytes);
         return nameAt < 0 ? null : text(bytes, nameAt, nameAt + u16(bytes, nameAt - 2));

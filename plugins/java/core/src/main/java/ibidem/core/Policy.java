@@ -14,12 +14,9 @@ public record Policy(
         Double profile, // the least ratio of lengths where profiles are equal; the numbers have to agree as well
         Characters characters) {
 
-    /** Tokens from which on a text is long for {@link #longSlots}. */
-    static final int LONG = 3_000;
+    static final int LONG = 3_000; // tokens from which on a text is long for `longSlots`
 
-    /** The least share of unknown words of a text that may have been misread. */
-    static final double NOISY = 0.02;
-
+    static final double NOISY = 0.02; // the least share of unknown words of a text that may have been misread
     private static final double ROUNDING = 1e-9;
 
     /** The figures that trials on real collections support. */
@@ -41,8 +38,8 @@ public record Policy(
             double lengths, // the least share of the longer text that the shorter one's length is
             boolean numbers) { // whether they have to agree
         /** Returns the fewest shared terms that make a score. */
-        int least(int of) {
-            return (int) Math.ceil(share * of - ROUNDING);
+        int least(Packed a, Packed b) {
+            return (int) Math.ceil(share * Math.min(a.termCount, b.termCount) - ROUNDING);
         }
     }
 

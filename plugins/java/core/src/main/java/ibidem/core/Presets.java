@@ -7,8 +7,7 @@ import java.util.Map;
 final class Presets {
     private static final int SIX_WEEKS = 42;
 
-    /** Every preset by its name. */
-    static final Map<String, Policy> ALL = new LinkedHashMap<>();
+    static final Map<String, Policy> ALL = new LinkedHashMap<>(); // every preset by its name
 
     static {
         Policy base = Policy.DEFAULT;

@@ -39,8 +39,10 @@ public enum Refusal {
         this.remedy = remedy;
     }
 
-    public UsageException exception() {
-        return new UsageException(problem, remedy);
+    public void refuseIf(boolean isThere) {
+        if (isThere) {
+            throw new UsageException(problem, remedy);
+        }
     }
 
     /** Returns whether one of these names of indexes is that of an index in another cluster. */

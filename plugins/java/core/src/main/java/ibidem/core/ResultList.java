@@ -4,17 +4,13 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/**
- * The response of a grouped search.
- *
- * @param items the documents, each group's lead first
- * @param highest the highest score of all hits
- * @param collapse whether leads carry their duplicates; else these follow their lead
- * @param account counts that describe the answer
- * @param tookMillis since the request came
- */
+/** The response of a grouped search. */
 public record ResultList<H, P>(
-        List<Item<H, P>> items, float highest, boolean collapse, Map<String, Object> account, long tookMillis) {
+        List<Item<H, P>> items, // the documents, each group's lead first
+        float highest, // the highest score of all hits
+        boolean collapse, // whether leads carry their duplicates; else these follow their lead
+        Map<String, Object> account, // counts that describe the answer
+        long tookMillis) { // since the request came
     /**
      * A document as it is shown.
      *

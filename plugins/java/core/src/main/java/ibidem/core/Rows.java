@@ -13,8 +13,7 @@ final class Rows<P> {
     final List<Name> names = new ArrayList<>();
     final Packed[] packed;
     private final List<P> places = new ArrayList<>();
-    /** Which were never signed, or hold the value of another document. */
-    private final BitSet lacking = new BitSet();
+    private final BitSet lacking = new BitSet(); // which were never signed, or hold the value of another document
 
     private record Row<H>(H hit, float score, Name name, Packed packed, boolean isOwn) {
         /** Reads a hit. A packed value that names another document is none of this one's. */

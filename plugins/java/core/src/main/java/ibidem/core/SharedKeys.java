@@ -12,11 +12,9 @@ import java.util.function.Predicate;
  * nothing is hashed.
  */
 final class SharedKeys {
-    /** Rows that hold a key, from which on its leads are bits. */
-    private static final int MANY = 32;
+    private static final int MANY = 32; // rows that hold a key, from which on its leads are bits
 
-    /** Bits of the tables for each key, or half as many. */
-    private static final int SPARE = 16;
+    private static final int SPARE = 16; // bits of the tables for each key, or half as many
 
     /** Odd, and another one in each process, so that nobody can write values whose keys fall on one place. */
     private static final long SALT = new SecureRandom().nextLong() | 1;
@@ -26,19 +24,14 @@ final class SharedKeys {
         int put(Packed packed, long[] into, int at);
     }
 
-    /** Where each row's keys end; they begin where those of the row before end. */
-    private final int[] ends;
-    /** The number of each row's keys. */
-    private final int[] numbers;
-    /** The newest entry of each number. */
-    private final int[] heads;
-    /** How many leads hold each number. */
-    private final int[] leadCounts;
+    private final int[] ends; // where each row's keys end; they begin where those of the row before end
+    private final int[] numbers; // the number of each row's keys
+    private final int[] heads; // the newest entry of each number
+    private final int[] leadCounts; // how many leads hold each number
     /** Where the leads of a number that many rows hold begin in {@link #bits}; -1 for others, which have entries. */
     private final int[] dense;
-    /** A bit for each row, for each such number. */
-    private final long[] bits;
 
+    private final long[] bits; // a bit for each row, for each such number
     private final int words;
     private final int[] next;
     private final int[] leads;
@@ -152,14 +145,7 @@ final class SharedKeys {
         return row == 0 ? 0 : ends[row - 1];
     }
 
-    /**
-     * Collects the leads that share a key with a row.
-     *
-     * @param row which one
-     * @param most leads of a key, from which on they are left out
-     * @param into takes a bit for each lead
-     * @return whether leads of some key were left out
-     */
+    /** Puts a bit for each lead that shares a key with a row; returns whether some key has too many, which are left out. */
     boolean collect(int row, int most, long[] into) {
         boolean crowded = false;
         for (int at = from(row); at < ends[row]; at++) {

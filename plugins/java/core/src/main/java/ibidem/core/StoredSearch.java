@@ -11,9 +11,7 @@ import java.util.stream.IntStream;
 
 /** One search whose groups are stored: its shards group all matches, and the page is marked here. */
 public final class StoredSearch<H, P> {
-    /** Documents of a group that a page reads. */
-    private static final int MOST_MEMBERS = 1_000;
-
+    private static final int MOST_MEMBERS = 1_000; // documents of a group that a page reads
     private final InnerSearches<?, H, P> searches;
     private final Request request;
     private final long startNanos = System.nanoTime();

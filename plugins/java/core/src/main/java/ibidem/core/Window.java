@@ -5,24 +5,16 @@ import java.util.List;
 import java.util.Map;
 import java.util.stream.IntStream;
 
-/**
- * A window of hits with its groups, and the evidence for each row in it.
- *
- * @param packed packed values; null for a hit that is not signed
- * @param lead the first row of each row's group; its own for a lead
- * @param crowded whether a lead was not compared with all that share a value with it
- * @param groups the names of groups, by their first row; empty where they are named after that
- * @param size how many rows count: those behind them were read and belong to no page so far
- */
+/** A window of hits with its groups, and the evidence for each row in it. */
 record Window(
         List<Name> names,
-        Packed[] packed,
+        Packed[] packed, // null for a hit that is not signed
         Policy policy,
         AppliedOverrides overrides,
-        int[] lead,
-        boolean[] crowded,
-        Map<Integer, String> groups,
-        int size) {
+        int[] lead, // the first row of each row's group; its own for a lead
+        boolean[] crowded, // whether a lead was not compared with all that share a value with it
+        Map<Integer, String> groups, // their names, by their first row; empty where they are named after that
+        int size) { // how many rows count: those behind them were read and belong to no page so far
     /** Makes a window whose groups are known. */
     static Window known(
             Rows<?> rows, Policy policy, Collection<Verdict> words, int[] lead, Map<Integer, String> groups) {

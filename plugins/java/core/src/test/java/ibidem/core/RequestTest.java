@@ -80,6 +80,7 @@ class RequestTest {
         UsageException error = assertThrows(UsageException.class, () -> read(Map.of("dedupe", "indent", name, value)));
         assertTrue(error.getMessage().startsWith(name + "=" + value + " is not supported by the plugin: "));
         assertTrue(error.getMessage().contains(reason));
+        assertTrue(error.getMessage().endsWith("; ibidem.wrap and the gateway do"));
     }
 
     @Test

@@ -31,9 +31,7 @@ import org.opensearch.tasks.Task;
 
 /** What OpenSearch does in its own way; the sources that both engines share ask for it here. */
 final class Engine {
-    /** Under this name a search pipeline finds the task that it runs under. */
-    static final String TASK = "ibidem_task";
-
+    static final String TASK = "ibidem_task"; // under this name a search pipeline finds the task that it runs under
     private static final String NO_PIPELINE = "_none";
     private static final Version COLLECTORS = Version.fromString("3.2.0");
     private static final String[] IDENTITIES = {
@@ -74,10 +72,10 @@ final class Engine {
         return Pipelines.group(search, nodes);
     }
 
-    /** Returns the part, known to this engine alone, that cannot be combined with groups; null where there is none. */
-    static Refusal refusal(SearchRequest request) {
+    /** Refuses parts, known to this engine alone, that cannot be combined with groups. */
+    static void refuse(SearchRequest request) {
         SearchSourceBuilder source = request.source();
-        return source.getDerivedFieldsObject() != null || source.getDerivedFields() != null ? Refusal.DERIVED : null;
+        Refusal.DERIVED.refuseIf(source.getDerivedFieldsObject() != null || source.getDerivedFields() != null);
     }
 
     /** Begins a request. */

@@ -1,11 +1,13 @@
 package ibidem.opensearch;
 
+import ibidem.core.InnerSearches;
 import ibidem.core.Request;
 import ibidem.core.UsageException;
 import ibidem.core.Way;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.action.search.SearchResponse;
@@ -90,6 +92,49 @@ final class Processors {
             } else {
                 listener.onResponse(request);
             }
+        }
+    }
+
+    /** The searches that one is made of which a search pipeline groups: the later ones go past the pipeline. */
+    private static final class PipelineSearches extends Searches {
+        private final SearchRequest request;
+        private final boolean asked;
+
+        PipelineSearches(Nodes nodes, Rankings.Deep deep, Way way, Task task, boolean asked) {
+            super(nodes, deep, way, task);
+            this.request = deep.request();
+            this.asked = asked;
+        }
+
+        @Override
+        void goOn(ActionListener<SearchResponse> next, SearchResponse response) {
+            super.goOn(asked ? next : orPlainly(next), response);
+        }
+
+        @Override
+        public void window(InnerSearches.Depth depth, Consumer<SearchResponse> next) {
+            if (Engine.ranksAsAWhole(request.source())) { // needs the rest of the pipeline, which has already run
+                throw new UsageException(
+                        "a hybrid query that needs a deeper window cannot be combined with dedupe in a search pipeline",
+                        "ask for a larger window, or for dedupe in ext.ibidem");
+            }
+            super.window(depth, next);
+        }
+
+        @Override
+        SearchRequest later(SearchRequest search) {
+            return Engine.pastPipelines(search);
+        }
+
+        /** Answers plainly where a search turns out to be none that can be grouped. */
+        private ActionListener<SearchResponse> orPlainly(ActionListener<SearchResponse> next) {
+            return ActionListener.wrap(next::onResponse, error -> {
+                if (error instanceof UsageException && !Engine.ranksAsAWhole(request.source())) {
+                    send(Engine.pastPipelines(new SearchRequest(request)), inContext(next));
+                } else {
+                    next.onFailure(error);
+                }
+            });
         }
     }
 
