@@ -31,11 +31,16 @@ def run_search(client: Any, index: str, body: Json, params: Mapping[str, Any], *
     return dict(client.search(**where, body=body, params=dict(params), **arguments))
 
 
+def read_account(answer: Json) -> Json:
+    """Return the account of a grouped answer, where each engine has it."""
+    account: Json = answer.get("dedupe") or answer["ext"]["ibidem"]
+    return account
+
+
 def take_parts(answer: Json) -> Json:
     """Return an answer without what differs from one to the next."""
     left = {name: part for name, part in answer.items() if name not in ("took", "_shards", "ext", "dedupe", "pit_id")}
-    account = answer.get("dedupe") or answer["ext"]["ibidem"]
-    return left | {"account": {name: part for name, part in account.items() if name not in ITS_OWN}}
+    return left | {"account": {name: part for name, part in read_account(answer).items() if name not in ITS_OWN}}
 
 
 def differences(expected: Any, actual: Any, place: str = "") -> Iterator[str]:

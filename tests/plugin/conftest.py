@@ -4,6 +4,7 @@ import json
 import os
 import random
 from collections.abc import Iterator
+from contextlib import AbstractContextManager, closing
 from typing import Any, NoReturn
 
 import elasticsearch
@@ -114,14 +115,16 @@ def fill(address: str, signed_records: list[Record]) -> None:
     ask(address, "GET", "/_cluster/health?wait_for_no_relocating_shards=true&wait_for_status=yellow&timeout=60s")
 
 
+def open_client(kind: EngineName, address: str) -> AbstractContextManager[Any]:
+    library: Any = opensearchpy.OpenSearch if kind == "opensearch" else elasticsearch.Elasticsearch
+    return closing(library(address.partition("+")[2]))
+
+
 @pytest.fixture(scope="package")
 def plain_client(kind: EngineName, cluster: str) -> Iterator[Any]:
     """The client as its makers made it."""
-    client = (opensearchpy.OpenSearch if kind == "opensearch" else elasticsearch.Elasticsearch)(
-        cluster.partition("+")[2]
-    )
-    yield client
-    client.close()
+    with open_client(kind, cluster) as client:
+        yield client
 
 
 @pytest.fixture(scope="package")

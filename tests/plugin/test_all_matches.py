@@ -11,7 +11,7 @@ import pytest
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_workers.groups.service import settle_all
-from plugin.answers import Json, differences, run_search, take_parts, through_plugin
+from plugin.answers import Json, differences, read_account, run_search, take_parts, through_plugin
 from plugin.conftest import STORIES
 from plugin.test_same_answers import BY_ID, WORDS
 from servers.indices import ask, create_index, remove_indices
@@ -138,12 +138,6 @@ def test_the_answer_is_that_of_the_wrapped_client_without_the_plugin(
     assert list(differences(*parts)) == []
 
 
-def test_documents_that_were_never_signed_are_each_alone(plain_client: Any, settled: str) -> None:
-    body = {"query": {"ids": {"values": [f"foreign{at}" for at in range(FOREIGN)]}}, "size": 50}
-    answer = through_plugin(plain_client, settled, body, {"dedupe": "indent", "by": "stored"})
-    assert [hit["_dedupe"]["size"] for hit in answer["hits"]["hits"]] == [1] * FOREIGN
-
-
 def test_each_shard_is_searched_once(cluster: str, plain_client: Any, settled: str) -> None:
     def searches() -> int:
         total: int = ask(cluster, "GET", f"/{settled}/_stats/search")["_all"]["total"]["search"]["query_total"]
@@ -169,8 +163,7 @@ def test_each_shard_is_searched_once(cluster: str, plain_client: Any, settled: s
 )
 def test_the_account_names_the_way(cluster: str, settled: str, options: Json, by: str, why: str) -> None:
     body = {"query": {"match": {"text": "said"}}, "ext": {"ibidem": {"dedupe": "indent"} | options}}
-    answer = ask(cluster, "POST", f"/{settled}/_search", json.dumps(body))
-    account = answer.get("dedupe") or answer["ext"]["ibidem"]
+    account = read_account(ask(cluster, "POST", f"/{settled}/_search", json.dumps(body)))
     assert account["by"] == by
     assert account.get("why", "").endswith(why)
     assert account["groups"]["in_window"] > 0

@@ -7,14 +7,12 @@ from collections.abc import Iterator
 from typing import Any
 from urllib.parse import urlsplit
 
-import elasticsearch
-import opensearchpy
 import pytest
 
 import ibidem
-from plugin.answers import Json, differences, read_hits, through_layer, through_plugin
+from plugin.answers import Json, differences, read_hits, run_search, through_layer, through_plugin
 from plugin.cluster import Cluster
-from plugin.conftest import QUERY, fill, started
+from plugin.conftest import QUERY, fill, open_client, started
 from servers.indices import ask
 from servers.nodes import EngineName
 
@@ -33,16 +31,13 @@ def mixed(kind: EngineName, signed_records: list[Any]) -> Iterator[Cluster]:
 @pytest.fixture(scope="module")
 def client(kind: EngineName, mixed: Cluster) -> Iterator[Any]:
     """The makers' client, connected to the node with the plugin."""
-    library: Any = opensearchpy.OpenSearch if kind == "opensearch" else elasticsearch.Elasticsearch
-    connection = library(mixed.address.partition("+")[2])
-    yield connection
-    connection.close()
+    with open_client(kind, mixed.address) as connection:
+        yield connection
 
 
 def ask_node(address: str, body: Json, index: str = "stories") -> tuple[int, dict[str, str], bytes]:
     """Search, and return status, headers and body as they come, without the time that it took."""
-    parts = urlsplit(address.partition("+")[2])
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=60)
+    connection = http.client.HTTPConnection(urlsplit(address.partition("+")[2]).netloc, timeout=60)
     headers = {"content-type": "application/json"}
     connection.request("POST", f"/{index}/_search?preference=same", json.dumps(body), headers)
     answer = connection.getresponse()
@@ -83,8 +78,7 @@ def test_wrapped_clients_group_by_themselves_while_a_node_lacks_the_plugin(
     client: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("IBIDEM_PLUGIN", "auto")
-    search_arguments = {"body": dict(QUERY)} if isinstance(client, opensearchpy.OpenSearch) else dict(QUERY)
-    found = ibidem.wrap(client).search(index="stories", **search_arguments, dedupe="indent")
+    found = run_search(ibidem.wrap(client), "stories", dict(QUERY), {}, dedupe="indent")
     assert found["dedupe"]["grouper"] == "client"
 
 

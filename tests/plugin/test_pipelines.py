@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -14,6 +15,7 @@ PIPELINE: Json = {
     "request_processors": [{"ibidem": {"dedupe": "indent", "level": "identical"}}],
     "response_processors": [{"ibidem": {}}],
 }
+RENAMED = [{"ibidem": {}}, {"rename_field": {"field": "title", "target_field": "headline"}}]
 
 
 @pytest.fixture(autouse=True)
@@ -22,9 +24,18 @@ def pipeline(kind: str, cluster: str) -> Iterator[None]:
     if kind != "opensearch":
         pytest.skip("search pipelines are OpenSearch's")
     ask(cluster, "PUT", "/_search/pipeline/groups", json.dumps(PIPELINE))
-    ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.search.default_pipeline": "groups"}))
-    yield
-    ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.search.default_pipeline": "_none"}))
+    with changed(cluster, "search.default_pipeline", "groups"):
+        yield
+
+
+@contextmanager
+def changed(cluster: str, setting: str, value: object) -> Iterator[None]:
+    """Give the index a setting for a while."""
+    ask(cluster, "PUT", "/stories/_settings", json.dumps({f"index.{setting}": value}))
+    try:
+        yield
+    finally:
+        ask(cluster, "PUT", "/stories/_settings", json.dumps({f"index.{setting}": None}))
 
 
 def search(cluster: str, body: Json, params: str = "") -> Json:
@@ -35,12 +46,8 @@ def search(cluster: str, body: Json, params: str = "") -> Json:
 
 def test_a_search_that_asks_for_nothing_is_grouped_as_the_pipeline_says(cluster: str) -> None:
     grouped_answer = take_parts(search(cluster, QUERY))
-    parts = take_parts(
-        search(
-            cluster, QUERY | {"ext": {"ibidem": {"dedupe": "indent", "level": "identical"}}}, "?search_pipeline=_none"
-        )
-    )
-    assert grouped_answer == parts
+    asked = QUERY | {"ext": {"ibidem": {"dedupe": "indent", "level": "identical"}}}
+    assert grouped_answer == take_parts(search(cluster, asked, "?search_pipeline=_none"))
     assert grouped_answer["account"]["level"] == "identical"
 
 
@@ -70,30 +77,21 @@ def test_what_does_not_go_with_groups_is_answered_plainly_unless_it_asks_for_the
     ids=str,
 )
 def test_what_cannot_be_grouped_is_answered_plainly_where_the_search_does_not_ask(cluster: str, part: Json) -> None:
-    ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.max_result_window": 20_000}))
-    try:
+    with changed(cluster, "max_result_window", 20_000):
         plain = search(cluster, QUERY | part, "?search_pipeline=_none")
         assert search(cluster, QUERY | part) | {"took": 0} == plain | {"took": 0}
         with pytest.raises(RuntimeError, match='"status":400'):
             search(cluster, QUERY | part | {"ext": {"ibidem": {"level": "near"}}})
-    finally:
-        ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.max_result_window": None}))
 
 
 def test_a_pipeline_that_asks_for_what_an_index_lacks_leaves_its_searches_plain(cluster: str) -> None:
-    steps = {
-        "request_processors": [{"ibidem": {"dedupe": "indent", "window": 5_000}}],
-        "response_processors": [{"ibidem": {}}, {"rename_field": {"field": "title", "target_field": "headline"}}],
-    }
+    steps = {"request_processors": [{"ibidem": {"dedupe": "indent", "window": 5_000}}], "response_processors": RENAMED}
     ask(cluster, "PUT", "/_search/pipeline/lacking", json.dumps(steps))
-    ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.max_result_window": 1_000}))
-    try:
+    with changed(cluster, "max_result_window", 1_000):
         answer = search(cluster, QUERY, "?search_pipeline=lacking")
-        assert "ext" not in answer
-        assert len(answer["hits"]["hits"]) == 10
-        assert all("headline" in hit["_source"] and "_dedupe" not in hit for hit in answer["hits"]["hits"])
-    finally:
-        ask(cluster, "PUT", "/stories/_settings", json.dumps({"index.max_result_window": None}))
+    assert "ext" not in answer
+    assert len(answer["hits"]["hits"]) == 10
+    assert all("headline" in hit["_source"] and "_dedupe" not in hit for hit in answer["hits"]["hits"])
 
 
 def test_pages_go_on_where_the_window_has_to_grow(cluster: str) -> None:
@@ -104,14 +102,9 @@ def test_pages_go_on_where_the_window_has_to_grow(cluster: str) -> None:
 
 
 def test_other_processors_of_the_pipeline_see_the_search_before_and_the_page_behind(cluster: str) -> None:
-    answers = {
-        "request_processors": [
-            {"filter_query": {"query": {"exists": {"field": "ibidem.date"}}}},
-            *PIPELINE["request_processors"],
-        ],
-        "response_processors": [{"ibidem": {}}, {"rename_field": {"field": "title", "target_field": "headline"}}],
-    }
-    ask(cluster, "PUT", "/_search/pipeline/both", json.dumps(answers))
+    dated = {"filter_query": {"query": {"exists": {"field": "ibidem.date"}}}}
+    steps = {"request_processors": [dated, *PIPELINE["request_processors"]], "response_processors": RENAMED}
+    ask(cluster, "PUT", "/_search/pipeline/both", json.dumps(steps))
     response = search(cluster, QUERY, "?search_pipeline=both")
     assert response["hits"]["total"]["value"] < search(cluster, QUERY)["hits"]["total"]["value"]
     assert all("headline" in hit["_source"] and "_dedupe" in hit for hit in response["hits"]["hits"])

@@ -1,4 +1,4 @@
-"""`ibidem.search`, the command line and the page let the plugin group, with the same answers."""
+"""`ibidem.search`, the command line, the page and wrapped clients let the plugin group, with the same answers."""
 
 import json
 import random
@@ -20,8 +20,10 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_gateway.app import make_gateway
-from plugin.answers import Json, differences
-from plugin.test_same_answers import WORDS
+from ibidem_ingest.errors import UsageError
+from plugin.answers import Json, differences, run_search, through_layer
+from plugin.conftest import QUERY
+from plugin.test_same_answers import WORDS, bodies
 from servers.indices import ask
 from support.examples import examples
 
@@ -43,9 +45,8 @@ def answer(engine: Engine, seed: int, cursor: str = "", page: int = 1) -> Json:
     query = parse_query(rng.choice(["said", f"said OR {rng.choice(WORDS)}", f'"said {rng.choice(WORDS)}" OR said']))
     parameters: dict[str, Any] = {"dedupe": rng.choice(["indent", "collapse"]), "dedupe_explain": rng.random() < 0.5}
     parameters |= {"dedupe_level": rng.choice(["identical", "near"]), "dedupe_window": rng.choice([50, 500])}
-    parameters |= {"dedupe_keep": rng.choice(["rank", "earliest", "longest"])} | (
-        {"dedupe_cursor": cursor} if cursor else {}
-    )
+    parameters |= {"dedupe_keep": rng.choice(["rank", "earliest", "longest"])}
+    parameters |= {"dedupe_cursor": cursor} if cursor else {}
     result = search_window(engine, query, parse_request(parameters), page, rng.choice([3, 10]), facets=True)
     response = dict(result.response) | {"facets": astuple(result.facets)}
     return {name: part for name, part in response.items() if name != "took"}
@@ -109,11 +110,8 @@ def test_the_gateway_says_that_the_plugin_grouped(
     assert answer.json()["dedupe"]["grouper"] == f"plugin {ibidem.__version__}"
 
 
-@pytest.mark.parametrize("arguments", [("--scope", "matches")])
-def test_what_the_plugin_does_not_do_the_command_line_groups_by_itself(
-    command: Callable[..., Json], arguments: tuple[str, ...]
-) -> None:
-    assert command("search", "said", *arguments)["dedupe"]["grouper"] == "client"
+def test_what_the_plugin_does_not_do_the_command_line_groups_by_itself(command: Callable[..., Json]) -> None:
+    assert command("search", "said", "--scope", "matches")["dedupe"]["grouper"] == "client"
 
 
 def test_doctor_says_which_nodes_have_the_plugin(command: Callable[..., Json]) -> None:
@@ -147,3 +145,47 @@ def test_a_default_pipeline_that_groups_changes_nothing_of_what_ibidem_itself_fi
 def settled(page: Json) -> Json:
     """Leave out times and cursors, which differ from one run to the next."""
     return json.loads(re.sub(r'"(took|took_ms|cursor|\w*seconds)": *("[^"]*"|[\d.]+)', r'"\1": 0', json.dumps(page)))  # type: ignore[no-any-return] # an object, as before
+
+
+def read_by(client: Any, body: Json | None = None, **options: Any) -> str:
+    """Return who grouped the response: the plugin or the client."""
+    answer = run_search(client, "stories", dict(body or QUERY), {}, **{"dedupe": "indent"} | options)
+    return str(answer["dedupe"]["grouper"]).split(" ", maxsplit=1)[0]
+
+
+@pytest.mark.parametrize("seed", range(0, examples(150), 4))
+def test_a_made_up_search_of_a_wrapped_client_has_the_same_answer_with_and_without_the_plugin(
+    asking: Any, monkeypatch: pytest.MonkeyPatch, seed: int
+) -> None:
+    index, body, options = bodies(seed)
+    with_plugin = through_layer(asking, index, body, options)
+    monkeypatch.setenv("IBIDEM_PLUGIN", "off")
+    assert list(differences(through_layer(asking, index, body, options), with_plugin)) == []
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        {"dedupe_scope": "matches"},
+        {"body": QUERY | {"aggs": {"by": {"terms": {"field": "ibidem.schema"}}}}},
+        {"dedupe_window": 5, "dedupe_level": "identical"},
+    ],
+)
+def test_what_the_plugin_does_not_do_is_done_by_the_client(asking: Any, options: Json) -> None:
+    assert read_by(asking, **options) == "client"
+
+
+def test_a_cursor_of_the_plugins_answer_leads_to_the_next_page(asking: Any) -> None:
+    first = run_search(asking, "stories", dict(QUERY), {}, dedupe="indent")
+    second = run_search(
+        asking, "stories", QUERY | {"from": 10}, {}, dedupe="indent", dedupe_cursor=first["dedupe"]["cursor"]
+    )
+    assert first["dedupe"]["grouper"].startswith("plugin")
+    assert second["dedupe"]["grouper"].startswith("plugin")
+    assert not {hit["_id"] for hit in first["hits"]["hits"]} & {hit["_id"] for hit in second["hits"]["hits"]}
+
+
+def test_a_wrong_word_in_the_environment_is_refused(asking: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("IBIDEM_PLUGIN", "always")
+    with pytest.raises(UsageError, match="allowed: auto, off"):
+        read_by(asking)

@@ -23,7 +23,9 @@ BODIES: dict[str, Json] = {
     "inner hits": {"query": NESTED},
     "inner hits in a bool": {"query": {"bool": {"must": [TALES], "should": [NESTED]}}},
     "inner hits of a post_filter": {"query": TALES, "post_filter": NESTED},
-    "a field named inner_hits": {"query": {"bool": {"must": [TALES], "must_not": [{"term": {"inner_hits": "x"}}]}}},
+    "a field named inner_hits": {
+        "query": {"bool": {"must": [TALES], "should": [NESTED], "must_not": [{"term": {"inner_hits": "x"}}]}}
+    },
     "top hits": {"query": TALES, "aggs": {"best": {"top_hits": {"size": 3}}}},
     "top hits in buckets": {"query": TALES, "aggs": TOP},
     "a completion": {"query": TALES, "suggest": PREFIX},

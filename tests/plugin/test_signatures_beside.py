@@ -12,7 +12,7 @@ from ibidem.index.groups import StoredReport
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_workers.backfill.run import backfill_in_place
-from plugin.answers import Json, differences, run_search, through_layer, through_plugin
+from plugin.answers import Json, differences, read_account, run_search, through_layer, through_plugin
 from plugin.conftest import QUERY, STORIES
 from servers.indices import ask, remove_indices
 
@@ -54,37 +54,28 @@ def write(address: str, texts: dict[str, str]) -> None:
     assert not ask(address, "POST", f"/{INDEX}/_bulk?refresh=true", "\n".join(lines) + "\n")["errors"]
 
 
+@pytest.mark.usefixtures("apart")
 @pytest.mark.parametrize("options", OPTIONS, ids=json.dumps)
 @pytest.mark.parametrize("part", [{}, {"from": 3}, {"query": {"match_all": {}}, "sort": ["_doc"], "size": 50}])
-def test_answers_are_those_of_the_layer(
-    plain_client: Any, wrapped_client: Any, apart: str, options: Json, part: Json
-) -> None:
-    del apart
+def test_answers_are_those_of_the_layer(plain_client: Any, wrapped_client: Any, options: Json, part: Json) -> None:
     body = QUERY | part
     expected = through_layer(wrapped_client, INDEX, body, options)
     assert list(differences(expected, through_plugin(plain_client, INDEX, body, options))) == []
 
 
-def test_the_account_says_why_and_counts_what_is_late(plain_client: Any, apart: str) -> None:
-    del apart
+@pytest.mark.usefixtures("apart")
+def test_the_account_says_why_and_counts_what_is_late(plain_client: Any) -> None:
     body = {"query": {"match_all": {}}, "size": 100, "ext": {"ibidem": {"dedupe": "collapse"}}}
-    answer = run_search(plain_client, INDEX, body, {})
-    account = answer.get("dedupe") or answer["ext"]["ibidem"]
+    account = read_account(run_search(plain_client, INDEX, body, {}))
     assert (account["by"], account["why"]) == ("window", "signatures are beside the index, and may be late")
     assert account["unsigned"] == LATE
     assert account["duplicates"] > 0
 
 
-def test_a_client_asks_the_plugin(asking: Any, apart: str) -> None:
-    del apart
+@pytest.mark.usefixtures("apart")
+def test_a_client_asks_the_plugin(asking: Any) -> None:
     account = run_search(asking, INDEX, dict(QUERY), {}, dedupe="indent", dedupe_preset="scans")["dedupe"]
     assert account["grouper"].startswith("plugin")
-
-
-def test_stored_groups_are_refused(plain_client: Any, apart: str) -> None:
-    del apart
-    with pytest.raises(Exception, match="by=stored is unavailable: signatures are beside the index"):
-        through_plugin(plain_client, INDEX, QUERY, {"dedupe": "indent", "by": "stored"})
 
 
 def test_records_of_an_index_are_no_signatures_of_another(plain_client: Any, cluster: str) -> None:
@@ -92,7 +83,6 @@ def test_records_of_an_index_are_no_signatures_of_another(plain_client: Any, clu
     try:
         body = {"query": {"match_all": {}}, "ext": {"ibidem": {"dedupe": "indent"}}}
         answer = run_search(plain_client, "foreign", body, {})
-        account = answer.get("dedupe") or answer["ext"]["ibidem"]
-        assert account["why"] == "groups were never settled"
+        assert read_account(answer)["why"] == "groups were never settled"
     finally:
         ask(cluster, "DELETE", "/.ibidem-foreign-signatures")

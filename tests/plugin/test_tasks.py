@@ -26,7 +26,7 @@ CALLER = "a-caller"
 ROUNDS, AT_ONCE = 6, 64
 MAX_SECONDS = 20.0
 # Classes whose objects live as long as a search.
-OF_A_SEARCH = {"GroupedSearch", "StoredSearch", "Searches", "Ranking", "ResultList", "Rows", "Window", "Packed", "Page"}
+OF_A_SEARCH = {"GroupedSearch", "StoredSearch", "Searches", "ResultList", "Rows", "Window", "Packed", "Page"}
 
 
 def processes(cluster: str) -> dict[str, int]:
@@ -50,8 +50,7 @@ def awaited(look: Callable[[], Any]) -> Any:
 
 def search_as_caller(cluster: str, index: str) -> tuple[int, str]:
     """Search under a caller's name, and return status and body."""
-    parts = urlsplit(cluster.partition("+")[2])
-    connection = http.client.HTTPConnection(parts.hostname or "", parts.port, timeout=120)
+    connection = http.client.HTTPConnection(urlsplit(cluster.partition("+")[2]).netloc, timeout=120)
     headers = {"content-type": "application/json", "x-opaque-id": CALLER}
     connection.request("POST", f"/{index}/_search", json.dumps(GROUPED), headers)
     answer = connection.getresponse()

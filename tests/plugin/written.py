@@ -74,27 +74,25 @@ PAGES = ((1, ROWS), (1, 4), (2, 4), (3, 3))  # pages and their sizes
 
 @dataclass(frozen=True)
 class Listed:
+    """A `Source` of a window that is known."""
+
     hits: Sequence[Hit]  # in rank order
     words: Sequence[Override] = field(default=())  # manual decisions
 
     def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
-        """See `Source.window`."""
         assert not without
         return Ranking(self.hits[:depth], len(self.hits))
         yield
 
     def overrides(self) -> Sequence[Override]:
-        """See `Source.overrides`."""
         return self.words
 
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
-        """See `Source.find`."""
         assert not searches, whole_index
         return []
         yield
 
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
-        """See `Source.long_signatures`."""
         assert not names
         return {}
         yield
@@ -102,8 +100,8 @@ class Listed:
     def fetch(
         self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        """See `Source.fetch`; each seventh document was deleted since the search."""
         assert not outside
+        # Each seventh document was deleted since the search.
         return {(hit.index, hit.id): {} for hit in hits if int(hit.id) % 7}
         yield
 

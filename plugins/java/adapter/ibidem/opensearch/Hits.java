@@ -1,6 +1,5 @@
 package ibidem.opensearch;
 
-import ibidem.core.Item;
 import ibidem.core.PackedField;
 import ibidem.core.ResultList;
 import ibidem.lucene.Explanations;
@@ -14,12 +13,16 @@ import org.opensearch.common.document.DocumentField;
 import org.opensearch.search.DocValueFormat;
 import org.opensearch.search.SearchHit;
 import org.opensearch.search.SearchHits;
+import org.opensearch.search.SearchShardTarget;
 import org.opensearch.search.builder.SearchSourceBuilder;
 
 /** Makes the list to show: the page's documents as hits, each with its mark. */
 final class Hits {
     private static final String MARK = "_dedupe";
     private static final String DUPLICATES = "duplicates";
+
+    /** A place in the ranking, copied from a hit that the engine may release. */
+    record Place(int docId, float score, Object[] sort, SearchShardTarget shard) {}
 
     private final ResultList<SearchHit, Place> list;
     private final SearchSourceBuilder search;
@@ -38,7 +41,7 @@ final class Hits {
 
     private List<SearchHit> hits() {
         List<SearchHit> hits = new ArrayList<>();
-        for (List<Item<SearchHit, Place>> group : list.groups()) {
+        for (List<ResultList.Item<SearchHit, Place>> group : list.groups()) {
             SearchHit lead = hit(group.get(0));
             List<SearchHit> followers =
                     group.subList(1, group.size()).stream().map(this::hit).toList();
@@ -62,7 +65,7 @@ final class Hits {
     }
 
     /** Makes a new hit: one from another node cannot be added to. */
-    private SearchHit hit(Item<SearchHit, Place> each) {
+    private SearchHit hit(ResultList.Item<SearchHit, Place> each) {
         SearchHit document = each.document();
         Place place = each.place();
         Map<String, DocumentField> meta = document == null ? new HashMap<>() : new HashMap<>(Engine.metadata(document));

@@ -1,6 +1,6 @@
 package ibidem.opensearch;
 
-import ibidem.core.Depth;
+import ibidem.core.InnerSearches;
 import ibidem.core.LedgerCache;
 import ibidem.core.Name;
 import ibidem.core.PackedField;
@@ -53,7 +53,7 @@ final class InnerRequests {
     }
 
     /** Asks for a window: the ranking, aggregations and the like, and of each hit only its packed value. */
-    SearchRequest window(Depth depth) {
+    SearchRequest window(InnerSearches.Depth depth) {
         SearchSourceBuilder source = ranking(depth);
         source.fetchSource(false);
         if (bytes) {
@@ -61,15 +61,10 @@ final class InnerRequests {
         } else {
             source.docValueField(PackedField.NAME);
         }
-        return ranked(source);
+        return Engine.rankAs(request, copy(source));
     }
 
-    /**
-     * Asks the shards to group all matches, and to show the hits of the page.
-     *
-     * @param spec how to group them
-     * @param only the groups that are wanted; null for all
-     */
+    /** Asks the shards to group all matches, or those of some groups, and to show the hits of the page. */
     SearchRequest pass(GroupSpec spec, Collection<String> only) {
         SearchSourceBuilder source = matches(search.query(), true);
         source.size(0).trackTotalHits(false).ext(extensions(new WindowExt(spec, null)));
@@ -82,7 +77,7 @@ final class InnerRequests {
         }
         show(source);
         Engine.addPass(source, spec, search.sorts() == null ? List.of() : search.sorts());
-        return ranked(source).requestCache(false); // which keeps no hits
+        return Engine.rankAs(request, copy(source)).requestCache(false); // which keeps no hits
     }
 
     /** Returns a part of the search that a window alone can be combined with; empty if there is none. */
@@ -97,7 +92,7 @@ final class InnerRequests {
     }
 
     /** Asks for the best hits, and for aggregations and the like. */
-    private SearchSourceBuilder ranking(Depth depth) {
+    private SearchSourceBuilder ranking(InnerSearches.Depth depth) {
         SearchSourceBuilder source = matches(innerHits.drop(search.query()), false);
         source.size(depth.hits()).trackTotalHits(true);
         if (search.postFilter() != null) {
@@ -135,11 +130,6 @@ final class InnerRequests {
         return source.trackScores(search.trackScores());
     }
 
-    /** Sends a search that ranks as the request does. */
-    private SearchRequest ranked(SearchSourceBuilder source) {
-        return Engine.rankAs(request, copy(source));
-    }
-
     /** Adds aggregations, suggestions and the like, once. */
     private void addAggregations(SearchSourceBuilder source) {
         if (search.aggregations() != null) {
@@ -153,12 +143,12 @@ final class InnerRequests {
 
     /** Returns whether aggregations or suggestions show documents, which a window leaves out of its response. */
     boolean showsOtherDocuments() {
-        boolean inBuckets =
-                search.aggregations() != null && showHits(search.aggregations().getAggregatorFactories());
-        return inBuckets
-                || search.suggest() != null
-                        && search.suggest().getSuggestions().values().stream()
-                                .anyMatch(each -> each instanceof CompletionSuggestionBuilder);
+        if (search.aggregations() != null && showHits(search.aggregations().getAggregatorFactories())) {
+            return true;
+        }
+        return search.suggest() != null
+                && search.suggest().getSuggestions().values().stream()
+                        .anyMatch(each -> each instanceof CompletionSuggestionBuilder);
     }
 
     private static boolean showHits(Collection<AggregationBuilder> aggregations) {
@@ -172,7 +162,7 @@ final class InnerRequests {
         source.size(0).trackTotalHits(false);
         addAggregations(source);
         show(source);
-        return ranked(source);
+        return Engine.rankAs(request, copy(source));
     }
 
     /** Asks for documents as they are shown; the whole query decides on them once more. */
@@ -182,7 +172,7 @@ final class InnerRequests {
         if (search.postFilter() != null) {
             filter.filter(search.postFilter());
         }
-        if (ranksAsAWhole()) {
+        if (Engine.ranksAsAWhole(search)) { // no clause can ask it of one document alone
             source.query(search.query()).postFilter(filter.filter(nameFilter(names)));
             Engine.addRanking(search, source, innerHits, true);
         } else {
@@ -199,11 +189,6 @@ final class InnerRequests {
         }
         show(source);
         return Engine.pastPipelines(copy(source));
-    }
-
-    /** Returns whether a document matches by its rank among all, so that no clause can ask it of one alone. */
-    private boolean ranksAsAWhole() {
-        return Engine.ranksAsAWhole(search);
     }
 
     /** Asks for the display of each hit. */

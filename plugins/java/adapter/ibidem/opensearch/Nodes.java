@@ -1,7 +1,6 @@
 package ibidem.opensearch;
 
 import ibidem.core.Ledgers;
-import ibidem.core.Memory;
 import ibidem.core.Request;
 import java.util.Collection;
 import java.util.List;
@@ -24,36 +23,20 @@ record Nodes(
         ThreadPool threads,
         Indexes metadata,
         CircuitBreaker breaker,
-        NamedXContentRegistry parsers) {
-    /** A node's attribute that says which plugin it has. */
-    static final String ATTRIBUTE = "ibidem";
+        NamedXContentRegistry parsers,
+        Ledgers ledgers) {
+    static final String ATTRIBUTE = "ibidem"; // a node's attribute that says which plugin it has
 
     /** Returns a key that identifies the caller. */
     String caller() {
         return Engine.caller(threads.getThreadContext());
     }
 
-    /** Returns the memory that windows are counted in. */
-    Memory memory() {
-        CircuitBreaker counter = breaker;
-        return new Memory() {
-            @Override
-            public void take(long bytes, String what) {
-                counter.addEstimateBytesAndMaybeBreak(bytes, what);
-            }
-
-            @Override
-            public void free(long bytes) {
-                counter.addWithoutBreaking(-bytes);
-            }
-        };
-    }
-
     /** Returns whether every node has this version of the plugin; if not, shards return fields alone. */
     boolean allHaveThePlugin() {
         return cluster.state().nodes().getNodes().values().stream()
                 .allMatch(node ->
-                        IbidemPlugin.version().equals(node.getAttributes().get(ATTRIBUTE)));
+                        GroupingPlugin.version().equals(node.getAttributes().get(ATTRIBUTE)));
     }
 
     /** Returns how many shards an index has. */

@@ -8,7 +8,9 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.util.BytesRef;
 import org.opensearch.common.document.DocumentField;
+import org.opensearch.index.mapper.Uid;
 import org.opensearch.search.SearchHit;
 import org.opensearch.search.fetch.FetchContext;
 import org.opensearch.search.fetch.FetchSubPhase;
@@ -24,11 +26,22 @@ final class PackedFetch implements FetchSubPhase {
         return context.getSearchExt(WindowExt.NAME) instanceof WindowExt ext ? new Reader(ext) : null;
     }
 
+    /** Reads and writes ids as the engine stores them. */
+    private static final class Ids implements StoredValues.IdCode {
+        @Override
+        public String decode(byte[] bytes, int offset, int length) {
+            return Uid.decodeId(bytes, offset, length);
+        }
+
+        @Override
+        public BytesRef encode(String id) {
+            return Uid.encodeId(id);
+        }
+    }
+
     private static final class Reader implements Engine.FieldReader {
         private final WindowExt ext;
-        /** Where each document of a page is in it. */
-        private final Map<Integer, Integer> places = new HashMap<>();
-
+        private final Map<Integer, Integer> places = new HashMap<>(); // where each document of a page is in it
         private StoredValues values;
 
         Reader(WindowExt ext) {

@@ -1,82 +1,90 @@
 package ibidem.opensearch;
 
-import ibidem.core.Depth;
 import ibidem.core.FoundGroups;
 import ibidem.core.GroupedSearch;
 import ibidem.core.InnerSearches;
 import ibidem.core.LedgerCache;
-import ibidem.core.Ledgers;
 import ibidem.core.Name;
 import ibidem.core.PackedField;
 import ibidem.core.Refusal;
-import ibidem.core.Request;
 import ibidem.core.ResultList;
 import ibidem.core.StoredSearch;
+import ibidem.core.Verdict;
 import ibidem.core.Way;
 import ibidem.lucene.GroupSpec;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 import org.apache.lucene.search.TotalHits;
+import org.opensearch.OpenSearchStatusException;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.action.search.SearchResponse;
+import org.opensearch.action.search.ShardSearchFailure;
+import org.opensearch.common.document.DocumentField;
 import org.opensearch.core.action.ActionListener;
+import org.opensearch.core.rest.RestStatus;
 import org.opensearch.search.SearchHit;
 import org.opensearch.search.SearchHits;
 import org.opensearch.tasks.Task;
 import org.opensearch.threadpool.ThreadPool;
 
 /** Sends the searches that one grouped search is made of. */
-class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit, Place> {
-    private static final String BY = "plugin " + IbidemPlugin.version();
+class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit, Hits.Place> {
+    private static final String BY = "plugin " + GroupingPlugin.version();
 
-    private final DeepSearch deep;
+    private final Rankings.Deep deep;
     private final SearchRequest request;
     private final InnerRequests inner;
     /** The search as one that groups a window; null where groups are stored. */
-    private final GroupedSearch<SearchResponse, SearchHit, Place> grouped;
+    private final GroupedSearch<SearchResponse, SearchHit, Hits.Place> grouped;
     /** The search as one whose groups are stored; null where a window is grouped. */
-    private final StoredSearch<SearchResponse, SearchHit, Place> stored;
+    private final StoredSearch<SearchHit, Hits.Place> stored;
 
     private final GroupSpec spec;
     private final Way way;
-    /** How many are searched; zero where a point in time alone knows. */
-    private final int shards;
-
+    private final int shards; // how many are searched; zero where a point in time alone knows
     private ActionListener<SearchResponse> listener;
     private SearchResponse first;
     private TotalHits total;
 
-    Searches(Nodes nodes, Ledgers ledgers, DeepSearch deep, Way chosen, Task task) {
+    Searches(Nodes nodes, Rankings.Deep deep, Way chosen, Task task) {
         super(nodes, task);
         this.deep = deep;
         this.request = deep.request();
         inner = new InnerRequests(request, nodes.allHaveThePlugin(), new InnerHits(nodes.parsers()));
         shards = request.source().pointInTimeBuilder() != null
                 ? 0
-                : Math.max(1, indexes().stream().mapToInt(nodes::shards).sum());
+                : Math.max(1, deep.indexes().stream().mapToInt(nodes::shards).sum());
         way = chosen.unless(partOfWindows());
-        Request dedupe = way.request();
-        GroupedSearch.Node node = new GroupedSearch.Node(ledgers, nodes.memory());
-        int from = request.source().from();
-        int size = request.source().size();
-        Refusal.checkPage(Math.max(0, from), GroupedSearch.size(size));
-        grouped = way.isWindow() ? new GroupedSearch<>(node, this, new Responses(), dedupe, from, size) : null;
-        stored = !way.isWindow() ? new StoredSearch<>(node, this, new Responses(), dedupe) : null;
+        Refusal.checkPage(start(), size());
+        grouped = way.isWindow()
+                ? new GroupedSearch<>(
+                        this, way.request(), start(), request.source().size())
+                : null;
+        stored = way.isWindow() ? null : new StoredSearch<>(this, way.request());
         spec = stored == null ? null : spec(stored.members());
     }
 
+    private int start() {
+        return Math.max(0, request.source().from());
+    }
+
+    private int size() {
+        return GroupedSearch.size(request.source().size());
+    }
+
     private GroupSpec spec(int members) {
-        int start = Math.max(0, request.source().from());
-        int size = GroupedSearch.size(request.source().size());
         String field = way.by().equals(Way.CONTENT) ? PackedField.CONTENT : PackedField.GROUP;
-        return shards == 1 ? spec(field, start, size, members) : spec(field, 0, Math.max(1, start + size), members);
+        return shards == 1
+                ? spec(field, start(), size(), members)
+                : spec(field, 0, Math.max(1, start() + size()), members);
     }
 
     private GroupSpec spec(String field, int from, int groups, int members) {
@@ -85,20 +93,15 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     }
 
     private String partOfWindows() {
-        int end = Math.max(0, request.source().from())
-                + GroupedSearch.size(request.source().size());
         String part = inner.partOfWindows();
-        return part.isEmpty() && shards != 1 && end > Engine.mostGroups(shards, deepest())
+        return part.isEmpty() && shards != 1 && start() + size() > Engine.mostGroups(shards, deepest())
                 ? shards == 0 ? "a point in time" : "a page so deep of several shards"
                 : part;
     }
 
     /** Returns the request for the first window. */
     SearchRequest firstWindow() {
-        if (stored != null) {
-            return inner.pass(spec, null);
-        }
-        return inner.window(grouped.depth());
+        return stored != null ? inner.pass(spec, null) : inner.window(grouped.depth());
     }
 
     /** Goes on with the answer to the first window, and gives the whole answer to a listener. */
@@ -107,17 +110,13 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
         first = response;
         listener = ActionListener.runAfter(next, () -> Engine.release(response));
         try {
-            Completeness.check(response);
+            checkWhole(response);
             if (stored == null) {
                 total = response.getHits().getTotalHits();
                 grouped.goOn(response);
                 return;
             }
-            FoundGroups<SearchHit> found = Engine.found(
-                    response,
-                    spec,
-                    Math.max(0, request.source().from()),
-                    GroupedSearch.size(request.source().size()));
+            FoundGroups<SearchHit> found = Engine.found(response, spec, start(), size());
             total = new TotalHits(found.matches(), TotalHits.Relation.EQUAL_TO);
             stored.goOn(found);
         } catch (Exception e) {
@@ -126,13 +125,8 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     }
 
     @Override
-    public List<String> indexes() {
-        return deep.indexes();
-    }
-
-    @Override
     public int deepest() {
-        return Math.min(deep.ranked(), nodes.deepest(indexes()));
+        return Math.min(deep.ranked(), nodes.deepest(deep.indexes()));
     }
 
     @Override
@@ -146,13 +140,13 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     }
 
     @Override
-    public String caller() {
-        return nodes.caller();
-    }
-
-    @Override
-    public Set<String> ledgers(Collection<String> names) {
-        return indexes().isEmpty() ? nodes.ledgers(request.indices(), names) : deep.ledgers();
+    public void overrides(Stream<String> indexesOfHits, Consumer<List<Verdict>> next) {
+        Set<String> names = deep.ledgers();
+        if (deep.indexes().isEmpty()) {
+            names = nodes.ledgers(request.indices(), indexesOfHits.collect(Collectors.toCollection(TreeSet::new)));
+        }
+        LedgerCache.Reader reader = (slice, batches) -> records(slice, batches, error -> listener.onFailure(error));
+        nodes.ledgers().overrides().get(names, nodes.caller(), reader, next);
     }
 
     @Override
@@ -173,7 +167,7 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     @Override
     public void signatures(List<Name> names, Consumer<List<byte[]>> next) {
         Set<String> beside = deep.beside();
-        if (indexes().isEmpty()) {
+        if (deep.indexes().isEmpty()) {
             beside = nodes.beside(
                     request.indices(), names.stream().map(Name::index).collect(Collectors.toSet()));
         }
@@ -186,10 +180,9 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
         send(InnerRequests.signatures(beside, names), orElse(values, () -> next.accept(List.of())));
     }
 
-    private static List<byte[]> values(SearchResponse response) {
-        Responses responses = new Responses();
-        return Arrays.stream(responses.hits(response))
-                .map(hit -> PackedField.read(responses.value(hit, PackedField.NAME)))
+    private List<byte[]> values(SearchResponse response) {
+        return Arrays.stream(hits(response))
+                .map(hit -> PackedField.read(value(hit, PackedField.NAME)))
                 .filter(Objects::nonNull)
                 .toList();
     }
@@ -201,11 +194,6 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     }
 
     @Override
-    public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
-        records(slice, next, error -> listener.onFailure(error));
-    }
-
-    @Override
     public void compute(SearchResponse response, Runnable work) {
         Engine.keep(response);
         nodes.threads()
@@ -214,7 +202,63 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     }
 
     @Override
-    public void answer(ResultList<SearchHit, Place> list) {
+    public void take(long bytes) {
+        nodes.breaker().addEstimateBytesAndMaybeBreak(bytes, "ibidem window");
+    }
+
+    @Override
+    public void free(long bytes) {
+        nodes.breaker().addWithoutBreaking(-bytes);
+    }
+
+    @Override
+    public SearchHit[] hits(SearchResponse response) {
+        return response.getHits().getHits();
+    }
+
+    @Override
+    public long total(SearchResponse response) {
+        return response.getHits().getTotalHits().value();
+    }
+
+    @Override
+    public float highest(SearchResponse response) {
+        return response.getHits().getMaxScore();
+    }
+
+    @Override
+    public boolean isTimedOut(SearchResponse response) {
+        return response.isTimedOut();
+    }
+
+    @Override
+    public String index(SearchHit hit) {
+        return hit.getIndex();
+    }
+
+    @Override
+    public String id(SearchHit hit) {
+        return hit.getId();
+    }
+
+    @Override
+    public float score(SearchHit hit) {
+        return hit.getScore();
+    }
+
+    @Override
+    public Object value(SearchHit hit, String field) {
+        DocumentField values = hit.field(field);
+        return values == null ? null : values.getValue();
+    }
+
+    @Override
+    public Hits.Place place(SearchHit hit) {
+        return new Hits.Place(hit.docId(), hit.getScore(), hit.getSortValues(), hit.getShard());
+    }
+
+    @Override
+    public void answer(ResultList<SearchHit, Hits.Place> list) {
         list.account().putAll(notes());
         way.account().forEach(list.account()::putIfAbsent);
         list.account().put("grouper", BY);
@@ -243,9 +287,23 @@ class Searches extends Calls implements InnerSearches<SearchResponse, SearchHit,
     /** Sends a search whose answer lacks no part of the index. */
     private void sendWhole(SearchRequest search, Consumer<SearchResponse> next) {
         send(search, onAnswer(response -> {
-            Completeness.check(response);
+            checkWhole(response);
             next.accept(response);
         }));
+    }
+
+    /** Refuses an answer that lacks a part of the index: a shard that no node holds is no failure to the server. */
+    private static void checkWhole(SearchResponse response) {
+        if (response.getShardFailures().length > 0) {
+            ShardSearchFailure failure = response.getShardFailures()[0];
+            throw new OpenSearchStatusException("a shard failed", failure.status(), failure.getCause());
+        }
+        int answered = response.getSuccessfulShards();
+        int all = response.getTotalShards();
+        if (answered < all) {
+            throw new OpenSearchStatusException(
+                    "{} of {} shards answered", RestStatus.SERVICE_UNAVAILABLE, answered, all);
+        }
     }
 
     /** Goes on in the caller's context; a failure there fails the search. */

@@ -4,6 +4,7 @@ import ibidem.core.LedgerCache;
 import ibidem.core.Ledgers;
 import ibidem.core.PackedField;
 import ibidem.core.Request;
+import ibidem.core.Verdict;
 import ibidem.core.Way;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -27,14 +28,12 @@ import org.opensearch.tasks.Task;
 final class Ways extends Calls {
     private static final String LEAD = "ibidem.lead";
 
-    private final Ledgers ledgers;
-    private final DeepSearch deep;
+    private final Rankings.Deep deep;
     private final SearchRequest request;
     private final ActionListener<Way> listener;
 
-    Ways(Nodes nodes, Ledgers ledgers, DeepSearch deep, Task task, ActionListener<Way> listener) {
+    Ways(Nodes nodes, Rankings.Deep deep, Task task, ActionListener<Way> listener) {
         super(nodes, task);
-        this.ledgers = ledgers;
         this.deep = deep;
         request = deep.request();
         this.listener = listener;
@@ -48,15 +47,13 @@ final class Ways extends Calls {
                 : Way.BESIDE;
         String caller = nodes.caller();
         String target = String.join(",", request.indices()) + "\n" + caller;
-        ledgers.overrides()
-                .get(
-                        names,
-                        caller,
-                        this::records,
-                        words -> ledgers.settlements().get(names, target, this::settlements, states -> {
-                            Way.State state = states.size() == 1 ? states.get(0) : Way.State.NONE;
-                            listener.onResponse(Way.choose(dedupe, state.with(words.size()), lack));
-                        }));
+        Ledgers ledgers = nodes.ledgers();
+        Consumer<List<Verdict>> withDecisions =
+                words -> ledgers.settlements().get(names, target, this::settlements, states -> {
+                    Way.State state = states.size() == 1 ? states.get(0) : Way.State.NONE;
+                    listener.onResponse(Way.choose(dedupe, state.with(words.size()), lack));
+                });
+        ledgers.overrides().get(names, caller, this::records, withDecisions);
     }
 
     private void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
@@ -76,9 +73,8 @@ final class Ways extends Calls {
                 return;
             }
             count(records.get(0), counts -> {
-                Map<String, Object> entry = new HashMap<>(counts);
-                entry.put("checkpoint", records.get(0));
-                next.accept(new LedgerCache.Batch(List.of(Map.of("entry", entry)), null));
+                counts.put("checkpoint", records.get(0));
+                next.accept(new LedgerCache.Batch(List.of(Map.of("entry", counts)), null));
             });
         });
     }
@@ -105,10 +101,9 @@ final class Ways extends Calls {
             }
         }
         searches.setParentTask(parent());
-        nodes.client()
-                .multiSearch(
-                        searches,
-                        inContext(ActionListener.wrap(response -> next.accept(counts(response)), listener::onFailure)));
+        ActionListener<MultiSearchResponse> counted =
+                ActionListener.wrap(response -> next.accept(counts(response)), listener::onFailure);
+        nodes.client().multiSearch(searches, inContext(counted));
     }
 
     private SearchRequest counting(QueryBuilder query, String index) {
@@ -129,14 +124,9 @@ final class Ways extends Calls {
             totals.add(item.getResponse().getHits().getTotalHits().value());
         }
         long unsettled = totals.stream().skip(3).mapToLong(Long::longValue).sum();
-        return Map.of(
-                "documents",
-                totals.get(0),
-                "ungrouped",
-                totals.get(1),
-                "has_content",
-                totals.get(2) > 0 || totals.get(0) == 0,
-                "unsettled",
-                unsettled);
+        boolean hasContent = totals.get(2) > 0 || totals.get(0) == 0;
+        Map<String, Object> counts = new HashMap<>(Map.of("documents", totals.get(0), "ungrouped", totals.get(1)));
+        counts.putAll(Map.of("has_content", hasContent, "unsettled", unsettled));
+        return counts;
     }
 }

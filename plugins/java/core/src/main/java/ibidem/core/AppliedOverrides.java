@@ -11,13 +11,7 @@ import java.util.Map;
 final class AppliedOverrides {
     static final AppliedOverrides NONE = new AppliedOverrides();
 
-    /**
-     * A word about a row.
-     *
-     * @param other the other row
-     * @param word the decision
-     * @param holds whether both texts are unchanged since the decision
-     */
+    /** A decision on a row and another one, and whether both texts are unchanged since then. */
     record Word(int other, Verdict word, boolean holds) {}
 
     private record Pair(int later, int earlier) {}
@@ -48,10 +42,8 @@ final class AppliedOverrides {
         }
         overrides.valid.forEach((pair, word) -> {
             if (word.same()) {
-                overrides
-                        .same
-                        .computeIfAbsent(pair.later, row -> new ArrayList<>())
-                        .add(pair.earlier);
+                List<Integer> earlier = overrides.same.computeIfAbsent(pair.later, row -> new ArrayList<>());
+                earlier.add(pair.earlier);
             }
         });
         return overrides;
@@ -73,13 +65,10 @@ final class AppliedOverrides {
             return code;
         }
         Verdict word = valid.get(new Pair(row, earlier));
-        if (word == null) {
+        if (word == null || word.same() && code != Decision.NONE) {
             return code;
         }
-        if (!word.same()) {
-            return Decision.NONE;
-        }
-        return code == Decision.NONE ? Decision.OVERRIDE : code;
+        return word.same() ? Decision.OVERRIDE : Decision.NONE;
     }
 
     /** Returns the word that holds about a pair, or null. */

@@ -2,14 +2,13 @@ package ibidem.core;
 
 import java.math.BigDecimal;
 import java.math.RoundingMode;
-import java.util.LinkedHashMap;
+import java.util.List;
 import java.util.Map;
 
 /** Whether two documents are duplicates: {@code decision.py}. */
 public final class Decision {
-    /** Codes of evidence, the strongest first. */
+    // Codes of evidence, the strongest first.
     static final int NONE = 0;
-
     static final int CONTENT = 1;
     static final int MINHASH = 2;
     static final int TERMS = 3;
@@ -18,24 +17,17 @@ public final class Decision {
     static final int CHARACTERS = 6;
     static final int OVERRIDE = 8;
 
-    private static final String[] SIGNATURES = {
-        "",
-        "content",
-        "minhash",
-        "termvector",
-        "fingerprint",
-        "profile",
-        "characters",
-        "learned", // which the plugin leaves to the library
-        "override"
-    };
+    /** By code; what is learned is left to the library. */
+    private static final List<String> SIGNATURES = List.of(
+            "", "content", "minhash", "termvector", "fingerprint", "profile", "characters", "learned", "override");
+
     private static final double CHANCE = 1.0 / (1 << 16);
 
     private Decision() {}
 
     /** Returns the name of the signature of a code. */
     public static String signature(int code) {
-        return SIGNATURES[code];
+        return SIGNATURES.get(code);
     }
 
     /** Returns the code of the strongest evidence; {@link #NONE} where the two are no duplicates. */
@@ -48,10 +40,6 @@ public final class Decision {
             return CONTENT;
         }
         return !policy.near() || excluded || !within(a, b, policy.windowDays()) ? NONE : near(a, b, policy);
-    }
-
-    private static double withoutChance(double share) {
-        return Math.max(0, (share - CHANCE) / (1 - CHANCE));
     }
 
     private static int near(Packed a, Packed b, Policy policy) {
@@ -81,11 +69,8 @@ public final class Decision {
     }
 
     /** Returns the days between two date intervals, 0 where they overlap; null when one is missing. */
-    static Long daysApart(Packed a, Packed b) {
-        if (a.dateFrom == Packed.NO_DATE
-                || a.dateTo == Packed.NO_DATE
-                || b.dateFrom == Packed.NO_DATE
-                || b.dateTo == Packed.NO_DATE) {
+    private static Long daysApart(Packed a, Packed b) {
+        if (a.dateFrom == Packed.NO_DATE || b.dateFrom == Packed.NO_DATE) { // then there is no end either
             return null;
         }
         return Math.max(0, Math.max((long) a.dateFrom - b.dateTo, (long) b.dateFrom - a.dateTo));
@@ -114,8 +99,8 @@ public final class Decision {
         if (rule.numbers() && (!Numbers.agree(a, b) || Numbers.formsDiffer(a, b))) {
             return false;
         }
-        int least = rule.least(Math.min(a.termCount, b.termCount));
-        return a.bits().mayShare(b.bits(), least) && sharedTerms(a, b) >= least;
+        int least = rule.least(a, b);
+        return a.mayShare(b, least) && sharedTerms(a, b) >= least;
     }
 
     static int sharedTerms(Packed a, Packed b) {
@@ -183,37 +168,53 @@ public final class Decision {
         return rule.numbers() > 0 && Numbers.formsDiffer(a, b) ? null : Noise.compare(a, b, rule);
     }
 
+    /**
+     * The evidence for the level of a pair.
+     *
+     * @param level the strongest level that the pair reaches
+     * @param score 0 to 1
+     * @param why the signature, its figures and the values of the guards, as an answer shows them
+     */
+    record Evidence(Level level, double score, Map<String, Object> why) {}
+
     /** Decides on two documents, with the reason; null if they are no duplicates by packed values. */
-    public static Evidence evidence(Packed a, Packed b, Policy policy) {
+    static Evidence evidence(Packed a, Packed b, Policy policy) {
         int code = code(a, b, policy);
         if (code == NONE) {
             return null;
         }
-        Map<String, Object> why = new LinkedHashMap<>();
-        why.put("signature", signature(code));
-        double score = switch (code) {
-            case CHARACTERS -> figures(compareNoise(a, b, policy.characters()), why);
-            default -> figures(a, b, code, why);
-        };
-        putGuards(a, b, why);
-        Level level = code == CONTENT ? Level.IDENTICAL : Level.NEAR;
-        return new Evidence(level, signature(code), round(score, 3), why);
-    }
-
-    private static void putGuards(Packed a, Packed b, Map<String, Object> why) {
-        why.put("days_apart", daysApart(a, b));
-        why.put("length_ratio", round(lengths(a, b), 2));
+        Map<String, Object> why = Members.of("signature", signature(code));
+        double score = 1.0;
+        if (code == CHARACTERS) {
+            Noise.Comparison found = compareNoise(a, b, policy.characters());
+            score = found.share();
+            why.putAll(Members.of("shared", found.equal(), "of", Noise.SLOTS, "estimate", round(score, 3)));
+            why.put("unknown", round(Math.min(1.0, found.unknown()), 2));
+        } else if (code == MINHASH || code == TERMS) {
+            int shared = code == MINHASH ? a.equalSlots(b) : sharedTerms(a, b);
+            int size = code == MINHASH ? Packed.SLOTS : Math.min(a.termCount, b.termCount);
+            score = (double) shared / size;
+            why.putAll(Members.of("shared", shared, "of", size));
+            if (code == MINHASH) {
+                why.put("estimate", round(Math.max(0, (score - CHANCE) / (1 - CHANCE)), 3));
+            }
+        }
+        why.putAll(Members.of("days_apart", daysApart(a, b), "length_ratio", round(lengths(a, b), 2)));
         why.put("numbers_agree", Numbers.agree(a, b));
         String differs = besideWords(a, b);
         if (differs != null) {
             why.put("differs", differs);
         }
+        return new Evidence(code == CONTENT ? Level.IDENTICAL : Level.NEAR, round(score, 3), why);
     }
 
     /** Returns what differs of two texts with the same words; null where words differ, or nothing does. */
     private static String besideWords(Packed a, Packed b) {
-        boolean sameText = a.contentLow == b.contentLow && a.contentHigh == b.contentHigh;
-        if (a.words == 0 || sameText || a.length != b.length || a.shingles != b.shingles || a.words != b.words) {
+        if (a.words == 0
+                || a.sameContent(b)
+                || a.length != b.length
+                || a.shingles != b.shingles
+                || a.words != b.words) {
             return null;
         }
         if (a.signs != b.signs) {
@@ -225,31 +226,8 @@ public final class Decision {
         return a.source == b.source ? "mail" : "sender";
     }
 
-    private static double figures(Noise.Comparison comparison, Map<String, Object> why) {
-        why.put("shared", comparison.equal());
-        why.put("of", Noise.SLOTS);
-        why.put("estimate", round(comparison.share(), 3));
-        why.put("unknown", round(Math.min(1.0, comparison.unknown()), 2));
-        return comparison.share();
-    }
-
-    private static double figures(Packed a, Packed b, int code, Map<String, Object> why) {
-        if (code != MINHASH && code != TERMS) {
-            return 1.0;
-        }
-        int shared = code == MINHASH ? a.equalSlots(b) : sharedTerms(a, b);
-        int size = code == MINHASH ? Packed.SLOTS : Math.min(a.termCount, b.termCount);
-        why.put("shared", shared);
-        why.put("of", size);
-        double share = (double) shared / size;
-        if (code == MINHASH) {
-            why.put("estimate", round(withoutChance(share), 3));
-        }
-        return share;
-    }
-
     /** Rounds as Python does: the exact value, halves to even. */
-    static double round(double value, int digits) {
+    private static double round(double value, int digits) {
         return new BigDecimal(value).setScale(digits, RoundingMode.HALF_EVEN).doubleValue();
     }
 }

@@ -1,7 +1,6 @@
 package ibidem.core;
 
 import java.time.LocalDate;
-import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.LinkedHashMap;
@@ -15,80 +14,57 @@ final class Facets {
     private static final int MOST = 100;
     private static final LocalDate EPOCH = LocalDate.of(1980, 1, 1);
 
-    private final Window window;
-    private final Map<Integer, Facet> sources = new LinkedHashMap<>();
-    private final Map<Long, Facet> tables = new LinkedHashMap<>();
-    private final Map<Integer, Facet> years = new TreeMap<>(Comparator.reverseOrder());
+    private final int row; // a document that has the value
+    private final Set<Integer> groups = new HashSet<>();
+    private int documents;
 
-    private static final class Facet {
-        private final int row;
-        private int documents;
-        private final Set<Integer> groups = new HashSet<>();
-
-        Facet(int row) {
-            this.row = row;
-        }
-
-        void put(Map<String, Object> into) {
-            into.put("documents", documents);
-            into.put("groups", groups.size());
-        }
-    }
-
-    private Facets(Window window) {
-        this.window = window;
-        for (int row = 0; row < window.size; row++) {
-            Packed packed = window.packed[row];
-            if (packed != null && packed.source != 0) {
-                count(sources, packed.source, row);
-            }
-            if (packed != null && packed.idf != 0) {
-                count(tables, packed.idf, row);
-            }
-            if (packed != null && packed.dateFrom != Packed.NO_DATE) {
-                count(years, EPOCH.plusDays(packed.dateFrom).getYear(), row);
-            }
-        }
-    }
-
-    private <K> void count(Map<K, Facet> facets, K value, int row) {
-        Facet facet = facets.computeIfAbsent(value, unused -> new Facet(row));
-        facet.documents++;
-        facet.groups.add(window.grouping.lead()[row]);
+    private Facets(int row) {
+        this.row = row;
     }
 
     /** Counts a window: sources and tables by one of their documents, the most frequent first; the latest years first. */
     static Map<String, Object> of(Window window) {
-        Facets facets = new Facets(window);
-        Map<String, Object> values = new LinkedHashMap<>();
-        values.put("sources", facets.list(facets.sources));
-        values.put("tables", facets.list(facets.tables));
-        values.put("years", facets.years());
-        return values;
+        Map<Integer, Facets> sources = new LinkedHashMap<>();
+        Map<Long, Facets> tables = new LinkedHashMap<>();
+        Map<Integer, Facets> years = new TreeMap<>(Comparator.reverseOrder());
+        for (int row = 0; row < window.size(); row++) {
+            Packed packed = window.packed()[row];
+            if (packed != null && packed.source != 0) {
+                count(sources, packed.source, row, window);
+            }
+            if (packed != null && packed.idf != 0) {
+                count(tables, packed.idf, row, window);
+            }
+            if (packed != null && packed.dateFrom != Packed.NO_DATE) {
+                count(years, EPOCH.plusDays(packed.dateFrom).getYear(), row, window);
+            }
+        }
+        List<Map<String, Object>> byYear = years.entrySet().stream()
+                .map(each -> each.getValue().counted(Members.of("year", each.getKey())))
+                .toList();
+        return Members.of("sources", list(sources, window), "tables", list(tables, window), "years", byYear);
     }
 
-    private List<Map<String, Object>> list(Map<?, Facet> facets) {
+    private static <K> void count(Map<K, Facets> facets, K value, int row, Window window) {
+        Facets facet = facets.computeIfAbsent(value, unused -> new Facets(row));
+        facet.documents++;
+        facet.groups.add(window.lead()[row]);
+    }
+
+    private static List<Map<String, Object>> list(Map<?, Facets> facets, Window window) {
         return facets.values().stream()
-                .sorted(Comparator.comparingInt((Facet facet) -> -facet.documents))
+                .sorted(Comparator.comparingInt(facet -> -facet.documents))
                 .limit(MOST)
-                .map(facet -> {
-                    Map<String, Object> values = new LinkedHashMap<>();
-                    values.put("index", window.name(facet.row).index());
-                    values.put("id", window.name(facet.row).id());
-                    facet.put(values);
-                    return values;
-                })
+                .map(facet -> facet.counted(Members.of(
+                        "index",
+                        window.name(facet.row).index(),
+                        "id",
+                        window.name(facet.row).id())))
                 .toList();
     }
 
-    private List<Map<String, Object>> years() {
-        List<Map<String, Object>> values = new ArrayList<>();
-        years.forEach((year, facet) -> {
-            Map<String, Object> each = new LinkedHashMap<>();
-            each.put("year", year);
-            facet.put(each);
-            values.add(each);
-        });
+    private Map<String, Object> counted(Map<String, Object> values) {
+        values.putAll(Members.of("documents", documents, "groups", groups.size()));
         return values;
     }
 }

@@ -10,20 +10,12 @@ import java.util.Map;
  *
  * @param id its name
  * @param first row of its first occurrence, which gives it its place
- * @param lead row of the member that is shown as its lead
- * @param duplicates rows of the others, in rank order
- * @param limit how many of these are shown
- * @param unread how many further ones match
+ * @param shown rows that are shown: the member that is its lead, then duplicates in rank order
+ * @param size how many members are known, the lead included
  */
-record Group(String id, int first, int lead, List<Integer> duplicates, int limit, int unread) {
-    /** Returns how many members are known, the lead included. */
-    public int size() {
-        return 1 + duplicates.size() + unread;
-    }
-
-    /** Returns the duplicates that are shown. */
-    public List<Integer> followers() {
-        return duplicates.subList(0, limit);
+record Group(String id, int first, List<Integer> shown, int size) {
+    int lead() {
+        return shown.get(0);
     }
 
     /** Arranges the groups of a page. */
@@ -32,16 +24,17 @@ record Group(String id, int first, int lead, List<Integer> duplicates, int limit
         for (int lead : leads) {
             members.put(lead, new ArrayList<>());
         }
-        for (int row = 0; row < window.size; row++) {
-            List<Integer> rows = members.get(window.grouping.lead()[row]);
+        for (int row = 0; row < window.size(); row++) {
+            List<Integer> rows = members.get(window.lead()[row]);
             if (rows != null) {
                 rows.add(row);
             }
         }
         List<Group> groups = new ArrayList<>();
         for (int lead : leads) {
-            int end = Math.min(window.size, (lead / request.window() + 1) * request.window());
-            groups.add(arrange(window, lead, end, members.get(lead), request, 0));
+            int end = Math.min(window.size(), (lead / request.window() + 1) * request.window());
+            List<Integer> rows = members.get(lead);
+            groups.add(arrange(window, end, rows, request, rows.size()));
         }
         return groups;
     }
@@ -49,24 +42,25 @@ record Group(String id, int first, int lead, List<Integer> duplicates, int limit
     /** Arranges the groups of a page that are known, of each the documents that were read. */
     static List<Group> arrange(Window window, Request request, Map<Integer, Integer> sizes) {
         List<Group> groups = new ArrayList<>();
-        for (int first = 0; first < window.size; ) {
+        for (int first = 0; first < window.size(); ) {
             List<Integer> rows = new ArrayList<>();
             int row = first;
-            for (; row < window.size && window.grouping.lead()[row] == first; row++) {
+            for (; row < window.size() && window.lead()[row] == first; row++) {
                 rows.add(row);
             }
-            groups.add(arrange(window, first, window.size, rows, request, sizes.get(first) - rows.size()));
+            groups.add(arrange(window, window.size(), rows, request, sizes.get(first)));
             first = row;
         }
         return groups;
     }
 
     /** Arranges one group; its lead is chosen among those of the step of the window in which it began. */
-    private static Group arrange(Window window, int first, int end, List<Integer> rows, Request request, int unread) {
+    private static Group arrange(Window window, int end, List<Integer> rows, Request request, int size) {
         int lead = request.keep()
-                .lead(window.packed, rows.stream().filter(row -> row < end).toList());
-        List<Integer> duplicates = rows.stream().filter(row -> row != lead).toList();
-        int most = request.most() == null ? duplicates.size() : Math.min(duplicates.size(), request.most());
-        return new Group(window.group(first), first, lead, duplicates, most, unread);
+                .lead(window.packed(), rows.stream().filter(row -> row < end).toList());
+        List<Integer> shown = new ArrayList<>(List.of(lead));
+        int most = request.most() == null ? rows.size() : request.most();
+        rows.stream().filter(row -> row != lead).limit(most).forEach(shown::add);
+        return new Group(window.group(rows.get(0)), rows.get(0), shown, size);
     }
 }

@@ -4,64 +4,30 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
-import java.util.function.Consumer;
 
-/**
- * One search under way: its window, deeper where the page needs it, the groups, and the documents that are shown.
- *
- * @param <R> the engine's responses
- * @param <H> their hits
- * @param <P> a hit's place in the ranking
- */
+/** One search under way: its window, deeper where the page needs it, the groups, and the documents that are shown. */
 public final class GroupedSearch<R, H, P> {
     private static final int SIZE = 10;
 
-    /**
-     * The node that coordinates.
-     *
-     * @param ledgers records next to indexes
-     * @param memory counts that of windows
-     */
-    public record Node(Ledgers ledgers, Memory memory) {}
-
-    private final Node node;
     private final InnerSearches<R, H, P> searches;
-    private final ResponseReader<R, H, P> responses;
-    private final List<String> indexes;
+    private final Request request;
     private final Reading reading;
     private final long startNanos = System.nanoTime();
 
-    private final Request request;
-    private Depth depth;
+    private InnerSearches.Depth depth;
     private R first;
-    /** The highest score of all hits. */
-    private float highest;
+    private float highest; // the highest score of all hits
 
     /**
-     * @param node services of the node
-     * @param searches sends the inner searches
-     * @param responses reads their responses
-     * @param request how to group
      * @param from the first group to show; negative for the default
      * @param size how many; negative for the default
      */
-    public GroupedSearch(
-            Node node,
-            InnerSearches<R, H, P> searches,
-            ResponseReader<R, H, P> responses,
-            Request request,
-            int from,
-            int size) {
-        this.node = node;
+    public GroupedSearch(InnerSearches<R, H, P> searches, Request request, int from, int size) {
         this.searches = searches;
-        this.responses = responses;
         this.request = request;
-        int start = Math.max(0, from);
         int groups = size(size);
-        indexes = searches.indexes();
         int deepest = searches.isRescored() ? Math.min(request.window(), searches.deepest()) : searches.deepest();
-        reading = new Reading(request, groups == 0 ? 0 : start, groups, deepest);
+        reading = new Reading(request, groups == 0 ? 0 : Math.max(0, from), groups, deepest);
         depth = depth(false);
     }
 
@@ -71,20 +37,20 @@ public final class GroupedSearch<R, H, P> {
     }
 
     /** Returns how deep the first window is. */
-    public Depth depth() {
+    public InnerSearches.Depth depth() {
         return depth;
     }
 
     /** Goes on with the response to the first window. */
     public void goOn(R response) {
         first = response;
-        highest = responses.highest(response);
+        highest = searches.highest(response);
         handle(response);
     }
 
-    private Depth depth(boolean inFullOrder) {
+    private InnerSearches.Depth depth(boolean inFullOrder) {
         int hits = searches.byScoreAlone() && !inFullOrder ? reading.depthWithEquals() : reading.depth();
-        return new Depth(hits, inFullOrder, first == null);
+        return new InnerSearches.Depth(hits, inFullOrder, first == null);
     }
 
     private void read(boolean inFullOrder) {
@@ -93,7 +59,7 @@ public final class GroupedSearch<R, H, P> {
     }
 
     private void handle(R response) {
-        searches.compute(response, () -> handleWindow(responses.hits(response)));
+        searches.compute(response, () -> handleWindow(searches.hits(response)));
     }
 
     private void handleWindow(H[] hits) {
@@ -101,91 +67,65 @@ public final class GroupedSearch<R, H, P> {
             read(true);
             return;
         }
-        Ranking<P> ranking = Ranking.of(responses, hits, reading.depth(), searches.byScoreAlone());
-        List<Name> lacking = ranking.rows().lacking();
+        Rows<P> rows = new Rows<>(searches, List.of(hits), reading.depth(), searches.byScoreAlone());
+        List<Name> lacking = rows.lacking();
         if (lacking.isEmpty()) {
-            listenToReaders(ranking);
+            listenToReaders(rows);
             return;
         }
         searches.signatures(lacking, values -> {
-            ranking.rows().fill(values);
-            listenToReaders(ranking);
+            rows.fill(values);
+            listenToReaders(rows);
         });
     }
 
     /** Returns whether unread hits might rank before a read one: all beyond the window have one score. */
     private boolean cutAmongEquals(H[] hits) {
-        float[] scores = new float[hits.length];
-        for (int at = 0; at < hits.length; at++) {
-            scores[at] = responses.score(hits[at]);
-        }
-        return searches.byScoreAlone() && !depth.inFullOrder() && reading.cutAmongEquals(scores, depth.hits());
+        return searches.byScoreAlone()
+                && !depth.inFullOrder()
+                && hits.length >= depth.hits()
+                && reading.depth() > 0
+                && searches.score(hits[hits.length - 1]) == searches.score(hits[reading.depth() - 1]);
     }
 
-    private void listenToReaders(Ranking<P> ranking) {
-        Set<String> names = new TreeSet<>(indexes);
-        if (names.isEmpty()) {
-            ranking.rows().names.forEach(name -> names.add(name.index()));
-        }
-        listenToReaders(names, words -> group(ranking, words));
+    private void listenToReaders(Rows<P> rows) {
+        searches.overrides(rows.names.stream().map(Name::index), words -> group(rows, words));
     }
 
-    private void listenToReaders(Set<String> names, Consumer<List<Verdict>> next) {
-        Set<String> ledgers = searches.ledgers(names);
-        node.ledgers().overrides().get(ledgers, searches.caller(), searches::records, next);
-    }
-
-    private void group(Ranking<P> ranking, List<Verdict> words) {
-        long bytes = request.bytes(ranking.rows().packed.length);
-        node.memory().take(bytes, Memory.WINDOW);
+    private void group(Rows<P> rows, List<Verdict> words) {
+        long bytes = Request.bytes(rows.packed.length);
+        searches.take(bytes);
         Page page;
         try {
-            Window window = Window.of(ranking.rows().names, ranking.rows().packed, request.policy(), words);
+            Window window = Window.of(rows, request.policy(), words);
             if (!reading.enough(window)) {
                 read(false);
                 return;
             }
             page = reading.page(window, request);
         } finally {
-            node.memory().free(bytes);
+            searches.free(bytes);
         }
-        fetch(ranking, page);
-    }
-
-    private Name name(H hit) {
-        return new Name(responses.index(hit), responses.id(hit));
-    }
-
-    private void fetch(Ranking<P> ranking, Page page) {
         Set<Name> names = page.names();
         if (names.isEmpty()) {
-            answer(ranking, page, Map.of());
+            answer(rows, page, Map.of());
             return;
         }
         searches.documents(names, response -> {
             Map<Name, H> documents = new HashMap<>();
-            for (H hit : responses.hits(response)) {
-                documents.put(name(hit), hit);
+            for (H hit : searches.hits(response)) {
+                documents.put(new Name(searches.index(hit), searches.id(hit)), hit);
             }
-            answer(ranking, page, documents);
+            answer(rows, page, documents);
         });
     }
 
-    private void answer(Ranking<P> ranking, Page page, Map<Name, H> documents) {
-        long tookMillis = tookMillis();
-        Map<String, Object> account = page.account(new Page.Outcome(
-                responses.total(first),
-                !responses.isTimedOut(first),
-                ranking.rows().missing(),
-                tookMillis));
-        answer(ranking.items(page, documents), account, tookMillis);
-    }
-
-    private void answer(List<Item<H, P>> items, Map<String, Object> account, long tookMillis) {
+    private void answer(Rows<P> rows, Page page, Map<Name, H> documents) {
+        long tookMillis = (System.nanoTime() - startNanos) / 1_000_000;
+        boolean isMissing = !rows.lacking().isEmpty();
+        Map<String, Object> account =
+                page.account(searches.total(first), !searches.isTimedOut(first), isMissing, tookMillis);
+        List<ResultList.Item<H, P>> items = rows.items(page, row -> documents.get(rows.names.get(row)));
         searches.answer(new ResultList<>(items, highest, request.collapse(), account, tookMillis));
-    }
-
-    private long tookMillis() {
-        return (System.nanoTime() - startNanos) / 1_000_000;
     }
 }

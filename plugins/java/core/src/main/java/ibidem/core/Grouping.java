@@ -1,6 +1,10 @@
 package ibidem.core;
 
+import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
 import java.util.function.Predicate;
 
 /**
@@ -9,16 +13,14 @@ import java.util.function.Predicate;
  * <p>Only leads that share a key with a hit are compared with it: a hash, a band of the min-hash, or a similar length
  * where feature sets count.
  */
-public final class Grouping {
+final class Grouping {
     /** Leads that hold a value, from which on no further ones are looked for under it. */
     private static final int MOST_LEADS = 1_000;
 
     private static final double ROUNDING = 1e-4;
+    private static final int NONE = -1;
 
-    /** Row of each row's first occurrence; its own for a lead. */
-    final int[] lead;
-    /** The evidence that joined each row to its first occurrence, a code of {@link Decision}. */
-    final byte[] code;
+    final int[] lead; // row of each row's first occurrence; its own for a lead
     /** Whether a lead shares a value with so many leads that it was not compared with all of them. */
     final boolean[] crowded;
 
@@ -26,16 +28,16 @@ public final class Grouping {
     private final Policy policy;
     private final AppliedOverrides overrides;
     private final int[] compared;
-    private final Multimap content;
-    private final SharedKeys bands;
-    private final Multimap prints;
-    private final Multimap profiles;
-    private final Multimap lengths;
+    /** Leads by the values that make a pair a candidate whatever the two are. */
+    private final List<SharedKeys> keys = new ArrayList<>();
+    /** Leads by runs of characters, which count where one of the two has many unknown words; null if none has. */
     private final SharedKeys runs;
-    private final double width;
-    /** A bit for each lead that the row at hand is to be compared with. */
-    private final long[] candidates;
+    /** The last lead of each bucket of lengths, and the lead before each in its bucket. */
+    private final Map<Long, Integer> lastOfLength = new HashMap<>();
 
+    private final int[] beforeInLength;
+    private final double width;
+    private final long[] candidates; // a bit for each lead that the row at hand is to be compared with
     private final long[] byRuns;
     private final long[] noisyRows;
     private int row;
@@ -47,44 +49,50 @@ public final class Grouping {
         this.overrides = overrides;
         int size = rows.length;
         lead = new int[size];
-        code = new byte[size];
         crowded = new boolean[size];
         compared = new int[size];
-        Arrays.fill(compared, Multimap.END);
-        content = new Multimap(size);
-        bands = Packed.hasLowBands(policy.slots())
-                ? shared(true, Packed.LOW_BANDS, Packed::putLowBands, packed -> true)
-                : shared(policy.slots() != null, Packed.BANDS, Packed::putBands, packed -> true);
-        prints = multimap(policy.fingerprint() != null, size);
-        profiles = multimap(policy.profile() != null, size);
-        lengths = multimap(policy.terms() != null, size);
+        Arrays.fill(compared, NONE);
+        beforeInLength = new int[size];
         candidates = new long[SharedKeys.words(size)];
         byRuns = new long[candidates.length];
         noisyRows = new long[candidates.length];
-        boolean noisy = policy.characters() != null && markNoisy();
-        runs = shared(noisy, Noise.SLOTS, Noise::putBands, packed -> packed.noisy(policy.characters()));
-        width = lengths == null
+        share(1, (packed, into, at) -> put(packed.contentLow ^ packed.contentHigh, true, into, at));
+        if (policy.near() && policy.slots() != null) {
+            boolean low = Packed.hasLowBands(policy.slots());
+            share(low ? Packed.LOW_BANDS : Packed.BANDS, low ? Packed::putLowBands : Packed::putBands);
+        }
+        if (policy.near() && policy.fingerprint() != null) {
+            share(1, (packed, into, at) -> put(packed.fingerprint, packed.strongFingerprint(), into, at));
+        }
+        if (policy.near() && policy.profile() != null) {
+            share(1, (packed, into, at) -> put(packed.profile, packed.profile != 0, into, at));
+        }
+        Predicate<Packed> noisy = packed -> packed.noisy(policy.characters());
+        boolean isNoisy = policy.near() && policy.characters() != null && markNoisy(noisy);
+        runs = isNoisy ? new SharedKeys(rows, Noise.SLOTS, Noise::putBands, noisy) : null;
+        width = policy.terms() == null
                 ? 1
                 : ROUNDING - Math.log(Math.max(ROUNDING, policy.terms().lengths()));
     }
 
-    private boolean markNoisy() {
+    private void share(int most, SharedKeys.Source source) {
+        keys.add(new SharedKeys(rows, most, source, packed -> true));
+    }
+
+    private static int put(long key, boolean counts, long[] into, int at) {
+        into[at] = key;
+        return counts ? at + 1 : at;
+    }
+
+    private boolean markNoisy(Predicate<Packed> noisy) {
         boolean any = false;
         for (int at = 0; at < rows.length; at++) {
-            if (rows[at] != null && rows[at].noisy(policy.characters())) {
+            if (rows[at] != null && noisy.test(rows[at])) {
                 noisyRows[at >>> 6] |= 1L << at;
                 any = true;
             }
         }
         return any;
-    }
-
-    private Multimap multimap(boolean counts, int most) {
-        return policy.near() && counts ? new Multimap(most) : null;
-    }
-
-    private SharedKeys shared(boolean counts, int most, SharedKeys.Source source, Predicate<Packed> seeks) {
-        return policy.near() && counts ? new SharedKeys(rows, most, source, seeks) : null;
     }
 
     /** Groups rows in rank order; null for an unsigned hit. */
@@ -96,69 +104,51 @@ public final class Grouping {
         return grouping;
     }
 
-    /** Returns whether a row is the first occurrence of its group. */
-    boolean leads(int hit) {
-        return lead[hit] == hit;
-    }
-
     private void settle(int hit) {
         row = hit;
         best = hit;
         Packed packed = rows[hit];
-        if (packed != null && packed.hasWords()) {
-            look(packed);
+        boolean hasWords = packed != null && packed.hasWords();
+        boolean comparesSets =
+                hasWords && policy.near() && policy.terms() != null && Decision.eligible(packed, policy.terms());
+        if (hasWords) {
+            collect(packed);
+            compareInOrder();
+        }
+        // Two lengths within the rule's ratio are in the same bucket or in neighbours.
+        long bucket = comparesSets ? (long) Math.floor(Math.log(packed.length) / width) : 0;
+        for (long near = bucket - 1; comparesSets && near <= bucket + 1; near++) {
+            compareSets(packed, lastOfLength.getOrDefault(near, NONE));
         }
         for (int earlier : overrides.sameAs(hit)) {
-            if (leads(earlier)) {
+            if (lead[earlier] == earlier) {
                 compare(earlier);
             }
         }
         lead[hit] = best;
         if (best < hit) {
             crowded[hit] = false;
-        } else if (packed != null && packed.hasWords()) {
-            add(packed);
-        }
-    }
-
-    private void look(Packed packed) {
-        Arrays.fill(candidates, 0L);
-        collect(content, fold(packed));
-        if (prints != null && packed.strongFingerprint()) {
-            collect(prints, packed.fingerprint);
-        }
-        if (profiles != null && packed.profile != 0) {
-            collect(profiles, packed.profile);
-        }
-        if (bands != null) {
-            crowded[row] |= bands.collect(row, MOST_LEADS, candidates);
-        }
-        if (runs != null) {
-            collectRuns(packed.noisy(policy.characters()));
-        }
-        compareInOrder();
-        if (lengths != null && Decision.eligible(packed, policy.terms())) {
-            long bucket = bucket(packed);
-            for (long near = bucket - 1; near <= bucket + 1; near++) {
-                lookAtSets(packed, near);
+        } else if (hasWords) {
+            keys.forEach(each -> each.add(hit));
+            if (runs != null) {
+                runs.add(hit);
+            }
+            if (comparesSets) {
+                Integer before = lastOfLength.put(bucket, hit);
+                beforeInLength[hit] = before == null ? NONE : before;
             }
         }
     }
 
-    private void collect(Multimap leads, long key) {
-        int place = leads.place(key);
-        if (leads.count(place) >= MOST_LEADS) {
-            crowded[row] = true;
+    private void collect(Packed packed) {
+        Arrays.fill(candidates, 0L);
+        for (SharedKeys each : keys) {
+            crowded[row] |= each.collect(row, MOST_LEADS, candidates);
+        }
+        if (runs == null) {
             return;
         }
-        for (int at = leads.first(place); at != Multimap.END; at = leads.next(at)) {
-            candidates[leads.value(at) >>> 6] |= 1L << leads.value(at);
-        }
-    }
-
-    /** Collects texts that share a band of their characters, where one of the two has many unknown words. */
-    private void collectRuns(boolean noisy) {
-        if (noisy) {
+        if (packed.noisy(policy.characters())) {
             crowded[row] |= runs.collect(row, MOST_LEADS, candidates);
             return;
         }
@@ -178,19 +168,14 @@ public final class Grouping {
         }
     }
 
-    private void lookAtSets(Packed packed, long bucket) {
+    /** Compares with the leads of a bucket that may share enough of their terms. */
+    private void compareSets(Packed packed, int last) {
         Policy.Terms rule = policy.terms();
-        for (int at = lengths.first(lengths.place(bucket)); at != Multimap.END; at = lengths.next(at)) {
-            int candidate = lengths.value(at);
-            Packed other = rows[candidate];
-            if (candidate < best && mayShare(packed, other, rule)) {
+        for (int candidate = last; candidate != NONE; candidate = beforeInLength[candidate]) {
+            if (candidate < best && packed.mayShare(rows[candidate], rule.least(packed, rows[candidate]))) {
                 compare(candidate);
             }
         }
-    }
-
-    private static boolean mayShare(Packed packed, Packed other, Policy.Terms rule) {
-        return packed.bits().mayShare(other.bits(), rule.least(Math.min(packed.termCount, other.termCount)));
     }
 
     /** Takes an earlier lead where it comes before the best one so far and the row duplicates it. */
@@ -199,38 +184,8 @@ public final class Grouping {
             return;
         }
         compared[candidate] = row;
-        int result = overrides.code(row, candidate, Decision.code(rows[row], rows[candidate], policy));
-        if (result != Decision.NONE) {
-            code[row] = (byte) result;
+        if (overrides.code(row, candidate, Decision.code(rows[row], rows[candidate], policy)) != Decision.NONE) {
             best = candidate;
         }
-    }
-
-    private void add(Packed packed) {
-        content.add(fold(packed), row);
-        if (bands != null) {
-            bands.add(row);
-        }
-        if (prints != null && packed.strongFingerprint()) {
-            prints.add(packed.fingerprint, row);
-        }
-        if (profiles != null && packed.profile != 0) {
-            profiles.add(packed.profile, row);
-        }
-        if (runs != null) {
-            runs.add(row);
-        }
-        if (lengths != null && Decision.eligible(packed, policy.terms())) {
-            lengths.add(bucket(packed), row);
-        }
-    }
-
-    private static long fold(Packed packed) {
-        return packed.contentLow ^ packed.contentHigh;
-    }
-
-    /** Returns a number such that two lengths within the rule's ratio have the same one or neighbours. */
-    private long bucket(Packed packed) {
-        return (long) Math.floor(Math.log(packed.length) / width);
     }
 }

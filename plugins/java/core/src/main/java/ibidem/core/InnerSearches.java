@@ -1,22 +1,28 @@
 package ibidem.core;
 
-import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Consumer;
+import java.util.stream.Stream;
 
 /**
- * The searches that a grouped search is made of, each sent as the caller and under the caller's task.
+ * The engine below one grouped search: it sends the searches that this is made of, each as the caller and under the
+ * caller's task, and reads their responses.
  *
  * <p>When one of them fails, or the code that reads its response, the grouped search fails.
  *
  * @param <R> the engine's responses
  * @param <H> their hits
- * @param <P> a hit's place in the ranking
+ * @param <P> a hit's place in the ranking, which outlives its response
  */
 public interface InnerSearches<R, H, P> {
-    /** Returns the searched indexes; empty if only hits name them. */
-    List<String> indexes();
+    /**
+     * How much of a ranking is read, and which other parts of the answer.
+     *
+     * @param inFullOrder whether the engine puts equal scores in order by index and id
+     * @param first whether it is the first window, which also asks for aggregations and the like
+     */
+    record Depth(int hits, boolean inFullOrder, boolean first) {}
 
     /** Returns the most hits that a window of these indexes may hold. */
     int deepest();
@@ -26,16 +32,6 @@ public interface InnerSearches<R, H, P> {
 
     /** Returns whether the top of each shard is ranked again, so that another depth may be another ranking. */
     boolean isRescored();
-
-    /** Returns a key that identifies the caller. */
-    String caller();
-
-    /**
-     * Returns the existing indexes of records next to the searched indexes.
-     *
-     * @param indexes the indexes of the hits
-     */
-    Set<String> ledgers(Collection<String> indexes);
 
     void window(Depth depth, Consumer<R> next);
 
@@ -48,17 +44,56 @@ public interface InnerSearches<R, H, P> {
      */
     void signatures(List<Name> names, Consumer<List<byte[]>> next);
 
+    /** Reads the manual decisions on the documents of indexes, of which some name none but their hits do. */
+    void overrides(Stream<String> indexesOfHits, Consumer<List<Verdict>> next);
+
     /** Reads the documents of groups that shards know in part. */
     void members(Set<String> groups, Consumer<FoundGroups<H>> next);
 
-    /** Reads records next to indexes; empty if they are missing or the caller may not read them. */
-    void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next);
-
     /** Runs a computation on a thread for searches; its response stays valid for so long. */
     void compute(R response, Runnable task);
+
+    /** Takes memory for a window, or throws the engine's exception where there is too little. */
+    void take(long bytes);
+
+    void free(long bytes);
 
     /** Throws the engine's exception where the caller's task is cancelled. */
     void checkNotCancelled();
 
     void answer(ResultList<H, P> list);
+
+    H[] hits(R response);
+
+    /** Returns how many documents match. */
+    long total(R response);
+
+    /** Returns the highest score of all hits. */
+    float highest(R response);
+
+    boolean isTimedOut(R response);
+
+    String index(H hit);
+
+    /** Returns the id; null where the request leaves it out. */
+    String id(H hit);
+
+    /**
+     * Returns the id of a hit of a window, whose request leaves ids out. Its shard sends the id along where the packed
+     * value does not name the document; where it does, the shard has looked that id up.
+     */
+    default String windowId(H hit) {
+        if (id(hit) != null) {
+            return id(hit);
+        }
+        Object sent = value(hit, PackedField.ID);
+        return sent != null ? sent.toString() : Packed.id(PackedField.read(value(hit, PackedField.NAME)));
+    }
+
+    float score(H hit);
+
+    /** Returns the first value of a field; null where the hit has none. */
+    Object value(H hit, String field);
+
+    P place(H hit);
 }

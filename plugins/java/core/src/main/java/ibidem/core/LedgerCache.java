@@ -9,11 +9,7 @@ import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.function.LongSupplier;
 
-/**
- * Cache of the records next to indexes: read as the caller, and cached for that caller for a few seconds.
- *
- * @param <T> type of a parsed record
- */
+/** Cache of the records next to indexes: read as the caller, and cached for that caller for a few seconds. */
 public final class LedgerCache<T> {
     private static final long NANOS = 5_000_000_000L;
     private static final int CALLERS = 1_000;
@@ -26,19 +22,12 @@ public final class LedgerCache<T> {
     /**
      * One of the searches that read a ledger.
      *
-     * @param ledger its name
      * @param indexes the indexes that hold it
      * @param after behind which record, by the sort values of its hit; null for the first ones
-     * @param size how many
      */
     public record Slice(String ledger, Collection<String> indexes, Object[] after, int size) {}
 
-    /**
-     * The cached records.
-     *
-     * @param sources the documents
-     * @param last the sort values of the last one; null where there is none
-     */
+    /** The documents of records, and the sort values of the last one; null where there is none. */
     public record Batch(List<Map<String, Object>> sources, Object[] last) {}
 
     /** Asks for a slice as the caller; empty if it is missing or the caller may not read it. */
@@ -52,7 +41,6 @@ public final class LedgerCache<T> {
     private final LongSupplier clock;
 
     /**
-     * @param ledger its name
      * @param parse reads a record; null where it is none
      * @param clock the time in nanoseconds
      */
@@ -62,14 +50,7 @@ public final class LedgerCache<T> {
         this.clock = clock;
     }
 
-    /**
-     * Gives the records of ledgers.
-     *
-     * @param ledgers the indexes that hold them
-     * @param caller who asks
-     * @param reader reads them as that caller
-     * @param next gets them
-     */
+    /** Gives the records that some indexes hold, read as the caller. */
     public void get(Collection<String> ledgers, String caller, Reader reader, Consumer<List<T>> next) {
         Key key = new Key(List.copyOf(ledgers), caller);
         List<T> records = ledgers.isEmpty() ? List.of() : lookUp(key);
@@ -105,22 +86,18 @@ public final class LedgerCache<T> {
         });
     }
 
+    /** Another program may have changed a record: then it stops no search, and {@code ibidem doctor} names it. */
     @SuppressWarnings("unchecked") // an object in JSON
     private void add(Map<String, Object> source, List<T> records) {
-        T record = source != null && source.get("entry") instanceof Map<?, ?> entry
-                ? parseUnlessDamaged((Map<String, ?>) entry)
-                : null;
-        if (record != null) {
-            records.add(record);
-        }
-    }
-
-    /** Another program may have changed it: then it stops no search, and {@code ibidem doctor} names it. */
-    private T parseUnlessDamaged(Map<String, ?> entry) {
         try {
-            return parse.apply(entry);
+            T record = source != null && source.get("entry") instanceof Map<?, ?> entry
+                    ? parse.apply((Map<String, ?>) entry)
+                    : null;
+            if (record != null) {
+                records.add(record);
+            }
         } catch (RuntimeException damaged) {
-            return null;
+            // as if it were not there
         }
     }
 }

@@ -9,12 +9,7 @@ import java.util.function.Predicate;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
-/**
- * Records next to indexes that a search reads.
- *
- * @param overrides manual decisions
- * @param settlements what indexes say of their groups
- */
+/** Records next to indexes that a search reads: manual decisions, and what indexes say of their groups. */
 public record Ledgers(LedgerCache<Verdict> overrides, LedgerCache<Way.State> settlements) {
     /** Behind the names of indexes that hold the signatures of others. */
     public static final String SIGNATURES = "-signatures";
@@ -29,11 +24,7 @@ public record Ledgers(LedgerCache<Verdict> overrides, LedgerCache<Way.State> set
     /**
      * Returns the existing indexes of ibidem's own next to the names in the request, to the indexes and to their aliases.
      *
-     * @param names the names of indexes in the request
-     * @param indexes the indexes
-     * @param aliases returns the aliases of an index
      * @param suffix behind their names: empty for records, {@link #SIGNATURES} for signatures
-     * @param exists returns whether an index exists
      */
     public static Set<String> find(
             String[] names,

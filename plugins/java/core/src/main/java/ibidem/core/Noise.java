@@ -14,28 +14,22 @@ final class Noise {
     private static final double RUNS_OF_A_BIGRAM = 1.5;
     /** What share of the unknown words asked for is asked for of bigrams. */
     private static final double UNKNOWN_BIGRAMS = 0.5;
-    /** Characters in a run of a text in which a letter is a syllable or a word. */
-    private static final int DENSE_RUN = 3;
 
+    private static final int DENSE_RUN = 3; // characters in a run of a text in which a letter is a syllable or a word
     private static final double CHANCE = 1.0 / 256;
     private static final int SECOND = 5;
     private static final int THIRD = 17;
-    /** Where the slots of the unknown terms begin. */
-    private static final int TERMS = SLOTS + 4;
-
+    private static final int TERMS = SLOTS + 4; // where the slots of the unknown terms begin
     private static final long HIGHEST = 0x8080_8080_8080_8080L;
     private static final long EVEN = 0x5555_5555_5555_5555L;
     private static final VarHandle WIDE = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
 
     private final byte[] bytes;
     private final int at;
-    /** Characters in a run; 0 when the block says nothing. */
-    private final int run;
-
+    private final int run; // characters in a run; 0 when the block says nothing
     private final double runs;
     private final int unknown;
-    /** Runs that are lost with a term, or a pair of letters, that differs. */
-    private final double runsOfTerm;
+    private final double runsOfTerm; // runs that are lost with a term, or a pair of letters, that differs
 
     private Noise(byte[] bytes, int at) {
         this.bytes = bytes;
@@ -79,13 +73,7 @@ final class Noise {
         return to + SLOTS;
     }
 
-    /**
-     * Figures of two blocks compared.
-     *
-     * @param equal equal slots
-     * @param share the share of runs that both have, estimated
-     * @param unknown unknown words for each word that differs, estimated
-     */
+    /** Equal slots, and estimates: the share of runs that both have, and unknown words for each word that differs. */
     record Comparison(int equal, double share, double unknown) {}
 
     /** Compares two texts; null where the differing words do not look misread. */

@@ -5,8 +5,9 @@ import java.lang.invoke.VarHandle;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.nio.charset.CharacterCodingException;
-import java.nio.charset.CodingErrorAction;
+import java.nio.charset.CharsetDecoder;
 import java.nio.charset.StandardCharsets;
+import java.util.Arrays;
 import java.util.HexFormat;
 
 /**
@@ -28,12 +29,9 @@ public final class Packed {
     static final int BAND_ROWS = 3;
     static final int LOW_BANDS = 50;
     private static final int LOW_BAND_ROWS = 2;
-    /** Equal slots below which bands of two are compared. */
-    private static final int LOW_SLOTS = 44;
-
+    private static final int LOW_SLOTS = 44; // equal slots below which bands of two are compared
     static final int FULL_SET = 60;
     static final int SKETCH = 16;
-
     /** All days that a date can name, the years 1 to 9999, counted from 1980-01-01. */
     private static final int FIRST_DAY = -722_814;
 
@@ -46,13 +44,13 @@ public final class Packed {
     /** What a noise block begins with: its name, its version and its size. */
     private static final int NOISE_BLOCK = 'n' | 1 << 8 | 76 << 16;
 
-    /** Bytes of a block before its content. */
-    private static final int BLOCK = 4;
+    private static final int BLOCK = 4; // bytes of a block before its content
 
-    /** All bits of four slots but the highest of each. */
-    private static final long LOW_OF_SLOTS = 0x7FFF_7FFF_7FFF_7FFFL;
-
+    private static final long LOW_OF_SLOTS = 0x7FFF_7FFF_7FFF_7FFFL; // all bits of four slots but the highest of each
     private static final int TERM_BYTES = 3;
+    private static final int BIT_WORDS = 8;
+    private static final int BIT_SHIFT = 32 - 9;
+    private static final int GOLDEN = 0x9E3779B1;
     private static final VarHandle SHORT = MethodHandles.byteArrayViewVarHandle(short[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle INT = MethodHandles.byteArrayViewVarHandle(int[].class, ByteOrder.LITTLE_ENDIAN);
     private static final VarHandle WIDE = MethodHandles.byteArrayViewVarHandle(long[].class, ByteOrder.LITTLE_ENDIAN);
@@ -60,35 +58,24 @@ public final class Packed {
     final int scheme;
     final int flags;
     final long length;
-    /** Distinct five-token shingles. */
-    final long shingles;
-
+    final long shingles; // distinct five-token shingles
     final int dateFrom;
     final int dateTo;
-    /** The first four bytes of the idf table's name; 0 without one. */
-    final long idf;
+    final long idf; // the first four bytes of the idf table's name; 0 without one
 
-    /** Hashes of the words and of the signs. */
-    final int words;
-
-    final int signs;
+    final int words; // a hash of them
+    final int signs; // a hash of them
     final long contentLow;
     final long contentHigh;
     final long fingerprint;
     final long profile;
     final int source;
     final int guard;
-    /** Hash of the title; 0 without one. */
-    final int title;
-
+    final int title; // hash of the title; 0 without one
     final int numbers;
-    /** How many hashes of the numbers' sketch ascend; the rest is filling. */
-    final int sketchSize;
-    /** Size of the feature set. */
-    final int termCount;
-    /** The noise block, which shows misread words; null if it is empty. */
-    final Noise noise;
-
+    final int sketchSize; // how many hashes of the numbers' sketch ascend; the rest is filling
+    final int termCount; // size of the feature set
+    final Noise noise; // the noise block, which shows misread words; null if it is empty
     private final byte[] bytes;
     private final int slotCount;
     private final int slotsAt;
@@ -96,7 +83,8 @@ public final class Packed {
     /** The feature set, and a bit of 512 for each of its terms; null until they are asked for, as of few rows. */
     private int[] terms;
 
-    private Bits bits;
+    private long[] bits;
+    private int hidden; // terms whose bit another term of the set has too
 
     private Packed(byte[] bytes, int slotsAt, String id, Noise noise) {
         this.bytes = bytes;
@@ -147,11 +135,7 @@ public final class Packed {
         return packed != null && packed.isPossible() ? packed : null;
     }
 
-    /**
-     * Returns the id that a packed value claims, which only the engine can confirm; null where none can be found.
-     *
-     * @param bytes the value, maybe a damaged one
-     */
+    /** Returns the id that a value, maybe a damaged one, claims: only the engine can confirm it; null without one. */
     public static String id(byte[] bytes) {
         int nameAt = nameAt(bytes);
         return nameAt < 0 ? null : text(bytes, nameAt, nameAt + u16(bytes, nameAt - 2));
@@ -235,22 +219,15 @@ public final class Packed {
         int size = end - at;
         for (int i = at; i < end; i++) {
             if (bytes[i] < 0) {
-                return decode(ByteBuffer.wrap(bytes, at, size));
+                try {
+                    CharsetDecoder strict = StandardCharsets.UTF_8.newDecoder(); // which reports what is malformed
+                    return strict.decode(ByteBuffer.wrap(bytes, at, size)).toString();
+                } catch (CharacterCodingException damaged) {
+                    return null;
+                }
             }
         }
         return new String(bytes, at, size, StandardCharsets.ISO_8859_1);
-    }
-
-    private static String decode(ByteBuffer name) {
-        try {
-            return StandardCharsets.UTF_8
-                    .newDecoder()
-                    .onMalformedInput(CodingErrorAction.REPORT)
-                    .decode(name)
-                    .toString();
-        } catch (CharacterCodingException damaged) {
-            return null;
-        }
     }
 
     private int sketchSize() {
@@ -277,17 +254,32 @@ public final class Packed {
         return terms;
     }
 
-    /** Returns one bit of 512 for each term, to rule out pairs cheaply. */
-    Bits bits() {
+    private long[] bits() {
         if (bits == null) {
-            bits = Bits.of(terms());
+            bits = new long[BIT_WORDS];
+            for (int term : terms()) {
+                int bit = term * GOLDEN >>> BIT_SHIFT;
+                bits[bit >>> 6] |= 1L << bit;
+            }
+            hidden = termCount - Arrays.stream(bits).mapToInt(Long::bitCount).sum();
         }
         return bits;
     }
 
-    /** Returns the beginning of the idf table's name. */
-    String table() {
-        return HexFormat.of().formatHex(bytes, 18, 22);
+    /** Returns whether two sets may share so many terms, by the bits that they share; never wrong when it says no. */
+    boolean mayShare(Packed other, int least) {
+        long[] ours = bits();
+        long[] theirs = other.bits();
+        int common = 0;
+        for (int word = 0; word < BIT_WORDS; word++) {
+            common += Long.bitCount(ours[word] & theirs[word]);
+        }
+        return common + Math.min(hidden, other.hidden) >= least;
+    }
+
+    /** Returns the beginning of an idf table's name. */
+    static String table(long idf) {
+        return HexFormat.of().toHexDigits(Integer.reverseBytes((int) idf));
     }
 
     /** Returns whether there are words: without any a document is a group of its own. */

@@ -1,73 +1,33 @@
 package ibidem.core;
 
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeMap;
 
-/** A page of groups: its documents, their {@code _dedupe} marks, and the account. */
-final class Page {
-    private final Window window;
-    private final Request request;
-    private final List<Group> groups;
-    private final List<Map<String, Object>> additions = new ArrayList<>();
-    private final int deepest;
-
-    Page(Window window, Request request, Pages pages, int start, int deepest) {
-        this.window = window;
-        this.request = request;
-        this.deepest = deepest;
-        groups = Group.arrange(window, pages.leads(start), request);
-        for (Pages.Addition each : pages.additions(start)) {
-            Map<String, Object> entry = new LinkedHashMap<>();
-            entry.put("index", window.name(each.row()).index());
-            entry.put("id", window.name(each.row()).id());
-            entry.put("group", window.group(window.grouping.lead()[each.row()]));
-            entry.put("page", each.page());
-            additions.add(entry);
-        }
-    }
-
-    Page(Window window, Request request, List<Group> groups) {
-        this.window = window;
-        this.request = request;
-        this.groups = groups;
-        deepest = 0;
-    }
-
-    public List<Group> groups() {
-        return groups;
-    }
-
-    /** Returns the rows that are shown, each group's lead first. */
-    public List<Integer> rows() {
-        List<Integer> rows = new ArrayList<>();
-        for (Group group : groups) {
-            rows.add(group.lead());
-            rows.addAll(group.followers());
-        }
-        return rows;
-    }
+/**
+ * A page of groups: its documents, their {@code _dedupe} marks, and the account.
+ *
+ * @param additions the documents that the page adds to groups of earlier pages, as the account lists them
+ * @param deepest the most hits that the window may hold
+ */
+record Page(Window window, Request request, List<Group> groups, List<Map<String, Object>> additions, int deepest) {
+    /** Tokens in a shingle: a shorter text is one shingle, and only its equals are near it. */
+    private static final int SHINGLE = 5;
 
     /**
      * Returns the {@code _dedupe} mark of a hit.
      *
-     * @param group its group
-     * @param row its row
      * @param exists whether the document is still in the index
      */
-    public Map<String, Object> mark(Group group, int row, boolean exists) {
-        Map<String, Object> mark = new LinkedHashMap<>();
-        mark.put("group", group.id());
-        mark.put("indent", row == group.lead() ? 0 : 1);
-        mark.put("size", group.size());
-        mark.put("shown", 1 + group.limit());
-        mark.put("hidden", group.size() - 1 - group.limit());
-        for (String name : new String[] {"level", "score", "of", "why"}) {
-            mark.put(name, null);
-        }
+    Map<String, Object> mark(Group group, int row, boolean exists) {
+        int shown = group.shown().size();
+        Map<String, Object> mark = Members.of("group", group.id(), "indent", row == group.lead() ? 0 : 1);
+        mark.putAll(Members.of("size", group.size(), "shown", shown, "hidden", group.size() - shown));
+        mark.putAll(Members.of("level", null, "score", null, "of", null, "why", null));
         List<String> notes = notes(group, row);
         if (row != group.lead()) {
             reason(group, row, mark, notes);
@@ -81,18 +41,17 @@ final class Page {
         return mark;
     }
 
-    /** Returns why a duplicate is one: against the lead that is shown, else against the first occurrence. */
+    /** Puts why a duplicate is one: against the lead that is shown, else against the first occurrence. */
     private void reason(Group group, int row, Map<String, Object> mark, List<String> notes) {
         int target = group.lead();
-        Evidence evidence = window.evidence(row, target);
+        Decision.Evidence evidence = window.evidence(row, target);
         if (evidence == null) {
             notes.add("would not pass against " + window.name(target).id() + " alone");
             target = group.first();
             evidence = window.evidence(row, target);
         }
         if (evidence != null) {
-            mark.put("level", evidence.level().word());
-            mark.put("score", evidence.score());
+            mark.putAll(Members.of("level", evidence.level().word(), "score", evidence.score()));
             mark.put("of", window.name(target).id());
             mark.put("why", request.explain() ? evidence.why() : null);
         }
@@ -101,12 +60,12 @@ final class Page {
     /** Returns the manual decisions on a hit beyond its evidence. */
     private List<String> notes(Group group, int row) {
         List<String> notes = new ArrayList<>();
-        for (AppliedOverrides.Word each : window.overrides.about(row)) {
-            if (each.other() >= window.size) {
+        for (AppliedOverrides.Word each : window.overrides().about(row)) {
+            if (each.other() >= window.size()) {
                 continue;
             }
             String otherId = window.name(each.other()).id();
-            String otherGroup = window.group(window.grouping.lead()[each.other()]);
+            String otherGroup = window.group(each.other());
             if (each.holds() && each.word().same() && !otherGroup.equals(group.id())) {
                 notes.add("declared same as " + otherId + ", group " + otherGroup);
             } else if (request.explain()) {
@@ -117,82 +76,79 @@ final class Page {
     }
 
     /**
-     * The result of a search.
+     * Returns the account of the answer, which adds up.
      *
      * @param total documents that match the query
      * @param whole whether it came to its end in time
      * @param missing whether a hit of the window was never signed
      * @param tookMillis since the request came
      */
-    public record Outcome(long total, boolean whole, boolean missing, long tookMillis) {}
-
-    /** Returns the account of the answer, which adds up. */
-    public Map<String, Object> account(Outcome outcome) {
-        int inWindow = window.size;
-        int leads = window.leads();
-        long beyond = Math.max(0, outcome.total() - inWindow);
+    Map<String, Object> account(long total, boolean whole, boolean missing, long tookMillis) {
+        int inWindow = window.size();
+        int leads = window.leads().length;
+        long beyond = Math.max(0, total - inWindow);
         Map<String, Object> account = request.account();
-        Counts counts = new Counts(window);
-        account.put(
-                "documents",
-                map(
-                        "matched",
-                        inWindow + beyond,
-                        "in_window",
-                        inWindow,
-                        "beyond_window",
-                        beyond,
-                        "on_page",
-                        rows().size()));
-        account.put(
-                "groups", map("in_window", leads, "on_page", groups.size(), "exact", beyond == 0 && outcome.whole()));
+        account.put("documents", documents(inWindow + beyond, beyond));
+        account.put("groups", Members.of("in_window", leads, "on_page", groups.size(), "exact", beyond == 0 && whole));
         account.put("limited", beyond > 0 && inWindow >= deepest);
         account.put("duplicates", inWindow - leads);
-        account.put("unsigned", counts.unsigned());
-        account.put("crowded", counts.crowded());
-        account.put("too_short", counts.tooShort());
-        account.put("mixed_tables", counts.mixedTables());
-        account.put("found_by_scope", 0);
-        account.put("capped", List.of());
-        account.put("late", additions);
-        account.put("cursor", "");
-        account.put("took_ms", outcome.tookMillis());
-        account.put("tables", new LinkedHashMap<>(counts.tables()));
+        account.putAll(Members.of("unsigned", 0, "crowded", 0, "too_short", 0));
+        Map<Long, Integer> byTable = new HashMap<>();
+        for (int row = 0; row < inWindow; row++) {
+            Packed packed = window.packed()[row];
+            if (packed == null || !packed.hasWords()) {
+                count(account, "unsigned");
+            } else if (packed.length < SHINGLE) {
+                count(account, "too_short");
+            }
+            if (window.crowded()[row]) {
+                count(account, "crowded");
+            }
+            if (packed != null && packed.idf != 0) {
+                byTable.merge(packed.idf, 1, Integer::sum);
+            }
+        }
+        Map<String, Integer> tables = new TreeMap<>();
+        byTable.forEach((idf, count) -> tables.put(Packed.table(idf), count));
+        int largest = tables.values().stream().mapToInt(count -> count).max().orElse(0);
+        int signed = tables.values().stream().mapToInt(count -> count).sum();
+        account.put("mixed_tables", signed - largest);
+        account.putAll(Members.of("found_by_scope", 0, "capped", List.of(), "late", additions, "cursor", ""));
+        account.putAll(Members.of("took_ms", tookMillis, "tables", tables));
         if (request.facets()) {
             account.put("facets", Facets.of(window));
         }
-        if (outcome.missing()) {
+        if (missing) {
             account.put("remedy", "sign them with: ibidem backfill");
         }
         return account;
     }
 
+    private static void count(Map<String, Object> account, String name) {
+        account.merge(name, 1, (all, one) -> (Integer) all + 1);
+    }
+
     /** Returns the account of a page of groups of all matches. */
     Map<String, Object> account(FoundGroups<?> found, boolean missing, long tookMillis) {
-        long matched = found.matches();
-        Map<String, Object> account = account(new Outcome(window.size, true, missing, tookMillis));
-        account.put(
-                "documents",
-                map("matched", matched, "in_window", matched, "beyond_window", 0, "on_page", rows().size()));
-        Map<String, Object> counts = map("matching", found.groups(), "in_window", found.groups());
-        counts.putAll(map("on_page", groups.size(), "exact", found.exact(), "counted", true));
+        Map<String, Object> account = account(window.size(), true, missing, tookMillis);
+        Map<String, Object> counts = Members.of("matching", found.groups(), "in_window", found.groups());
+        counts.putAll(Members.of("on_page", groups.size(), "exact", found.exact(), "counted", true));
+        account.put("documents", documents(found.matches(), 0));
         account.put("groups", counts);
-        account.put("duplicates", matched - found.groups());
+        account.put("duplicates", found.matches() - found.groups());
         return account;
     }
 
-    private static Map<String, Object> map(Object... pairs) {
-        Map<String, Object> map = new LinkedHashMap<>();
-        for (int i = 0; i < pairs.length; i += 2) {
-            map.put((String) pairs[i], pairs[i + 1]);
-        }
-        return map;
+    private Map<String, Object> documents(long matched, long beyond) {
+        int onPage = groups.stream().mapToInt(group -> group.shown().size()).sum();
+        return Members.of(
+                "matched", matched, "in_window", matched - beyond, "beyond_window", beyond, "on_page", onPage);
     }
 
     /** Returns the names of the documents that are shown. */
-    public Set<Name> names() {
+    Set<Name> names() {
         Set<Name> names = new LinkedHashSet<>();
-        rows().forEach(row -> names.add(window.name(row)));
+        groups.forEach(group -> group.shown().forEach(row -> names.add(window.name(row))));
         return names;
     }
 }

@@ -1,40 +1,26 @@
 package ibidem.core;
 
-import java.util.Locale;
 import java.util.Map;
+import java.util.Objects;
 
-/**
- * The figures that decide on duplicates; null disables a kind of evidence.
- *
- * @param level the weakest level that joins two documents
- * @param windowDays most days between two dates for anything but identity; null: dates do not matter
- * @param slots min-hash: the least number of equal slots, of 100; a band is shared as well
- * @param longSlots the same for two texts of {@link #LONG} tokens each; null for as many
- * @param terms feature sets
- * @param fingerprint fingerprints
- * @param profile the least ratio of lengths where document profiles are equal; the numbers have to agree as well
- * @param characters runs of characters, and words that were read wrongly
- */
+/** The figures that decide on duplicates; null disables a kind of evidence. */
 public record Policy(
-        Level level,
-        Integer windowDays,
-        Integer slots,
-        Integer longSlots,
+        Level level, // the weakest that joins two documents
+        Integer windowDays, // most days between two dates for anything but identity; null: dates do not matter
+        Integer slots, // min-hash: the least number of equal slots, of 100; a band is shared as well
+        Integer longSlots, // the same for two texts of `LONG` tokens each; null for as many
         Terms terms,
         Fingerprint fingerprint,
-        Double profile,
+        Double profile, // the least ratio of lengths where profiles are equal; the numbers have to agree as well
         Characters characters) {
 
-    /** Tokens from which on a text is long for {@link #longSlots}. */
-    static final int LONG = 3_000;
+    static final int LONG = 3_000; // tokens from which on a text is long for `longSlots`
 
-    /** The least share of unknown words of a text that may have been misread. */
-    static final double NOISY = 0.02;
-
+    static final double NOISY = 0.02; // the least share of unknown words of a text that may have been misread
     private static final double ROUNDING = 1e-9;
 
     /** The figures that trials on real collections support. */
-    public static final Policy DEFAULT = new Policy(
+    static final Policy DEFAULT = new Policy(
             Level.NEAR,
             null,
             50,
@@ -44,19 +30,16 @@ public record Policy(
             null,
             new Characters(0.38, 0.12, 0.3, 0.8, 1.6, false, 3, 0.3, NOISY, NOISY));
 
-    /**
-     * Feature-set evidence.
-     *
-     * @param share the least score: shared terms, of the smaller set
-     * @param full whether only full sets count
-     * @param smallest the smallest set that counts
-     * @param lengths the least share of the longer text that the shorter one's length is
-     * @param numbers whether the numbers have to agree
-     */
-    public record Terms(double share, boolean full, int smallest, double lengths, boolean numbers) {
+    /** Feature-set evidence. */
+    record Terms(
+            double share, // the least score: shared terms, of the smaller set
+            boolean full, // whether only full sets count
+            int smallest, // set that counts
+            double lengths, // the least share of the longer text that the shorter one's length is
+            boolean numbers) { // whether they have to agree
         /** Returns the fewest shared terms that make a score. */
-        int least(int of) {
-            return (int) Math.ceil(share * of - ROUNDING);
+        int least(Packed a, Packed b) {
+            return (int) Math.ceil(share * Math.min(a.termCount, b.termCount) - ROUNDING);
         }
     }
 
@@ -66,63 +49,46 @@ public record Policy(
      * @param lengths the least share of the longer text that the shorter one's length is
      * @param shortest the fewest tokens of a text for which it counts
      */
-    public record Fingerprint(double lengths, int shortest) {}
+    record Fingerprint(double lengths, int shortest) {}
 
-    /**
-     * Evidence of texts that were read wrongly from scans.
-     *
-     * @param share the least share of the runs of characters that both have
-     * @param unknown the least share of words that no list knows, among those in which the two differ
-     * @param numbers how much more of them are required for each number among these
-     * @param lengths the least share of the longer text that the shorter one's length is
-     * @param lift how many times as often an unknown word differs as any run of characters
-     * @param few whether it counts where the idf table has few terms
-     * @param pairs how many pairs of slots are equal at the least, of those by which an index looks up such texts
-     * @param distant the least share of the runs where {@link #DISTANT_UNKNOWN} times {@code unknown} is required
-     * @param misread the least share of unknown words that one of the two texts has
-     * @param misreadDense the least share of unknown pairs of letters, where letters are syllables or words
-     */
-    public record Characters(
-            double share,
-            double unknown,
-            double numbers,
-            double lengths,
-            double lift,
-            boolean few,
-            int pairs,
-            double distant,
-            double misread,
-            double misreadDense) {
+    /** Evidence of texts that were read wrongly from scans. */
+    record Characters(
+            double share, // the least share of the runs of characters that both have
+            double unknown, // the least share of words that no list knows, among those in which the two differ
+            double numbers, // how much more of them are required for each number among these
+            double lengths, // the least share of the longer text that the shorter one's length is
+            double lift, // how many times as often an unknown word differs as any run of characters
+            boolean few, // whether it counts where the idf table has few terms
+            int pairs, // how many pairs of slots are equal at the least, of those by which an index looks up such texts
+            double distant, // the least share of the runs where `DISTANT_UNKNOWN` times `unknown` is required
+            double misread, // the least share of unknown words that one of the two texts has
+            double misreadDense) { // the same of pairs of letters, where letters are syllables or words
         /** How many times as many unknown words are required of a pair that shares fewer runs than {@code share}. */
-        public static final double DISTANT_UNKNOWN = 2.0;
+        private static final double DISTANT_UNKNOWN = 2.0;
 
         /** Returns the least share of the runs at which any pair counts. */
-        public double leastShare() {
+        double leastShare() {
             return Math.min(share, distant);
         }
 
         /** Returns the least share of unknown words of a pair that shares so many of its runs. */
-        public double leastUnknown(double shared) {
+        double leastUnknown(double shared) {
             return unknown * (shared < share ? DISTANT_UNKNOWN : 1);
         }
     }
 
-    /**
-     * Reads figures as they are stored with an index. Those of learned rules and of parts of texts, which only the
-     * library knows, are left out.
-     */
+    /** Reads figures as they are stored with an index, without those of learned rules, which only the library knows. */
     static Policy of(Map<?, ?> figures) {
         Map<?, ?> slots = part(figures, "slots");
         Map<?, ?> terms = part(figures, "terms");
         Map<?, ?> print = part(figures, "fingerprint");
         Map<?, ?> runs = part(figures, "characters");
-        String level = figures.get("level") instanceof String word ? word.toUpperCase(Locale.ROOT) : "NEAR";
         return new Policy(
-                level.equals("IDENTICAL") ? Level.IDENTICAL : Level.NEAR,
+                "identical".equalsIgnoreCase(Objects.toString(figures.get("level"))) ? Level.IDENTICAL : Level.NEAR,
                 integer(figures, "window_days"),
-                slots == null ? null : integer(slots, "equal"),
-                slots == null ? null : integer(slots, "long"),
-                terms == null
+                integer(slots, "equal"),
+                integer(slots, "long"),
+                terms.isEmpty()
                         ? null
                         : new Terms(
                                 number(terms, "share"),
@@ -130,9 +96,9 @@ public record Policy(
                                 integer(terms, "smallest"),
                                 number(terms, "lengths"),
                                 flag(terms, "numbers")),
-                print == null ? null : new Fingerprint(number(print, "lengths"), integer(print, "shortest")),
+                print.isEmpty() ? null : new Fingerprint(number(print, "lengths"), integer(print, "shortest")),
                 number(figures, "profile"),
-                runs == null
+                runs.isEmpty()
                         ? null
                         : new Characters(
                                 number(runs, "share"),
@@ -148,7 +114,7 @@ public record Policy(
     }
 
     private static Map<?, ?> part(Map<?, ?> figures, String name) {
-        return figures.get(name) instanceof Map<?, ?> part ? part : null;
+        return figures.get(name) instanceof Map<?, ?> part ? part : Map.of();
     }
 
     private static Integer integer(Map<?, ?> figures, String name) {
@@ -164,17 +130,17 @@ public record Policy(
     }
 
     /** Returns the same figures at another level. */
-    public Policy at(Level other) {
+    Policy at(Level other) {
         return new Policy(other, windowDays, slots, longSlots, terms, fingerprint, profile, characters);
     }
 
     /** Returns the same figures with another date window. */
-    public Policy within(Integer days) {
+    Policy within(Integer days) {
         return new Policy(level, days, slots, longSlots, terms, fingerprint, profile, characters);
     }
 
     /** Returns the same figures with another least share of common text, in percent. */
-    public Policy similar(int percent) {
+    Policy similar(int percent) {
         Integer equal = slots == null ? null : Integer.valueOf(-Math.floorDiv(-100 * percent, 200 - percent));
         Terms shared = terms == null
                 ? null

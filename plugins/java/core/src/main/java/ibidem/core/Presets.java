@@ -1,54 +1,36 @@
 package ibidem.core;
 
-import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.Map;
 
 /** Named sets of figures for the decision. */
-public final class Presets {
+final class Presets {
     private static final int SIX_WEEKS = 42;
 
-    /** Every preset by its name. */
-    public static final Map<String, Policy> ALL = all();
+    static final Map<String, Policy> ALL = new LinkedHashMap<>(); // every preset by its name
+
+    static {
+        Policy base = Policy.DEFAULT;
+        ALL.put("news", base.within(SIX_WEEKS));
+        ALL.put("law", with(25, 0.5, true, base.characters()));
+        ALL.put("books", with(20, 0.8, true, characters(0.4, 0.08, 0.2, 0.6, 3, 0.4)));
+        ALL.put("scans", with(base.slots(), 0.8, false, characters(0.2, 0.05, 0.1, 1.3, 2, 0.3)));
+        Policy.Terms terms = new Policy.Terms(0.8, false, 20, 0.8, false);
+        ALL.put("conrad2003", new Policy(Level.NEAR, SIX_WEEKS, null, null, terms, null, null, null));
+    }
 
     private Presets() {}
 
-    private static Map<String, Policy> all() {
+    private static Policy with(int slots, double lengths, boolean numbers, Policy.Characters characters) {
         Policy base = Policy.DEFAULT;
-        Policy.Terms terms = base.terms();
-        Map<String, Policy> presets = new LinkedHashMap<>();
-        presets.put("news", base.within(SIX_WEEKS));
-        presets.put("law", with(base, 25, new Policy.Terms(terms.share(), true, terms.smallest(), 0.5, true), null));
-        presets.put(
-                "books",
-                with(
-                        base,
-                        20,
-                        new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, true),
-                        new Policy.Characters(0.4, 0.08, 0.2, 0.8, 0.6, true, 3, 0.4, Policy.NOISY, Policy.NOISY)));
-        presets.put(
-                "scans",
-                with(
-                        base,
-                        base.slots(),
-                        new Policy.Terms(terms.share(), true, terms.smallest(), 0.8, false),
-                        new Policy.Characters(0.2, 0.05, 0.1, 0.8, 1.3, true, 2, 0.3, Policy.NOISY, Policy.NOISY)));
-        presets.put(
-                "conrad2003",
-                new Policy(
-                        base.level(),
-                        SIX_WEEKS,
-                        null,
-                        null,
-                        new Policy.Terms(0.8, false, 20, 0.8, false),
-                        null,
-                        null,
-                        null));
-        return Collections.unmodifiableMap(presets);
+        Policy.Terms terms =
+                new Policy.Terms(base.terms().share(), true, base.terms().smallest(), lengths, numbers);
+        return new Policy(base.level(), null, slots, null, terms, base.fingerprint(), base.profile(), characters);
     }
 
-    private static Policy with(Policy base, Integer slots, Policy.Terms terms, Policy.Characters characters) {
-        Policy.Characters rule = characters == null ? base.characters() : characters;
-        return new Policy(base.level(), null, slots, null, terms, base.fingerprint(), base.profile(), rule);
+    private static Policy.Characters characters(
+            double share, double unknown, double numbers, double lift, int pairs, double distant) {
+        double noisy = Policy.NOISY;
+        return new Policy.Characters(share, unknown, numbers, 0.8, lift, true, pairs, distant, noisy, noisy);
     }
 }

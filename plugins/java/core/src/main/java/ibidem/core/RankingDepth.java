@@ -7,16 +7,18 @@ import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
+import java.util.function.BiFunction;
 import java.util.stream.Collectors;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 
 /**
- * The depth of a ranking by neighbours or retrievers, adjusted to that of a window.
+ * The depth of a ranking by neighbours or retrievers, adjusted to that of a window; its parts are JSON as maps.
  *
- * <p>The parts are JSON as maps, as the Python layer's `dsl/depth.py` reads them; golden files hold the two to one answer.
+ * @param hits how many hits are grouped at least
+ * @param adjusted what was adjusted, as the account shows it
  */
-public final class RankingDepth {
+public record RankingDepth(int hits, List<Map<String, Object>> adjusted) {
     /** Retrievers that rank what others find, with the member that holds these. */
     private static final Map<String, String> NESTED = new TreeMap<>(Map.of(
             "linear", "retrievers",
@@ -50,32 +52,10 @@ public final class RankingDepth {
     private static final int DEEPEST_RETRIEVER = 10;
     private static final int DEFAULT = 10;
 
-    private final int hits;
-    private final List<Map<String, Object>> adjusted;
-
-    /** @param hits how many hits are grouped at least */
-    public RankingDepth(int hits) {
-        this(hits, new ArrayList<>());
-    }
-
-    /**
-     * Returns the depth that a page needs.
-     *
-     * @param window how many hits are grouped at least
-     * @param size groups on the page; negative for the default
-     */
+    /** Returns the depth of a page of so many groups; negative for the default. */
     public static RankingDepth of(int window, int size) {
-        return new RankingDepth(Math.min(Request.DEEPEST, Math.max(window, size < 0 ? DEFAULT : size)));
-    }
-
-    private RankingDepth(int hits, List<Map<String, Object>> adjusted) {
-        this.hits = hits;
-        this.adjusted = adjusted;
-    }
-
-    /** Returns what was adjusted, as the account shows it. */
-    public List<Map<String, Object>> adjusted() {
-        return adjusted;
+        int hits = Math.min(Request.DEEPEST, Math.max(window, size < 0 ? DEFAULT : size));
+        return new RankingDepth(hits, new ArrayList<>());
     }
 
     /** Makes a search for neighbours find enough of them. */
@@ -97,16 +77,16 @@ public final class RankingDepth {
             return query;
         }
         String kind = (String) outer.keySet().iterator().next();
-        String path = at + "." + kind;
         if (!(outer.get(kind) instanceof Map<?, ?>)) {
             return query;
         }
+        String path = at + "." + kind;
         Map<String, Object> parts = members(outer.get(kind));
         if (NEIGHBOURS.contains(kind)) {
             return Map.of(kind, neighbours(parts, path));
         }
         for (String name : HOLDERS.getOrDefault(kind, List.of())) {
-            parts.computeIfPresent(name, (unused, held) -> held(held, path + "." + name));
+            parts.computeIfPresent(name, (unused, held) -> each(held, path + "." + name, this::query));
         }
         return Map.of(kind, parts);
     }
@@ -126,13 +106,13 @@ public final class RankingDepth {
         return parts.containsKey("min_score") || parts.containsKey("max_distance");
     }
 
-    private Object held(Object queries, String path) {
-        if (!(queries instanceof List<?> list)) {
-            return query(queries, path);
-        }
-        return IntStream.range(0, list.size())
-                .mapToObj(at -> query(list.get(at), path + "[" + at + "]"))
-                .toList();
+    /** Changes a part, or each of several, which their numbers tell apart. */
+    private static Object each(Object parts, String path, BiFunction<Object, String, Object> change) {
+        return parts instanceof List<?> list
+                ? IntStream.range(0, list.size())
+                        .mapToObj(at -> change.apply(list.get(at), path + "[" + at + "]"))
+                        .toList()
+                : change.apply(parts, path);
     }
 
     /** Makes a retriever, and those inside it, rank enough hits. */
@@ -148,22 +128,12 @@ public final class RankingDepth {
         }
         Map<String, Object> outer = members(retriever);
         String kind = outer.keySet().iterator().next();
-        checkKind(kind);
         String path = at + "." + kind;
         Map<String, Object> parts = members(outer.get(kind));
         if (kind.equals(KNN)) {
             return Map.of(kind, nearest(parts, path));
         }
-        CUTTING.stream().filter(parts::containsKey).findFirst().ifPresent(name -> refuseCut(path + "." + name));
-        if (kind.equals(STANDARD)) {
-            parts.computeIfPresent("query", (name, query) -> query(query, path + "." + name));
-            return Map.of(kind, parts);
-        }
-        return Map.of(kind, compound(kind, parts, path, level));
-    }
-
-    private static void checkKind(String kind) {
-        if (!kind.equals(KNN) && !kind.equals(STANDARD) && !NESTED.containsKey(kind)) {
+        if (!kind.equals(STANDARD) && !NESTED.containsKey(kind)) {
             String kinds = Stream.concat(NESTED.keySet().stream(), Stream.of(KNN, STANDARD))
                     .sorted()
                     .collect(Collectors.joining(", "));
@@ -172,35 +142,33 @@ public final class RankingDepth {
                             + "' cannot be combined with dedupe: ibidem cannot make its ranking longer",
                     "use one of " + kinds);
         }
-    }
-
-    private static void refuseCut(String part) {
-        throw new UsageException(
-                part + " cannot be combined with dedupe: hits that it leaves out would be missing from every group",
-                "leave it out");
+        for (String name : CUTTING) {
+            if (parts.containsKey(name)) {
+                String why =
+                        " cannot be combined with dedupe: hits that it leaves out would be missing from every group";
+                throw new UsageException(path + "." + name + why, "leave it out");
+            }
+        }
+        if (kind.equals(STANDARD)) {
+            parts.computeIfPresent("query", (name, query) -> query(query, path + "." + name));
+            return Map.of(kind, parts);
+        }
+        return Map.of(kind, compound(kind, parts, path, level));
     }
 
     /** Deepens a retriever that ranks what others find; these rank as many hits as it does. */
     private Map<String, Object> compound(String kind, Map<String, Object> parts, String path, int level) {
         Map<String, Object> deep = kind.equals(RESCORER) ? rescorer(parts, path) : raise(parts, WINDOW, path, hits);
-        int widest = windowSizes(kind, deep).max().orElse(hits);
-        RankingDepth inside = new RankingDepth(widest, adjusted);
-        String member = NESTED.get(kind);
+        RankingDepth inside = new RankingDepth(windowSizes(kind, deep).max().orElse(hits), adjusted);
         deep.computeIfPresent(
-                member,
-                (name, inner) -> inner instanceof List<?> several
-                        ? inside.several(several, path + "." + name, level + 1)
+                NESTED.get(kind),
+                (name, inner) -> inner instanceof List<?>
+                        ? each(inner, path + "." + name, (part, at) -> inside.weighted(members(part), at, level + 1))
                         : inside.retriever(inner, path, level + 1));
         return deep;
     }
 
-    private List<Map<String, Object>> several(List<?> retrievers, String path, int level) {
-        return IntStream.range(0, retrievers.size())
-                .mapToObj(at -> weighted(members(retrievers.get(at)), path + "[" + at + "]", level))
-                .toList();
-    }
-
-    /** Deepens one of several retrievers, which may be weighted. */
+    /** Deepens a retriever, which may be weighted where it is one of several. */
     private Map<String, Object> weighted(Map<String, Object> item, String path, int level) {
         if (!item.containsKey(RETRIEVER)) {
             return retriever(item, path, level);
@@ -212,12 +180,9 @@ public final class RankingDepth {
     /** Deepens a {@code rescorer}, which ranks as many hits as its smallest window holds. */
     private Map<String, Object> rescorer(Map<String, Object> parts, String path) {
         List<Map<String, Object>> rescorers = rescorers(parts);
-        String single = path + "." + RESCORE;
-        List<Map<String, Object>> deep = IntStream.range(0, rescorers.size())
-                .mapToObj(at -> raise(
-                        rescorers.get(at), WINDOW_SIZE, rescorers.size() == 1 ? single : single + "[" + at + "]", hits))
-                .toList();
-        parts.put(RESCORE, deep);
+        Object all = rescorers.size() == 1 ? rescorers.get(0) : rescorers;
+        Object deep = each(all, path + "." + RESCORE, (part, at) -> raise(members(part), WINDOW_SIZE, at, hits));
+        parts.put(RESCORE, deep instanceof List<?> ? deep : List.of(deep));
         return parts;
     }
 
@@ -240,11 +205,8 @@ public final class RankingDepth {
             return parts;
         }
         int used = (int) Math.max(value, least);
-        Map<String, Object> entry = new LinkedHashMap<>();
-        entry.put("part", path + "." + name);
-        entry.put("asked", asked);
-        entry.put("used", used);
-        entry.put("limit", Request.DEEPEST);
+        Map<String, Object> entry = Members.of("part", path + "." + name, "asked", asked);
+        entry.putAll(Members.of("used", used, "limit", Request.DEEPEST));
         adjusted.add(entry);
         parts.put(name, used);
         return parts;

@@ -1,5 +1,7 @@
 package ibidem.core;
 
+import java.util.Arrays;
+
 /** Parts of a search that cannot be combined with groups, each with the reason and the remedy. */
 public enum Refusal {
     SCROLL("scroll", "scroll pages are counted in hits and would split groups", "use from and size"),
@@ -29,29 +31,23 @@ public enum Refusal {
             "explain with rescore", "the explanation of a hit would lack its second score", "leave one of them out"),
     NO_FIELDS("stored_fields=_none_", "documents cannot be distinguished without ids", "use \"_source\": false");
 
-    private final String what;
-    private final String why;
+    private final String problem;
     private final String remedy;
 
     Refusal(String what, String why, String remedy) {
-        this.what = what;
-        this.why = why;
+        problem = what + " cannot be combined with dedupe: " + why;
         this.remedy = remedy;
     }
 
-    /** Returns its exception. */
-    public UsageException exception() {
-        return new UsageException(what + " cannot be combined with dedupe: " + why, remedy);
+    public void refuseIf(boolean isThere) {
+        if (isThere) {
+            throw new UsageException(problem, remedy);
+        }
     }
 
     /** Returns whether one of these names of indexes is that of an index in another cluster. */
     public static boolean nameOtherClusters(String... indexes) {
-        for (String name : indexes) {
-            if (name.indexOf(':') >= 0 && !name.startsWith("<")) {
-                return true;
-            }
-        }
-        return false;
+        return Arrays.stream(indexes).anyMatch(name -> name.indexOf(':') >= 0 && !name.startsWith("<"));
     }
 
     /**

@@ -1,34 +1,20 @@
 package ibidem.core;
 
-import java.util.Arrays;
 import java.util.HashMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.regex.Pattern;
 
-/**
- * How to group and show a result list: what {@code ext.ibidem} or a search pipeline asks for, checked.
- *
- * @param collapse whether only leads are listed and carry their duplicates; else these follow their lead
- * @param policy the figures of the decision, the level and the date window among them
- * @param keep which member of a group is shown as its lead
- * @param window number of hits that are grouped at once
- * @param most the most duplicates shown of a group, without the lead; null: all
- * @param explain whether each duplicate says why it is one
- * @param facets whether the account counts the window by source and year
- * @param values the options of the request, by name
- */
+/** How to group and show a result list: what {@code ext.ibidem} or a search pipeline asks for, checked. */
 public record Request(
-        boolean collapse,
-        Policy policy,
+        boolean collapse, // whether only leads are listed and carry their duplicates; else these follow their lead
+        Policy policy, // the figures of the decision, the level and the date window among them
         Keep keep,
-        int window,
-        Integer most,
-        boolean explain,
-        boolean facets,
-        Map<String, String> values) {
+        int window, // number of hits that are grouped at once
+        Integer most, // duplicates shown of a group, without the lead; null: all
+        boolean explain, // whether each duplicate says why it is one
+        boolean facets, // whether the account counts the window by source and year
+        Map<String, String> values) { // the options of the request, by name
     public static final int DEEPEST = 10_000;
     private static final long BYTES_OF_A_ROW = 2_048;
     private static final int WINDOW = 500;
@@ -40,22 +26,9 @@ public record Request(
     private static final String NONE = "none";
     private static final String PRESET = "preset";
     private static final String OFF = "off";
-    private static final Pattern WHOLE = Pattern.compile("[0-9]{1,20}");
-    private static final List<String> NAMES = List.of(
-            "dedupe",
-            "level",
-            "keep",
-            "window",
-            "scope",
-            "by",
-            "similarity",
-            "window_days",
-            "max_per_group",
-            PRESET,
-            "explain",
-            "facets");
-    private static final List<String> LEVELS =
-            Arrays.stream(Level.values()).map(Level::word).toList();
+    private static final List<String> NAMES =
+            List.of(("dedupe level keep window scope by similarity window_days max_per_group preset explain facets")
+                    .split(" "));
 
     /**
      * Reads a request; null if it asks for the plain response.
@@ -73,7 +46,12 @@ public record Request(
                     }
                 }));
         refuseWhatTheLayerDoes(values);
-        values.keySet().forEach(Request::check);
+        for (String name : values.keySet()) {
+            if (!NAMES.contains(name)) {
+                throw new UsageException(
+                        "unknown parameter '" + name + "'", "the parameters are " + String.join(", ", NAMES));
+            }
+        }
         if (!values.isEmpty() && !values.containsKey("dedupe")) {
             String name = NAMES.stream().filter(values::containsKey).findFirst().orElseThrow();
             throw new UsageException(name + " is given without dedupe", "add \"dedupe\": \"indent\" or \"collapse\"");
@@ -130,29 +108,18 @@ public record Request(
         return choice(values, name, "false", List.of("true", "false")).equals("true");
     }
 
-    private static void check(String name) {
-        if (!NAMES.contains(name)) {
-            throw new UsageException(
-                    "unknown parameter '" + name + "'", "the parameters are " + String.join(", ", NAMES));
-        }
-    }
-
     private static Policy policy(Map<String, String> values, Policy figures) {
-        Policy base = figures;
-        if (values.containsKey("similarity")) {
-            base = base.similar(integer(values, "similarity", 0, LEAST_SIMILARITY, 100, "percent"));
-        }
-        String level = choice(values, "level", base.level().word(), LEVELS);
+        Policy base = values.containsKey("similarity")
+                ? figures.similar(integer(values, "similarity", 0, LEAST_SIMILARITY, 100, "percent"))
+                : figures;
+        String level = choice(values, "level", base.level().word(), List.of("identical", "near"));
         return base.at(Level.valueOf(level.toUpperCase(Locale.ROOT))).within(days(values, base.windowDays()));
     }
 
     private static Integer days(Map<String, String> values, Integer otherwise) {
         String value = values.get("window_days");
-        if (value == null) {
-            return otherwise;
-        }
-        if (value.equalsIgnoreCase(NONE)) {
-            return null;
+        if (value == null || value.equalsIgnoreCase(NONE)) {
+            return value == null ? otherwise : null;
         }
         return integer(value, "window_days", 0, MOST_DAYS, "none, or ", "days");
     }
@@ -179,17 +146,12 @@ public record Request(
     }
 
     private static int integer(String value, String name, int least, int most, String before, String unit) {
-        if (!WHOLE.matcher(value).matches() || value.length() > 9 || number(value) < least || number(value) > most) {
-            throw wrong(
-                    name,
-                    value,
-                    String.format(Locale.ROOT, "%san integer from %,d to %,d (%s)", before, least, most, unit));
+        int number = value.matches("[0-9]{1,9}") ? Integer.parseInt(value) : -1;
+        if (number < least || number > most) {
+            String right = "%san integer from %,d to %,d (%s)";
+            throw wrong(name, value, String.format(Locale.ROOT, right, before, least, most, unit));
         }
-        return number(value);
-    }
-
-    private static int number(String value) {
-        return Integer.parseInt(value);
+        return number;
     }
 
     private static String choice(Map<String, String> values, String name, String otherwise, List<String> right) {
@@ -205,7 +167,7 @@ public record Request(
     }
 
     /** Estimates the bytes that grouping so many hits takes. */
-    public long bytes(int hits) {
+    static long bytes(int hits) {
         return hits * BYTES_OF_A_ROW;
     }
 
@@ -228,19 +190,12 @@ public record Request(
         return new Request(collapse, figures, keep, window, most, explain, facets, values);
     }
 
-    /** Returns the level of the request. */
-    public Level level() {
-        return policy.level();
-    }
-
     /** Returns the beginning of an account: the request's options. */
     Map<String, Object> account() {
-        Map<String, Object> account = new LinkedHashMap<>();
-        account.put("mode", collapse ? "collapse" : "indent");
-        account.put("level", level().word());
-        account.put("keep", keep.toString());
-        account.put("window", window);
-        account.put("scope", WINDOW_ALONE);
+        String mode = collapse ? "collapse" : "indent";
+        Map<String, Object> account =
+                Members.of("mode", mode, "level", policy.level().word());
+        account.putAll(Members.of("keep", keep.toString(), "window", window, "scope", WINDOW_ALONE));
         return account;
     }
 }

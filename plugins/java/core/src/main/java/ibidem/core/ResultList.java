@@ -4,29 +4,35 @@ import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 
-/**
- * The response of a grouped search.
- *
- * @param items the documents, each group's lead first
- * @param highest the highest score of all hits
- * @param collapse whether leads carry their duplicates; else these follow their lead
- * @param account counts that describe the answer
- * @param tookMillis since the request came
- * @param <H> the engine's hits
- * @param <P> the engine's places
- */
+/** The response of a grouped search. */
 public record ResultList<H, P>(
-        List<Item<H, P>> items, float highest, boolean collapse, Map<String, Object> account, long tookMillis) {
+        List<Item<H, P>> items, // the documents, each group's lead first
+        float highest, // the highest score of all hits
+        boolean collapse, // whether leads carry their duplicates; else these follow their lead
+        Map<String, Object> account, // counts that describe the answer
+        long tookMillis) { // since the request came
+    /**
+     * A document as it is shown.
+     *
+     * @param place its place in the ranking
+     * @param document the hit that holds it; null where it is no longer in the index
+     * @param mark its {@code _dedupe} mark
+     */
+    public record Item<H, P>(String id, P place, H document, Map<String, Object> mark) {
+        /** Returns how many duplicates its group has. */
+        public int duplicates() {
+            return (Integer) mark.get("size") - 1;
+        }
+    }
+
     /** Returns the documents of each group, its lead first. */
     public List<List<Item<H, P>>> groups() {
         List<List<Item<H, P>>> groups = new ArrayList<>();
-        for (int at = 0; at < items.size(); ) {
-            int end = at + 1;
-            while (end < items.size() && !items.get(end).leads()) {
-                end++;
+        for (Item<H, P> item : items) {
+            if (item.mark.get("indent").equals(0)) {
+                groups.add(new ArrayList<>());
             }
-            groups.add(items.subList(at, end));
-            at = end;
+            groups.getLast().add(item);
         }
         return groups;
     }

@@ -1,42 +1,54 @@
 package ibidem.core;
 
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.BitSet;
 import java.util.Comparator;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.function.IntFunction;
 
-/** The hits of a window in rank order: the name of each, and its values for grouping. */
-public final class Rows {
-    /** Which of the hits, as the engine gave them, each row is. */
-    public final int[] order;
+/** The hits of a window in rank order: the name and the place of each, and its values for grouping. */
+final class Rows<P> {
+    final List<Name> names = new ArrayList<>();
+    final Packed[] packed;
+    private final List<P> places = new ArrayList<>();
+    private final BitSet lacking = new BitSet(); // which were never signed, or hold the value of another document
 
-    public final Packed[] packed;
-    public final List<Name> names;
-    /** Which were never signed, or hold the value of another document. */
-    private final BitSet lacking = new BitSet();
-
-    private Rows(Row[] rows) {
-        order = new int[rows.length];
-        packed = new Packed[rows.length];
-        Name[] all = new Name[rows.length];
-        for (int at = 0; at < rows.length; at++) {
-            order[at] = rows[at].at;
-            packed[at] = rows[at].packed;
-            all[at] = rows[at].name;
-            lacking.set(at, rows[at].missing);
+    private record Row<H>(H hit, float score, Name name, Packed packed, boolean isOwn) {
+        /** Reads a hit. A packed value that names another document is none of this one's. */
+        static <H> Row<H> of(InnerSearches<?, H, ?> responses, H hit) {
+            byte[] bytes = PackedField.read(responses.value(hit, PackedField.NAME));
+            String id = responses.windowId(hit);
+            boolean isOwn = bytes != null && id.equals(Packed.id(bytes));
+            Packed packed = isOwn ? Packed.read(bytes) : null;
+            return new Row<>(hit, responses.score(hit), new Name(responses.index(hit), id), packed, isOwn);
         }
-        names = List.of(all);
     }
 
-    /** Returns whether some hit was never signed, or holds the value of another document. */
-    public boolean missing() {
-        return !lacking.isEmpty();
+    /**
+     * Reads hits.
+     *
+     * @param most how many count
+     * @param byScore whether equal scores are put in order by index and id
+     */
+    <H> Rows(InnerSearches<?, H, P> responses, List<H> hits, int most, boolean byScore) {
+        List<Row<H>> rows = new ArrayList<>(hits.size());
+        hits.forEach(hit -> rows.add(Row.of(responses, hit)));
+        if (byScore) {
+            rows.sort(Comparator.comparingDouble((Row<H> row) -> -row.score).thenComparing(Row::name));
+        }
+        packed = new Packed[Math.min(most, rows.size())];
+        for (int at = 0; at < packed.length; at++) {
+            Row<H> row = rows.get(at);
+            names.add(row.name);
+            packed[at] = row.packed;
+            places.add(responses.place(row.hit));
+            lacking.set(at, !row.isOwn);
+        }
     }
 
-    /** Returns the documents of such hits. */
+    /** Returns the documents of hits that were never signed, or hold the value of another document. */
     List<Name> lacking() {
         return lacking.stream().mapToObj(names::get).toList();
     }
@@ -58,40 +70,20 @@ public final class Rows {
         }
     }
 
-    private record Row(int at, float score, Name name, Packed packed, boolean missing) {}
-
-    /** Hits of a window as they come. */
-    public static final class Builder {
-        private final List<Row> rows = new ArrayList<>();
-
-        /**
-         * Adds a hit. A packed value that names another document is none of this one's.
-         *
-         * @param index its index
-         * @param id its id, as the engine has it
-         * @param score its score
-         * @param value its packed value, as the engine gives it; null where there is none
-         */
-        public void add(String index, String id, float score, Object value) {
-            byte[] bytes = PackedField.read(value);
-            boolean isOwn = bytes != null && id.equals(Packed.id(bytes));
-            Packed packed = isOwn ? Packed.read(bytes) : null;
-            rows.add(new Row(rows.size(), score, new Name(index, id), packed, !isOwn));
-        }
-
-        /**
-         * Puts them in order.
-         *
-         * @param most how many count
-         * @param byScore whether equal scores are put in order by index and id
-         */
-        public Rows rows(int most, boolean byScore) {
-            Row[] all = rows.toArray(Row[]::new);
-            if (byScore) {
-                Arrays.sort(
-                        all, Comparator.comparingDouble((Row row) -> -row.score).thenComparing(Row::name));
+    /**
+     * Lists the rows of a page, each group's lead first.
+     *
+     * @param documents the document of each, as a hit holds it; null where it is no longer in the index
+     */
+    <H> List<ResultList.Item<H, P>> items(Page page, IntFunction<H> documents) {
+        List<ResultList.Item<H, P>> items = new ArrayList<>();
+        for (Group group : page.groups()) {
+            for (int row : group.shown()) {
+                H document = documents.apply(row);
+                Map<String, Object> mark = page.mark(group, row, document != null);
+                items.add(new ResultList.Item<>(names.get(row).id(), places.get(row), document, mark));
             }
-            return new Rows(Arrays.copyOf(all, Math.min(most, all.length)));
         }
+        return items;
     }
 }

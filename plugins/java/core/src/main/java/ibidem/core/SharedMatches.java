@@ -135,7 +135,10 @@ public final class SharedMatches {
             for (int at = number == ALONE ? lead : last[slotOf[number] - 1]; at != NONE; at = next[at]) {
                 members.add(at);
             }
-            page.add(ascending(members, order));
+            page.add(members.stream()
+                    .sorted(order::compare)
+                    .mapToInt(entry -> entry)
+                    .toArray());
         }
         Collections.reverse(page); // the worst was removed first
         return new Groups(Arrays.copyOf(best, slots), sizes, page);
@@ -149,16 +152,5 @@ public final class SharedMatches {
             top.remove();
             top.add(entry);
         }
-    }
-
-    private static int[] ascending(List<Integer> entries, Order order) {
-        if (entries.size() > 1) {
-            entries.sort(order::compare);
-        }
-        int[] sorted = new int[entries.size()];
-        for (int at = 0; at < sorted.length; at++) {
-            sorted[at] = entries.get(at);
-        }
-        return sorted;
     }
 }

@@ -5,35 +5,19 @@ import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.TreeSet;
 import java.util.function.Function;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
-/**
- * One search whose groups are stored: its shards group all matches, and the page is marked here.
- *
- * @param <R> the engine's responses
- * @param <H> their hits
- * @param <P> a hit's place in the ranking
- */
-public final class StoredSearch<R, H, P> {
-    /** Documents of a group that a page reads. */
-    private static final int MOST_MEMBERS = 1_000;
-
-    private final GroupedSearch.Node node;
-    private final InnerSearches<R, H, P> searches;
-    private final ResponseReader<R, H, P> responses;
+/** One search whose groups are stored: its shards group all matches, and the page is marked here. */
+public final class StoredSearch<H, P> {
+    private static final int MOST_MEMBERS = 1_000; // documents of a group that a page reads
+    private final InnerSearches<?, H, P> searches;
     private final Request request;
     private final long startNanos = System.nanoTime();
 
-    public StoredSearch(
-            GroupedSearch.Node node,
-            InnerSearches<R, H, P> searches,
-            ResponseReader<R, H, P> responses,
-            Request request) {
-        this.node = node;
+    public StoredSearch(InnerSearches<?, H, P> searches, Request request) {
         this.searches = searches;
-        this.responses = responses;
         this.request = request;
     }
 
@@ -45,12 +29,9 @@ public final class StoredSearch<R, H, P> {
 
     /** Goes on with what the shards found: reads the manual decisions, then the documents that shards keep back. */
     public void goOn(FoundGroups<H> found) {
-        Set<String> names = new TreeSet<>(searches.indexes());
-        if (names.isEmpty()) {
-            found.page().forEach(group -> group.hits().forEach(hit -> names.add(responses.index(hit))));
-        }
-        Set<String> ledgers = searches.ledgers(names);
-        node.ledgers().overrides().get(ledgers, searches.caller(), searches::records, words -> complete(found, words));
+        searches.overrides(
+                found.page().stream().flatMap(group -> group.hits().stream()).map(searches::index),
+                words -> complete(found, words));
     }
 
     private void complete(FoundGroups<H> found, List<Verdict> words) {
@@ -59,7 +40,7 @@ public final class StoredSearch<R, H, P> {
                 .map(FoundGroups.Found::name)
                 .collect(Collectors.toSet());
         if (lacking.isEmpty()) {
-            answer(found, words);
+            answer(found, found.page(), words);
             return;
         }
         searches.members(lacking, more -> {
@@ -68,43 +49,30 @@ public final class StoredSearch<R, H, P> {
             List<FoundGroups.Found<H>> groups = found.page().stream()
                     .map(each -> whole.getOrDefault(each.name(), each))
                     .toList();
-            answer(found.with(groups), words);
+            answer(found, groups, words);
         });
     }
 
-    private void answer(FoundGroups<H> found, List<Verdict> words) {
+    private void answer(FoundGroups<H> found, List<FoundGroups.Found<H>> groups, List<Verdict> words) {
         searches.checkNotCancelled();
         List<H> hits = new ArrayList<>();
         Map<Integer, String> names = new HashMap<>();
         Map<Integer, Integer> sizes = new HashMap<>();
-        List<Integer> leads = new ArrayList<>();
-        Rows.Builder builder = new Rows.Builder();
-        for (FoundGroups.Found<H> group : found.page()) {
+        IntStream.Builder leads = IntStream.builder();
+        for (FoundGroups.Found<H> group : groups) {
             int first = hits.size();
             names.put(first, request.policy().near() ? group.name() : null);
             sizes.put(first, Math.max(group.size(), group.hits().size()));
-            for (H hit : group.hits()) {
-                leads.add(first);
-                hits.add(hit);
-                builder.add(responses.index(hit), responses.windowId(hit), 0, responses.value(hit, PackedField.NAME));
-            }
+            group.hits().forEach(hit -> leads.add(first));
+            hits.addAll(group.hits());
         }
-        Rows rows = builder.rows(hits.size(), false);
-        int[] lead = leads.stream().mapToInt(Integer::intValue).toArray();
-        Window window = Window.known(rows, request.policy(), words, lead, names);
-        Page page = new Page(window, request, Group.arrange(window, request, sizes));
+        Rows<P> rows = new Rows<>(searches, hits, hits.size(), false);
+        Window window =
+                Window.known(rows, request.policy(), words, leads.build().toArray(), names);
+        Page page = new Page(window, request, Group.arrange(window, request, sizes), List.of(), 0);
         long tookMillis = (System.nanoTime() - startNanos) / 1_000_000;
-        List<Item<H, P>> items = new ArrayList<>();
-        for (Group group : page.groups()) {
-            items.add(item(page, group, group.lead(), hits));
-            group.followers().forEach(row -> items.add(item(page, group, row, hits)));
-        }
-        Map<String, Object> account = page.account(found, rows.missing(), tookMillis);
+        Map<String, Object> account = page.account(found, !rows.lacking().isEmpty(), tookMillis);
+        List<ResultList.Item<H, P>> items = rows.items(page, hits::get);
         searches.answer(new ResultList<>(items, found.highest(), request.collapse(), account, tookMillis));
-    }
-
-    private Item<H, P> item(Page page, Group group, int row, List<H> hits) {
-        H hit = hits.get(row);
-        return new Item<>(responses.windowId(hit), responses.place(hit), hit, page.mark(group, row, true));
     }
 }

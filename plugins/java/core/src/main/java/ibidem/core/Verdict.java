@@ -1,20 +1,14 @@
 package ibidem.core;
 
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
 /**
  * A manual decision on a pair of documents: it beats all evidence.
  *
- * @param a one document
- * @param b the other
  * @param same whether they were declared the same; else no duplicates
- * @param author who decided
- * @param reason why
  * @param date when, ISO 8601
  * @param contentA content hash of that document at the decision, with its scheme
- * @param contentB content hash of the other
  */
 public record Verdict(
         Name a, Name b, boolean same, String author, String reason, String date, String contentA, String contentB) {
@@ -55,13 +49,10 @@ public record Verdict(
     }
 
     /** Returns "same" as evidence at the level of the request. */
-    Evidence evidence(Level level) {
-        Map<String, Object> why = new LinkedHashMap<>();
-        why.put("signature", Decision.signature(Decision.OVERRIDE));
-        why.put("author", author);
-        why.put("reason", reason);
-        why.put("date", date);
-        return new Evidence(level, Decision.signature(Decision.OVERRIDE), 1.0, why);
+    Decision.Evidence evidence(Level level) {
+        String signature = Decision.signature(Decision.OVERRIDE);
+        Map<String, Object> why = Members.of("signature", signature, "author", author, "reason", reason, "date", date);
+        return new Decision.Evidence(level, 1.0, why);
     }
 
     /** Writes it as a note on a hit. */

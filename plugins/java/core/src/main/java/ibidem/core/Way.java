@@ -1,17 +1,13 @@
 package ibidem.core;
 
-import java.util.LinkedHashMap;
 import java.util.Map;
-import java.util.Objects;
 
 /**
  * How a search is grouped: by stored groups, by equal texts, or by a window; {@code grouped_search/backend.py}.
  *
- * @param by {@code stored}, {@code content} or {@code window}
  * @param rule whose figures decide: {@code request}, or the origin of the index's own
  * @param why why the default took the window; empty if it did not
  * @param request the request with the figures that decide
- * @param state what the index says of its groups
  */
 public record Way(String by, String rule, String why, Request request, State state) {
     public static final String STORED = "stored";
@@ -24,25 +20,15 @@ public record Way(String by, String rule, String why, Request request, State sta
     /** Share of documents without a settled group above which groups are not used unasked. */
     private static final double LACKING = 0.01;
 
-    /**
-     * What an index says of its groups.
-     *
-     * @param checkpoint the record of settling; empty where groups were never settled
-     * @param documents how many documents the index has
-     * @param ungrouped how many of them have no group
-     * @param unsettled how many were written after the last settled write
-     * @param decisions how many manual decisions there are
-     * @param hasContent whether the index has content hashes
-     * @param policy the index's own figures
-     */
+    /** What an index says of its groups. */
     public record State(
-            Map<String, ?> checkpoint,
+            Map<String, ?> checkpoint, // the record of settling; empty where groups were never settled
             long documents,
-            long ungrouped,
-            long unsettled,
-            int decisions,
-            boolean hasContent,
-            Policy policy) {
+            long ungrouped, // documents that have no group
+            long unsettled, // documents that were written after the last settled write
+            int decisions, // manual ones
+            boolean hasContent, // whether the index has content hashes
+            Policy policy) { // the index's own figures
         /** What an index says that was never settled, or several that were settled apart. */
         public static final State NONE = new State(Map.of(), 0, 0, 0, 0, false, Policy.DEFAULT);
 
@@ -124,7 +110,18 @@ public record Way(String by, String rule, String why, Request request, State sta
         if (state.done().isEmpty()) {
             return "groups were never settled";
         }
-        return policy.near() ? reasonAgainstGroups(state, policy, own) : reasonAgainstContent(state);
+        if (!policy.near()) {
+            return reasonAgainstContent(state);
+        }
+        if (state.is("everything")) {
+            return "all documents are being settled again";
+        }
+        if (!policy.equals(own)) {
+            return "groups are stored by other figures";
+        }
+        return state.lacking() > LACKING * state.documents
+                ? state.lacking() + " of " + state.documents + " documents have no settled group"
+                : "";
     }
 
     private static String reasonAgainstContent(State state) {
@@ -135,18 +132,6 @@ public record Way(String by, String rule, String why, Request request, State sta
             return "the index has fields that must not differ";
         }
         return state.hasContent ? "" : "the index has no content hashes";
-    }
-
-    private static String reasonAgainstGroups(State state, Policy policy, Policy own) {
-        if (state.is("everything")) {
-            return "all documents are being settled again";
-        }
-        if (!Objects.equals(policy, own)) {
-            return "groups are stored by other figures";
-        }
-        return state.lacking() > LACKING * state.documents
-                ? state.lacking() + " of " + state.documents + " documents have no settled group"
-                : "";
     }
 
     /** Returns whether a record says that an index was settled. */
@@ -171,18 +156,14 @@ public record Way(String by, String rule, String why, Request request, State sta
 
     /** Returns the values that the account says of it. */
     public Map<String, Object> account() {
-        Map<String, Object> account = new LinkedHashMap<>();
-        account.put("by", by);
-        account.put("rule", rule);
+        Map<String, Object> account = Members.of("by", by, "rule", rule);
         if (!why.isEmpty()) {
             account.put("why", why);
         }
         if (!isWindow()) {
-            Map<String, Object> index = new LinkedHashMap<>();
-            index.put("documents", state.documents);
-            index.put("ungrouped", state.ungrouped);
-            index.put("unsettled", state.unsettled);
-            account.put("index", index);
+            Map<String, Object> counts = Members.of("documents", state.documents, "ungrouped", state.ungrouped);
+            counts.put("unsettled", state.unsettled);
+            account.put("index", counts);
             if (state.lacking() > 0) {
                 account.put("remedy", "settle groups with: ibidem regroup");
             }

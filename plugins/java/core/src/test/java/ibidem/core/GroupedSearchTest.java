@@ -57,12 +57,13 @@ class GroupedSearchTest {
         ObjectNode account = Golden.written(list.account()).deepCopy();
         assertTrue(Golden.same(page.get("account"), account.without(UNSTABLE_KEYS)), page::toString);
         assertEquals(0, ranking.memoryBytes, "no memory is kept");
-        assertEquals(1, ranking.windows.stream().filter(Depth::first).count());
+        assertEquals(
+                1, ranking.windows.stream().filter(InnerSearches.Depth::first).count());
     }
 
     private static List<Map<String, Object>> documents(OneRanking ranking) {
         List<Map<String, Object>> all = new ArrayList<>();
-        for (List<Item<OneRanking.Hit, Integer>> group : ranking.list.groups()) {
+        for (List<ResultList.Item<OneRanking.Hit, Integer>> group : ranking.list.groups()) {
             List<Map<String, Object>> members =
                     group.stream().map(each -> json(each, ranking)).toList();
             if (ranking.list.collapse()) {
@@ -75,7 +76,7 @@ class GroupedSearchTest {
         return all;
     }
 
-    private static Map<String, Object> json(Item<OneRanking.Hit, Integer> each, OneRanking ranking) {
+    private static Map<String, Object> json(ResultList.Item<OneRanking.Hit, Integer> each, OneRanking ranking) {
         Map<String, Object> json = new LinkedHashMap<>();
         json.put("index", ranking.index(each.place()));
         json.put("id", each.id());
@@ -140,7 +141,10 @@ class GroupedSearchTest {
             ranking.search(NEAR, from, 5);
             assertEquals(
                     List.of(5),
-                    ranking.windows.stream().map(Depth::hits).distinct().toList());
+                    ranking.windows.stream()
+                            .map(InnerSearches.Depth::hits)
+                            .distinct()
+                            .toList());
         }
     }
 }

@@ -2,7 +2,6 @@ package ibidem.core;
 
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -10,12 +9,10 @@ import java.util.Set;
 import java.util.function.Consumer;
 import java.util.function.IntUnaryOperator;
 import java.util.function.Predicate;
+import java.util.stream.Stream;
 
 /** An engine with one ranking of the golden files, and the records next to it. */
-final class OneRanking
-        implements InnerSearches<OneRanking.Response, OneRanking.Hit, Integer>,
-                ResponseReader<OneRanking.Response, OneRanking.Hit, Integer>,
-                Memory {
+final class OneRanking implements InnerSearches<OneRanking.Response, OneRanking.Hit, Integer> {
     record Hit(int at, String index, String id, float score, Map<String, Object> fields) {}
 
     record Response(Hit[] hits, long total) {}
@@ -40,8 +37,7 @@ final class OneRanking
 
     /** Searches, and returns the response; null if it is not yet known. */
     ResultList<Hit, Integer> search(Request request, int from, int size) {
-        GroupedSearch.Node node = new GroupedSearch.Node(Ledgers.of(), this);
-        GroupedSearch<Response, Hit, Integer> search = new GroupedSearch<>(node, this, this, request, from, size);
+        GroupedSearch<Response, Hit, Integer> search = new GroupedSearch<>(this, request, from, size);
         requests.add("window");
         windows.add(search.depth());
         search.goOn(window(search.depth()));
@@ -113,13 +109,10 @@ final class OneRanking
     }
 
     @Override
-    public void records(LedgerCache.Slice slice, Consumer<LedgerCache.Batch> next) {
-        List<Map<String, Object>> sources = new ArrayList<>();
-        line.path(slice.ledger()).forEach(each -> sources.add(Map.of("entry", Golden.map(each))));
-        if (!sources.isEmpty()) {
-            requests.add("records");
-        }
-        next.accept(new LedgerCache.Batch(sources, null));
+    public void overrides(Stream<String> indexesOfHits, Consumer<List<Verdict>> next) {
+        List<Verdict> all = new ArrayList<>();
+        line.path("overrides").forEach(each -> all.add(Verdict.of(Golden.map(each))));
+        next.accept(all);
     }
 
     @Override
@@ -140,11 +133,6 @@ final class OneRanking
     }
 
     @Override
-    public List<String> indexes() {
-        return ranking.stream().map(hit -> hit.get(0).asText()).distinct().toList();
-    }
-
-    @Override
     public int deepest() {
         return Request.DEEPEST;
     }
@@ -160,17 +148,7 @@ final class OneRanking
     }
 
     @Override
-    public String caller() {
-        return "reader";
-    }
-
-    @Override
-    public Set<String> ledgers(Collection<String> indexes) {
-        return line.path("overrides").isEmpty() ? Set.of() : Set.of(".ibidem-news");
-    }
-
-    @Override
-    public void take(long bytes, String what) {
+    public void take(long bytes) {
         memoryBytes += bytes;
     }
 

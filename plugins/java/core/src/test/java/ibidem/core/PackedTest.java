@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertNull;
 import com.fasterxml.jackson.databind.JsonNode;
 import java.util.HexFormat;
 import java.util.List;
+import java.util.Map;
 import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.junit.jupiter.params.ParameterizedTest;
@@ -29,14 +30,12 @@ class PackedTest {
             return;
         }
         assertNotNull(packed);
-        assertEquals(values.get("flags").asInt(), packed.flags);
-        assertEquals(values.get("length").asLong(), packed.length);
-        assertEquals(values.get("shingles").asLong(), packed.shingles);
-        assertEquals(values.get("date_from").asInt(), packed.dateFrom);
-        assertEquals(values.get("date_to").asInt(), packed.dateTo);
+        Map<String, Object> figures = Members.of("scheme", packed.scheme, "flags", packed.flags);
+        figures.putAll(Members.of("length", packed.length, "shingles", packed.shingles, "numbers", packed.numbers));
+        figures.putAll(Members.of("date_from", packed.dateFrom, "date_to", packed.dateTo));
+        figures.forEach((name, figure) -> assertEquals(values.get(name).asLong(), ((Number) figure).longValue(), name));
         String content = packed.hasWords() ? values.get("content").asText() : "none:" + packed.id();
         assertEquals("ch" + values.get("scheme").asInt() + ":" + content, packed.content());
-        assertEquals(values.get("numbers").asInt(), packed.numbers);
         assertEquals(values.get("id").asText(), packed.id());
         assertEquals(number(values, "idf"), packed.idf);
         assertEquals(number(values, "fingerprint"), packed.fingerprint);
@@ -44,21 +43,13 @@ class PackedTest {
         assertEquals((int) number(values, "source"), packed.source);
         assertEquals((int) number(values, "guard"), packed.guard);
         assertEquals((int) number(values, "title"), packed.title);
-        assertEquals(values.get("scheme").asInt(), packed.scheme);
+        IntStream sketch = IntStream.range(0, packed.sketchSize).map(packed::number);
+        IntStream slots =
+                IntStream.range(0, packed.hasSlots() ? Packed.SLOTS : 0).map(packed::slot);
         assertEquals(
                 integers(values, "terms"), IntStream.of(packed.terms()).boxed().toList());
-        assertEquals(
-                integers(values, "number_sketch"),
-                IntStream.range(0, packed.sketchSize)
-                        .map(packed::number)
-                        .boxed()
-                        .toList());
-        assertEquals(
-                integers(values, "slots"),
-                IntStream.range(0, packed.hasSlots() ? Packed.SLOTS : 0)
-                        .map(packed::slot)
-                        .boxed()
-                        .toList());
+        assertEquals(integers(values, "number_sketch"), sketch.boxed().toList());
+        assertEquals(integers(values, "slots"), slots.boxed().toList());
     }
 
     static Stream<Arguments> verdicts() {

@@ -5,6 +5,7 @@ import static org.junit.jupiter.api.Assertions.assertThrows;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import com.fasterxml.jackson.databind.JsonNode;
+import java.util.ArrayList;
 import java.util.List;
 import org.junit.jupiter.params.ParameterizedTest;
 import org.junit.jupiter.params.provider.MethodSource;
@@ -18,7 +19,7 @@ class RankingDepthTest {
     @ParameterizedTest
     @MethodSource("depths")
     void aRankingIsAsDeepAsThatOfTheLayer(JsonNode line) {
-        RankingDepth depth = new RankingDepth(line.get("window").asInt());
+        RankingDepth depth = new RankingDepth(line.get("window").asInt(), new ArrayList<>());
         if (line.has("error")) {
             UsageException error = assertThrows(UsageException.class, () -> deep(depth, line.get("part")));
             assertEquals(line.get("error").asText(), error.getMessage());

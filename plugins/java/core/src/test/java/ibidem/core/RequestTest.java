@@ -36,7 +36,7 @@ class RequestTest {
         Request request =
                 Request.of(Map.of("dedupe", "collapse", "level", "identical", "window", 20), Map.of("level", "near"));
         assertTrue(request.collapse());
-        assertEquals(Level.NEAR, request.level());
+        assertEquals(Level.NEAR, request.policy().level());
         assertEquals(20, request.window());
         assertNull(Request.of(Map.of("dedupe", "collapse"), Map.of("dedupe", "off")));
     }
@@ -80,6 +80,7 @@ class RequestTest {
         UsageException error = assertThrows(UsageException.class, () -> read(Map.of("dedupe", "indent", name, value)));
         assertTrue(error.getMessage().startsWith(name + "=" + value + " is not supported by the plugin: "));
         assertTrue(error.getMessage().contains(reason));
+        assertTrue(error.getMessage().endsWith("; ibidem.wrap and the gateway do"));
     }
 
     @Test

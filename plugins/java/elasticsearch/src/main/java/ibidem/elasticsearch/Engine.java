@@ -1,6 +1,7 @@
 package ibidem.elasticsearch;
 
 import ibidem.core.FoundGroups;
+import ibidem.core.InnerHitParts;
 import ibidem.core.RankingDepth;
 import ibidem.core.Refusal;
 import ibidem.core.Request;
@@ -36,6 +37,7 @@ import org.elasticsearch.search.fetch.FetchSubPhaseProcessor;
 import org.elasticsearch.search.fetch.StoredFieldsSpec;
 import org.elasticsearch.search.sort.SortBuilder;
 import org.elasticsearch.search.vectors.KnnSearchBuilder;
+import org.elasticsearch.tasks.Task;
 
 /** What Elasticsearch does in its own way; the sources that both engines share ask for it here. */
 final class Engine {
@@ -64,13 +66,22 @@ final class Engine {
         return Objects.toString(context.getHeader(IDENTITY), "");
     }
 
-    /** Returns the part, known to this engine alone, that cannot be combined with groups; null where there is none. */
-    static Refusal refusal(SearchRequest request) {
+    /** Does nothing: there are no pipelines of searches here. */
+    static ThreadContext.StoredContext withTask(ThreadContext context, Task task) {
+        return null;
+    }
+
+    /** Returns that none is: there are no pipelines of searches here. */
+    static boolean isLeftToPipeline(SearchRequest search, Nodes nodes) {
+        return false;
+    }
+
+    /** Refuses parts, known to this engine alone, that cannot be combined with groups. */
+    static void refuse(SearchRequest request) {
         SearchSourceBuilder source = request.source();
-        if (request.searchSlice() != null) {
-            return Refusal.SLICE;
-        }
-        return source.rankBuilder() != null || source.subSearches().size() > 1 ? Refusal.SUB_SEARCHES : null;
+        Refusal.SLICE.refuseIf(request.searchSlice() != null);
+        Refusal.SUB_SEARCHES.refuseIf(
+                source.rankBuilder() != null || source.subSearches().size() > 1);
     }
 
     /** Begins a request with the fields that the search defines. */
@@ -96,10 +107,32 @@ final class Engine {
         source.knnSearch(
                 withInnerHits
                         ? search.knnSearch()
-                        : search.knnSearch().stream().map(InnerHits::drop).toList());
-        if (isRetrieved(search)) {
-            source.retriever(innerHits.copy(search.retriever(), withInnerHits));
+                        : search.knnSearch().stream()
+                                .map(Engine::withoutInnerHits)
+                                .toList());
+        if (isRetrieved(search)) { // copied, since the search that it goes into may change it
+            Json json = new Json(innerHits.parsers());
+            Map<String, Object> parts = json.map(search.retriever());
+            source.retriever(json.retriever(withInnerHits ? parts : InnerHitParts.drop(parts)));
         }
+    }
+
+    private static KnnSearchBuilder withoutInnerHits(KnnSearchBuilder search) {
+        if (search.innerHit() == null) {
+            return search;
+        }
+        return new KnnSearchBuilder(
+                        search.getField(),
+                        search.getQueryVector(),
+                        search.getQueryVectorBuilder(),
+                        search.k(),
+                        search.getNumCands(),
+                        search.getVisitPercentage(),
+                        search.getRescoreVectorBuilder(),
+                        search.getSimilarity())
+                .addFilterQueries(search.getFilterQueries())
+                .queryName(search.queryName())
+                .boost(search.boost());
     }
 
     /** Returns whether a retriever ranks, which puts its hits into an order of its own. */

@@ -22,12 +22,7 @@ import org.elasticsearch.xcontent.XContentBuilder;
 
 /** The groups that shards found; those of several shards are merged where the page is made. */
 final class InternalGroups extends InternalAggregation {
-    /**
-     * What one shard found.
-     *
-     * @param groups its groups
-     * @param hits the documents of the page
-     */
+    /** What one shard found, and the documents of the page. */
     record Shard(ShardGroups groups, SearchHits hits) {
         /** Returns its documents in their order. */
         TopDocs ranked() {

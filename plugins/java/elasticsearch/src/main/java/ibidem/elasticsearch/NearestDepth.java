@@ -16,9 +16,6 @@ import org.elasticsearch.search.vectors.KnnSearchBuilder;
  *
  * <p>A retriever ranks as many hits as it names itself, and so does a search for neighbours. One that ranks alone is read
  * as the parts of a search that the engine makes of it.
- *
- * @param depth how deep
- * @param json reads and writes the parts
  */
 record NearestDepth(RankingDepth depth, Json json) {
     private static final int SIZE = 10;

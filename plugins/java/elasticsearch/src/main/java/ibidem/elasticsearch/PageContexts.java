@@ -20,13 +20,7 @@ final class PageContexts implements SearchOperationListener {
     static final SharedGroups.Cache SHARED = new SharedGroups.Cache();
     private static final Map<IndexSearcher, Shard> UNDER_WAY = new ConcurrentHashMap<>();
 
-    /**
-     * A search of a shard, of which several threads may pass over some segments each.
-     *
-     * @param search the engine's context
-     * @param open how many of them are not at their end
-     * @param passes what each has seen
-     */
+    /** A search of a shard: what threads have seen of some segments each, and how many are not at their end. */
     record Shard(SearchContext search, AtomicInteger open, Queue<GroupPass> passes) {}
 
     static Shard of(IndexSearcher searcher) {

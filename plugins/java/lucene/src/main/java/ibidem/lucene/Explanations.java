@@ -8,10 +8,8 @@ import org.apache.lucene.search.Explanation;
 
 /** Explanations of hits that are searched by their ids. */
 public final class Explanations {
-    /** How Lucene explains a filter. */
-    private static final String REQUIRED = "match on required clause";
-    /** How it explains the filter on ids. */
-    private static final String IDS = "_id:";
+    private static final String REQUIRED = "match on required clause"; // how Lucene explains a filter
+    private static final String IDS = "_id:"; // how it explains the filter on ids
 
     private Explanations() {}
 

@@ -42,8 +42,6 @@ public final class GroupPass implements Collector {
     private float highest = Float.NEGATIVE_INFINITY;
 
     /**
-     * @param spec what is asked
-     * @param groups which documents share their group
      * @param sort the order of the hits; null for scores
      * @param memory is told before bytes are taken, and may refuse them
      */

@@ -25,15 +25,7 @@ import org.apache.lucene.util.BytesRef;
 public record ShardGroups(
         long matches, long groups, ShardKeys keys, float highest, ScoreDoc[] documents, String[] names, int[] counts) {
 
-    /**
-     * A document of a page.
-     *
-     * @param shard where it is
-     * @param name the name of its group; null without a group
-     * @param count how many documents of its group match in its shard
-     * @param hit the engine's hit
-     * @param <H> the engine's hits
-     */
+    /** A document of a page, its group (null without one), and how many documents of it match in its shard. */
     public record Ranked<H>(Object shard, String name, int count, H hit) {}
 
     /** Returns what the hit of a document carries as a field; the first one's carries what the shard counts. */
@@ -66,9 +58,7 @@ public record ShardGroups(
     /**
      * Makes a page of what shards found.
      *
-     * @param shards what each found
      * @param ranked the documents of all in their order
-     * @param spec what was asked
      * @param from how many groups are left out at the beginning, if there are several shards
      * @param size how many groups follow
      */

@@ -96,14 +96,7 @@ public record ShardKeys(long[] hashes, int[] counts) {
         }
     }
 
-    /**
-     * Returns those of a pass; null where they are too many to be merged.
-     *
-     * @param parts the matches that are alone, by the parts of the pass
-     * @param names the groups of the others
-     * @param sizes how many documents of each match
-     * @param memory is told before bytes are taken, and may refuse them
-     */
+    /** Returns those of a pass: of its parts' lone matches and of the named groups; null if too many to be merged. */
     static ShardKeys of(Collection<Collector> parts, String[] names, int[] sizes, LongConsumer memory)
             throws IOException {
         int most = names.length;

@@ -42,10 +42,6 @@ public final class StoredValues {
     private TermsEnum ids;
     private PostingsEnum documents;
 
-    /**
-     * @param reader the segment's
-     * @param code the engine's
-     */
     public StoredValues(LeafReader reader, IdCode code) throws IOException {
         this.reader = reader;
         this.code = code;
@@ -55,12 +51,9 @@ public final class StoredValues {
     /** Reads a document's values. */
     public Values read(int document) throws IOException {
         byte[] packed = packed(document);
-        return packed != null && isOwn(packed, document) ? new Values(null, packed) : new Values(id(document), null);
-    }
-
-    private boolean isOwn(byte[] packed, int document) throws IOException {
-        String claimed = Packed.id(packed);
-        return claimed != null && isIdOf(claimed, document);
+        String claimed = packed == null ? null : Packed.id(packed);
+        boolean isOwn = claimed != null && isIdOf(claimed, document);
+        return isOwn ? new Values(null, packed) : new Values(id(document), null);
     }
 
     /** Reads the packed value of a document, whosever it is; null without one. */

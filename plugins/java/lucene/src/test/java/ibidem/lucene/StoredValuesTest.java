@@ -37,9 +37,7 @@ class StoredValuesTest {
         }
     };
 
-    /** Bytes of a value of scheme 3 before its terms. */
-    private static final int HEAD = 103;
-
+    private static final int HEAD = 103; // bytes of a value of scheme 3 before its terms
     private final ByteBuffersDirectory directory = new ByteBuffersDirectory();
 
     @AfterEach
@@ -92,15 +90,7 @@ class StoredValuesTest {
     }
 
     @Test
-    void aValueThatNamesItsDocumentIsRead() throws IOException {
-        byte[] own = packed("one");
-        StoredValues.Values values = read(document("one", own))[0];
-        assertNull(values.id());
-        assertArrayEquals(own, values.packed());
-    }
-
-    @Test
-    void aValueThatNamesAnotherDocumentIsNoneAndTheIdIsTheEngines() throws IOException {
+    void aValueThatNamesItsDocumentIsReadAndOneThatNamesAnotherIsNoneAndTheIdIsTheEngines() throws IOException {
         StoredValues.Values[] values = read(
                 document("secret", packed("secret")),
                 document("forged", packed("secret")),
@@ -109,6 +99,7 @@ class StoredValuesTest {
         assertNull(values[1].packed());
         assertEquals("far", values[2].id());
         assertNull(values[2].packed());
+        assertNull(values[0].id());
         assertArrayEquals(packed("secret"), values[0].packed());
     }
 

@@ -27,9 +27,11 @@ import org.opensearch.search.SearchHits;
 import org.opensearch.search.builder.SearchSourceBuilder;
 import org.opensearch.search.fetch.FetchSubPhaseProcessor;
 import org.opensearch.search.sort.SortBuilder;
+import org.opensearch.tasks.Task;
 
 /** What OpenSearch does in its own way; the sources that both engines share ask for it here. */
 final class Engine {
+    static final String TASK = "ibidem_task"; // under this name a search pipeline finds the task that it runs under
     private static final String NO_PIPELINE = "_none";
     private static final Version COLLECTORS = Version.fromString("3.2.0");
     private static final String[] IDENTITIES = {
@@ -58,10 +60,22 @@ final class Engine {
         return caller.toString();
     }
 
-    /** Returns the part, known to this engine alone, that cannot be combined with groups; null where there is none. */
-    static Refusal refusal(SearchRequest request) {
+    /** Leaves a task where a search pipeline that runs under it finds it, until the context is closed. */
+    static ThreadContext.StoredContext withTask(ThreadContext context, Task task) {
+        ThreadContext.StoredContext before = context.newStoredContext(true, List.of(TASK));
+        context.putTransient(TASK, task);
+        return before;
+    }
+
+    /** Returns whether a search goes through a pipeline that groups, and reads {@code ext.ibidem} itself. */
+    static boolean isLeftToPipeline(SearchRequest search, Nodes nodes) {
+        return Pipelines.group(search, nodes);
+    }
+
+    /** Refuses parts, known to this engine alone, that cannot be combined with groups. */
+    static void refuse(SearchRequest request) {
         SearchSourceBuilder source = request.source();
-        return source.getDerivedFieldsObject() != null || source.getDerivedFields() != null ? Refusal.DERIVED : null;
+        Refusal.DERIVED.refuseIf(source.getDerivedFieldsObject() != null || source.getDerivedFields() != null);
     }
 
     /** Begins a request. */

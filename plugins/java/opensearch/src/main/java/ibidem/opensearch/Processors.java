@@ -1,12 +1,13 @@
 package ibidem.opensearch;
 
-import ibidem.core.Ledgers;
+import ibidem.core.InnerSearches;
 import ibidem.core.Request;
 import ibidem.core.UsageException;
 import ibidem.core.Way;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Objects;
+import java.util.function.Consumer;
 import java.util.function.Supplier;
 import org.opensearch.action.search.SearchRequest;
 import org.opensearch.action.search.SearchResponse;
@@ -23,21 +24,21 @@ final class Processors {
 
     private Processors() {}
 
-    /** Description of every processor. */
-    record Header(String tag, String description, boolean ignoreFailure) {}
-
     /** Turns a search into one for its window. */
     static final class WindowProcessor extends AbstractProcessor implements SearchRequestProcessor {
         private final Map<String, Object> config;
         private final Supplier<Nodes> nodes;
-        private final Ledgers ledgers;
 
         /** Reads the options of a pipeline's configuration, and refuses invalid ones. */
-        WindowProcessor(Header header, Map<String, Object> config, Supplier<Nodes> nodes, Ledgers ledgers) {
-            super(header.tag, header.description, header.ignoreFailure);
+        WindowProcessor(
+                String tag,
+                String description,
+                boolean ignoreFailure,
+                Map<String, Object> config,
+                Supplier<Nodes> nodes) {
+            super(tag, description, ignoreFailure);
             this.config = new HashMap<>(config);
             this.nodes = nodes;
-            this.ledgers = ledgers;
             config.clear();
             Request.of(this.config, Map.of());
         }
@@ -67,17 +68,17 @@ final class Processors {
                     listener.onResponse(request);
                     return;
                 }
-                Task task = nodes.get().threads().getThreadContext().getTransient(DedupeFilter.TASK);
-                DeepSearch deep = new Rankings(nodes.get()).deepen(request, dedupe.window());
+                Task task = nodes.get().threads().getThreadContext().getTransient(Engine.TASK);
+                Rankings.Deep deep = new Rankings(nodes.get()).deepen(request, dedupe.window());
                 ActionListener<Way> next = ActionListener.wrap(
                         way -> {
-                            Searches searches = new PipelineSearches(nodes.get(), ledgers, deep, way, task, asksItself);
+                            Searches searches = new PipelineSearches(nodes.get(), deep, way, task, asksItself);
                             SearchRequest first = searches.firstWindow();
                             context.setAttribute(SEARCHES, searches);
                             listener.onResponse(first);
                         },
                         error -> refuse(error, request, asksItself, listener));
-                new Ways(nodes.get(), ledgers, deep, task, next).choose(dedupe);
+                new Ways(nodes.get(), deep, task, next).choose(dedupe);
             } catch (UsageException cannotBeGrouped) {
                 refuse(cannotBeGrouped, request, asksItself, listener);
             }
@@ -94,10 +95,53 @@ final class Processors {
         }
     }
 
+    /** The searches that one is made of which a search pipeline groups: the later ones go past the pipeline. */
+    private static final class PipelineSearches extends Searches {
+        private final SearchRequest request;
+        private final boolean asked;
+
+        PipelineSearches(Nodes nodes, Rankings.Deep deep, Way way, Task task, boolean asked) {
+            super(nodes, deep, way, task);
+            this.request = deep.request();
+            this.asked = asked;
+        }
+
+        @Override
+        void goOn(ActionListener<SearchResponse> next, SearchResponse response) {
+            super.goOn(asked ? next : orPlainly(next), response);
+        }
+
+        @Override
+        public void window(InnerSearches.Depth depth, Consumer<SearchResponse> next) {
+            if (Engine.ranksAsAWhole(request.source())) { // needs the rest of the pipeline, which has already run
+                throw new UsageException(
+                        "a hybrid query that needs a deeper window cannot be combined with dedupe in a search pipeline",
+                        "ask for a larger window, or for dedupe in ext.ibidem");
+            }
+            super.window(depth, next);
+        }
+
+        @Override
+        SearchRequest later(SearchRequest search) {
+            return Engine.pastPipelines(search);
+        }
+
+        /** Answers plainly where a search turns out to be none that can be grouped. */
+        private ActionListener<SearchResponse> orPlainly(ActionListener<SearchResponse> next) {
+            return ActionListener.wrap(next::onResponse, error -> {
+                if (error instanceof UsageException && !Engine.ranksAsAWhole(request.source())) {
+                    send(Engine.pastPipelines(new SearchRequest(request)), inContext(next));
+                } else {
+                    next.onFailure(error);
+                }
+            });
+        }
+    }
+
     /** Answers with the groups of a window. */
     static final class GroupProcessor extends AbstractProcessor implements SearchResponseProcessor {
-        GroupProcessor(Header header) {
-            super(header.tag, header.description, header.ignoreFailure);
+        GroupProcessor(String tag, String description, boolean ignoreFailure) {
+            super(tag, description, ignoreFailure);
         }
 
         @Override
