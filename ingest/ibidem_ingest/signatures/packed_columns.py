@@ -1,7 +1,7 @@
 """Packed columns: many packed values as arrays, for the grouping of a window."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import starmap
 from typing import TYPE_CHECKING, Any
 
@@ -33,12 +33,10 @@ from ibidem_ingest.signatures.packed import (
     TERM_BYTES,
     TITLED,
     WEAK,
-    IdColumn,
     Packed,
     PackedValues,
     guard,
     hash_value,
-    hold_high_octets,
     is_utf8,
     read_noise,
     unpack,
@@ -72,6 +70,9 @@ HEAD_COLUMNS = np.dtype(
         ("number_sketch", "<u2", (SKETCH,)),
     ]
 )
+
+# Columns that are computed with in more bits than they are stored in.
+_WIDER = dict.fromkeys(("length", "shingles", "date_from", "date_to"), np.int64) | {"idf": np.uint64}
 
 Whole = NDArray[np.int64]
 Whole32 = NDArray[np.int32]
@@ -118,37 +119,35 @@ class PackedColumns:
         [False, False]
         """
         values = PackedValues.join(values)
-        buffer = PackedBuffer.cut(values)
-        terms = _terms(buffer.terms, buffer.term_count)
-        falls = (terms[:, 1:] <= terms[:, :-1]) & (terms[:, 1:] != NO_TERM)
-        is_signed = buffer.readable(buffer.is_whole & ~falls.any(axis=1))
-        rows = np.where(is_signed, buffer.heads, np.zeros(1, HEAD_COLUMNS))
+        octets, begin, size, ids = values.octets, values.begin, np.maximum(values.size, 0), values.ids
+        heads = _cut(octets, begin, HEAD_COLUMNS.itemsize).view(HEAD_COLUMNS)[:, 0]
+        term_count = octets[begin + HEAD_COLUMNS.itemsize].astype(np.int64)
+        terms = _terms(_cut(octets, begin + HEAD_COLUMNS.itemsize + 1, FULL_SET * TERM_BYTES), term_count)
+        slots_at = HEAD_COLUMNS.itemsize + 1 + term_count * TERM_BYTES
+        slot_count = octets[begin + np.minimum(slots_at, size)].astype(np.int64)
+        slots = _cut(octets, begin + np.where(ids.size > 0, slots_at + 1, 0), SLOTS * 2).view("<u2")
+        has_blocks, noise = _noise(values, np.where(ids.size > 0, ids.begin + ids.size - begin, size))
+        is_signed = (
+            (ids.size > 0)
+            & has_blocks
+            & _is_consistent(heads, term_count, slot_count)
+            & _is_possible(heads, term_count, slot_count)
+            & ((terms[:, 1:] > terms[:, :-1]) | (terms[:, 1:] == NO_TERM)).all(axis=1)
+        )
+        for row in np.flatnonzero(is_signed & ids.not_ascii).tolist():
+            is_signed[row] = is_utf8(values.text[ids.begin[row] : ids.begin[row] + ids.size[row]])
+        rows = np.where(is_signed, heads, np.zeros(1, HEAD_COLUMNS))
+        fixed = {name: rows[name].astype(_WIDER.get(name, rows[name].dtype)) for name in HEAD_COLUMNS.names or ()}
         return cls(
+            **fixed | {"number_sketch": _sketches(rows)},
             values=values,
-            ids=buffer.ids(is_signed),
+            ids=replace(ids, size=np.where(is_signed, ids.size, 0)),
             is_signed=is_signed,
-            scheme=rows["scheme"].copy(),
-            flags=rows["flags"].copy(),
-            length=rows["length"].astype(np.int64),
-            shingles=rows["shingles"].astype(np.int64),
-            date_from=rows["date_from"].astype(np.int64),
-            date_to=rows["date_to"].astype(np.int64),
-            idf=rows["idf"].astype(np.uint64),
-            words=rows["words"].astype(np.uint16),
-            signs=rows["signs"].astype(np.uint16),
-            content=rows["content"].astype(np.uint64),
-            fingerprint=rows["fingerprint"].astype(np.uint64),
-            profile=rows["profile"].astype(np.uint64),
-            source=rows["source"].astype(np.uint32),
-            guard=rows["guard"].astype(np.uint32),
-            title=rows["title"].astype(np.uint32),
-            noise=np.where(is_signed[:, None], buffer.noise, np.uint8(0)),
-            numbers=rows["numbers"].copy(),
-            number_sketch=_sketches(rows),
-            term_count=np.where(is_signed, buffer.term_count, 0).astype(np.uint8),
+            noise=np.where(is_signed[:, None], noise, np.uint8(0)),
+            term_count=np.where(is_signed, term_count, 0).astype(np.uint8),
             terms=np.where(is_signed[:, None], terms, np.int32(NO_TERM)),
-            slot_count=np.where(is_signed, buffer.slot_count, 0).astype(np.uint8),
-            slots=np.where(is_signed[:, None], buffer.slots, np.uint16(0)),
+            slot_count=np.where(is_signed, slot_count, 0).astype(np.uint8),
+            slots=np.where((is_signed & (slot_count > 0))[:, None], slots, np.uint16(0)),
         )
 
     @classmethod
@@ -180,66 +179,6 @@ class PackedColumns:
         """Return one row, as `unpack` returns it."""
         value = self.values[row]
         return None if value is None else unpack(value)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class PackedBuffer:
-    """Adjacent packed values in one buffer, split all at once as `packed.cut` splits one."""
-
-    text: bytes  # all values, one behind the other
-    is_whole: NDArray[np.bool_]  # (n,) bool: whether the parts of a value fit together, and a text can have them
-    heads: Rows  # (n,) the parts at the same place in each
-    term_count: Whole  # (n,) int64
-    terms: NDArray[np.uint8]  # (n, 180) uint8, three bytes a term; undefined beyond the count
-    slot_count: Whole  # (n,) int64, 0 or 100 where whole
-    slots: NDArray[np.uint16]  # (n, 100) uint16; 0 if there are none
-    names: Whole  # (n, 2) int64: where an id begins and ends
-    noise: NDArray[np.uint8]  # (n, 76) uint8; zeros where there is no noise block
-
-    @classmethod
-    def cut(cls, values: PackedValues) -> "PackedBuffer":
-        """Split adjacent values; a missing one is empty."""
-        octets, begin, length = values.octets, values.begin, np.maximum(values.size, 0)
-        term_count = octets[begin + HEAD_COLUMNS.itemsize].astype(np.int64)
-        slots_at = HEAD_COLUMNS.itemsize + 1 + term_count * TERM_BYTES
-        slot_count = octets[begin + np.minimum(slots_at, length)].astype(np.int64)
-        name_at = slots_at + 1 + slot_count * 2 + 2
-        inside = name_at < length
-        mark = begin + np.where(inside, name_at, 2) - 2
-        name_length = octets[mark] | octets[mark + 1].astype(np.int64) << 8
-        inside &= (name_length > 0) & (name_at + name_length <= length)
-        name_end = np.where(inside, name_at + name_length, length)
-        has_blocks, noise = _noise(values, name_end)
-        heads = _cut(octets, begin, HEAD_COLUMNS.itemsize).view(HEAD_COLUMNS)[:, 0]
-        slots = _cut(octets, begin + np.where(inside, slots_at + 1, 0), SLOTS * 2).view("<u2")
-        return cls(
-            text=values.text,
-            is_whole=inside
-            & has_blocks
-            & _is_consistent(heads, term_count, slot_count)
-            & _is_possible(heads, term_count, slot_count),
-            heads=heads,
-            term_count=term_count,
-            terms=_cut(octets, begin + HEAD_COLUMNS.itemsize + 1, FULL_SET * TERM_BYTES),
-            slot_count=slot_count,
-            slots=np.where(slot_count[:, None] > 0, slots, np.uint16(0)),
-            names=np.stack((begin + name_at, begin + name_end), axis=1),
-            noise=noise,
-        )
-
-    def readable(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which of some rows have an id that is valid UTF-8."""
-        begin, end = self.names.T
-        octets = np.frombuffer(self.text, np.uint8)
-        readable = rows.copy()
-        for row in np.flatnonzero(hold_high_octets(octets, begin, np.where(rows, end - begin, 0))).tolist():
-            readable[row] = is_utf8(self.text[begin[row] : end[row]])
-        return readable
-
-    def ids(self, rows: NDArray[np.bool_]) -> IdColumn:
-        """Return the ids of some rows; empty for the others."""
-        begin, end = self.names.T
-        return IdColumn(self.text, begin, np.where(rows, end - begin, 0))
 
 
 def _cut(octets: NDArray[np.uint8], begin: Whole, size: int) -> NDArray[np.uint8]:
