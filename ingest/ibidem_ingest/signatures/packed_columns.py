@@ -130,7 +130,6 @@ class PackedColumns:
         is_signed = (
             (ids.size > 0)
             & has_blocks
-            & _is_consistent(heads, term_count, slot_count)
             & _is_possible(heads, term_count, slot_count)
             & ((terms[:, 1:] > terms[:, :-1]) | (terms[:, 1:] == NO_TERM)).all(axis=1)
         )
@@ -202,32 +201,24 @@ def _noise(values: PackedValues, ends: Whole) -> tuple[NDArray[np.bool_], NDArra
     return is_sound, noise
 
 
-def _is_consistent(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
-    """Return for each value whether scheme, flags and length match the rest."""
-    flags = heads["flags"]
-    is_fitting: NDArray[np.bool_] = (
+def _is_possible(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
+    """`packed._is_possible` for many values, except for the order of their terms."""
+    flags, has_words = heads["flags"], heads["length"] > 0
+    first, last = heads["date_from"], heads["date_to"]
+    is_possible: NDArray[np.bool_] = (
         (heads["scheme"] == SCHEME)
         & ((flags & (0xFF & ~KNOWN_FLAGS)) == 0)
         & (term_count <= FULL_SET)
         & ((slot_count == 0) | (slot_count == SLOTS))
         & (((flags & NO_SET) != 0) == (term_count == 0))
         & (((flags & NO_MINHASH) != 0) == (slot_count == 0))
-        & (((flags & NO_WORDS) != 0) == (heads["length"] == 0))
+        & (((flags & NO_WORDS) != 0) != has_words)
         & (((flags & FULL) == 0) | (term_count == FULL_SET))
-    )
-    return is_fitting
-
-
-def _is_possible(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
-    """`packed._is_possible` for many values."""
-    has_words = heads["length"] > 0
-    first, last = heads["date_from"], heads["date_to"]
-    is_possible: NDArray[np.bool_] = (
-        ((heads["shingles"] > 0) == has_words)
+        & ((heads["shingles"] > 0) == has_words)
         & (heads["content"].any(axis=1) == has_words)
         & ((slot_count > 0) == has_words)
         & (has_words | (term_count == 0))
-        & (((heads["flags"] & TITLED) == 0) | (has_words & (heads["title"] > 0)))
+        & (((flags & TITLED) == 0) | (has_words & (heads["title"] > 0)))
         & (np.maximum(heads["shingles"], heads["numbers"]) <= heads["length"])
         & (((first == NO_DATE) & (last == NO_DATE)) | ((first >= FIRST_DAY) & (first <= last) & (last <= LAST_DAY)))
     )
