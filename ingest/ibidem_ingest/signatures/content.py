@@ -60,11 +60,6 @@ def format_hash(digest: bytes, name: str) -> str:
     return f"{SCHEME}{digest.hex()}" if digest else f"{SCHEME}none:{name}"
 
 
-def compare(a: str, b: str) -> float:
-    """Return 1.0 for equal content, else 0.0."""
-    return float(a == b)
-
-
 def _digest(words: bytes, title: str, signs: bytes, mail: str) -> bytes:
     data = words
     if title:

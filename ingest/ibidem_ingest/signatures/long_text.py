@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.signatures import pages, unique_words
+from ibidem_ingest.signatures.minhash import band_values
 from ibidem_ingest.signatures.pages import Profiles, Sketches
 from ibidem_ingest.signatures.unique_words import UniqueWords
 from ibidem_ingest.text.passages import NO_PASSAGES, covered, leave_out
@@ -123,7 +124,7 @@ class LongSignatures:
         """Return the distinct look-up values of the text, in order."""
         keys: dict[LongField, list[str]] = {
             "profiles": distinct("p", self.profiles[self.profiles != 0]),
-            "page_bands": distinct("q", pages.band_keys(self.sketches[self.has_signatures])),
+            "page_bands": distinct("q", band_values(self.sketches[self.has_signatures])),
             "sampled": distinct("s", self.words.sample_keys()),
         }
         return {lookup_field: values for lookup_field, values in keys.items() if values}

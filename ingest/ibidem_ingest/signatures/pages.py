@@ -16,8 +16,6 @@ from ibidem_ingest.text.tokens import TokenBatch
 from ibidem_ingest.text.word_hash import Hashes, Places, Shingles
 
 SLOTS = 34
-BAND_ROWS = 3
-BANDS = SLOTS // BAND_ROWS
 MIN_TOKENS = 10
 MAX_TOKENS = 1 << 20  # tokens that are signed at once, or one page: bounds the memory for long texts
 
@@ -72,16 +70,6 @@ def sign(pages: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:
         else zeros
         for tokens in pages
     ]
-
-
-def band_keys(sketches: Sketches) -> NDArray[np.uint64]:
-    """Return the keys of the bands: three slots and the band's number."""
-    slots = sketches[:, : BANDS * BAND_ROWS].reshape(-1, BANDS, BAND_ROWS).astype(np.uint64)
-    number = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
-    keys: NDArray[np.uint64] = (
-        slots[:, :, 0] | slots[:, :, 1] << np.uint64(16) | slots[:, :, 2] << np.uint64(32) | number
-    )
-    return keys
 
 
 MIN_CHUNK, MAX_CHUNK = 200, 600
