@@ -282,19 +282,11 @@ def _layout(name: str) -> str:
 MASK = "***"
 
 FILES = ("sqlite",)
+CLUSTERS = ("opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
+ENGINES = (*FILES, *CLUSTERS)
+BROKERS = ("amqp", "amqps", "redis", "rediss")
 # Schemes of addresses that can be parsed; the last two are in what libraries log.
-SERVERS = (
-    "opensearch+http",
-    "opensearch+https",
-    "elasticsearch+http",
-    "elasticsearch+https",
-    "amqp",
-    "amqps",
-    "redis",
-    "rediss",
-    "http",
-    "https",
-)
+SERVERS = (*CLUSTERS, *BROKERS, "http", "https")
 
 # Options of an address whose values may be seen.
 PUBLIC_OPTIONS = frozenset(

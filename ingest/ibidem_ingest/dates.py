@@ -65,14 +65,8 @@ def time_of_day(date: str) -> float:
     >>> time_of_day("1980-01-02T00:30:00+02:00"), time_of_day("1980-01-02"), time_of_day("")
     (81000.0, 0.0, 0.0)
     """
-    shape = _SHAPE.fullmatch(date)
-    if shape is None or not shape["time"]:
-        return 0.0
-    try:
-        time = _utc(datetime.fromisoformat(date))
-    except (ValueError, OverflowError):
-        return 0.0
-    return time.hour * 3600 + time.minute * 60 + time.second + time.microsecond / 1e6
+    time = _time(date)
+    return time.hour * 3600 + time.minute * 60 + time.second + time.microsecond / 1e6 if time else 0.0
 
 
 def utc(date: str) -> str:
@@ -81,13 +75,17 @@ def utc(date: str) -> str:
     >>> utc("2024-03-01T00:30:00+02:00"), utc("2024-02-29T23:00Z"), utc("2024-03"), utc("")
     ('2024-02-29T22:30:00', '2024-02-29T23:00:00', '2024-03', '')
     """
+    time = _time(date)
+    return time.replace(tzinfo=None).isoformat() if time else date
+
+
+def _time(date: str) -> datetime | None:
+    """Return a time in UTC; None for a date without a time, and outside the calendar."""
     shape = _SHAPE.fullmatch(date)
-    if shape is None or not shape["time"]:
-        return date
     try:
-        return _utc(datetime.fromisoformat(date)).replace(tzinfo=None).isoformat()
+        return _utc(datetime.fromisoformat(date)) if shape and shape["time"] else None
     except (ValueError, OverflowError):
-        return date
+        return None
 
 
 def _utc(time: datetime) -> datetime:

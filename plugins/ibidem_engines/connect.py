@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from ibidem_core.address import REMEDY, Address, parse_address, redact
-from ibidem_core.settings import ENGINES, name_schemes
+from ibidem_core.address import ENGINES, REMEDY, Address, parse_address, redact
+from ibidem_core.settings import name_schemes
 from ibidem_engines.engine import Beside, Engine, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import MAX_SECONDS
