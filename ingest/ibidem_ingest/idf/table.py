@@ -56,30 +56,6 @@ def layout_slots(hashes: Hashes) -> Hashes:
     return slots
 
 
-def ranks(slots: Hashes, hashes: Hashes) -> Places:
-    """Return the rank of each term, `ABSENT` for terms outside the table.
-
-    >>> slots = layout_slots(np.array([1 << 63, 5, 9], np.uint64))
-    >>> ranks(slots, np.array([9, 7, 1 << 63], np.uint64)).tolist() == [2, ABSENT, 0]
-    True
-    """
-    bits = (slots.size - _SPARE).bit_length() - 1
-    if loops.IN_USE:
-        return loops.IN_USE.ranks(slots, bits, hashes, ABSENT)
-    return np.array([rank(slots, each) for each in hashes.tolist()], np.int64)
-
-
-def rank(slots: Hashes, hash_: int) -> int:
-    """Return the rank of one term, as `ranks` does."""
-    place = hash_ >> (64 - (slots.size - _SPARE).bit_length() + 1)
-    key = hash_ << 24 & (1 << 64) - 1
-    while entry := int(slots[place]):
-        if entry ^ key <= ABSENT:
-            return (entry & ABSENT) - 1
-        place += 1
-    return ABSENT
-
-
 def write_whole(path: Path, parts: Iterable[bytes]) -> None:
     """Write a file atomically, by a temporary name and a rename, readable only by its owner."""
     try:
@@ -169,11 +145,22 @@ class Table:
 
     def ranks(self, hashes: Hashes) -> Places:
         """Return the rank of each term by its `wh1`, `ABSENT` for terms outside the table."""
-        return ranks(self.slots, hashes)
+        if loops.IN_USE:
+            return loops.IN_USE.ranks(self.slots, self._slot_bits, hashes, ABSENT)
+        return np.array([self.rank(each) for each in hashes.tolist()], np.int64)
 
     def rank(self, hash_: int) -> int:
         """Return the rank of one term by its `wh1`; `ABSENT` if it is not in the table."""
-        return rank(self.slots, hash_)
+        place, key = hash_ >> (64 - self._slot_bits), hash_ << 24 & (1 << 64) - 1
+        while entry := int(self.slots[place]):
+            if entry ^ key <= ABSENT:
+                return (entry & ABSENT) - 1
+            place += 1
+        return ABSENT
+
+    @property
+    def _slot_bits(self) -> int:
+        return (self.slots.size - _SPARE).bit_length() - 1
 
     def idf_norm(self, rank: int) -> float:
         """Return log((N + 0.5) / n) / log(N + 1) of the term of a rank (Conrad 2003, formula 1).

@@ -134,28 +134,19 @@ def _begins_signature(lines: headings.Lines, position: int) -> bool:
     """Return whether a signature starts at a line: after two dashes, or with the line that a phone adds."""
     content = lines.contents[position]
     if content == "--":
-        return _is_short(lines, position)
-    return 0 < len(content) < 70 and headings.FOOTER.match(content.strip("* _")) is not None and _ends(lines, position)
+        return _few_follow(lines, position, SIGNATURE_LINES, len(lines))
+    is_footer = 0 < len(content) < 70 and headings.FOOTER.match(content.strip("* _")) is not None
+    return is_footer and _few_follow(lines, position, 2, 8)
 
 
-def _is_short(lines: headings.Lines, position: int) -> bool:
-    """Return whether only few lines follow before another part."""
+def _few_follow(lines: headings.Lines, position: int, most: int, within: int) -> bool:
+    """Return whether at most so many lines with words follow before another part."""
     follow = 0
-    for line in range(position + 1, len(lines)):
-        if lines.kinds[line] != "new" or follow > SIGNATURE_LINES:
+    for line in range(position + 1, min(position + within, len(lines))):
+        if lines.kinds[line] != "new" or follow > most:
             break
         follow += bool(lines.contents[line])
-    return follow <= SIGNATURE_LINES
-
-
-def _ends(lines: headings.Lines, position: int) -> bool:
-    """Return whether at most two further lines follow before another part."""
-    rest = 0
-    for line in range(position + 1, min(position + 8, len(lines))):
-        if lines.kinds[line] != "new":
-            break
-        rest += bool(lines.contents[line].strip())
-    return rest <= 2
+    return follow <= most
 
 
 def _find_list_footer(lines: headings.Lines) -> None:

@@ -57,11 +57,6 @@ class FingerprintColumns(NamedTuple):
         ]
 
 
-def none_batch(documents: int) -> FingerprintColumns:
-    """Return fingerprints that are empty, one for each document."""
-    return FingerprintColumns([b""] * documents, [0] * documents)
-
-
 def sign_batch(batch: TokenBatch, rarest: RarestTerms) -> FingerprintColumns:
     """Fingerprint several documents, as `sign` does."""
     tokens = (batch.buffer, batch.starts, batch.ends)

@@ -195,14 +195,14 @@ def _slots(hashes: Sequence[int]) -> bytes:
     return bytes(slots.get(slot, 0) & 0xFF for slot in range(SLOTS))
 
 
-def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Table | None = None) -> Blocks:
+def sign_blocks(batch: TokenBatch, rarest: RarestTerms, table: Table | None) -> Blocks:
     """Sign several documents, as `sign` does; zeros for an empty block."""
     blocks = np.zeros(len(batch), _COLUMNS)
     if not (batch.lengths >= MIN_LENGTH).any():
         return blocks
     slots, run, letters = loops.compiled().noise(batch.buffer, batch.starts, batch.ends, batch.offsets, SLOTS)
     dense = run == DENSE_RUN
-    if rarest and table:
+    if table:
         poor = np.where(dense, 0, POOR_TABLE * table.is_poor)
         _fill(blocks, rarest.unknown_terms, rarest.strange_offsets)
     else:

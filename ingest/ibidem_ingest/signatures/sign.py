@@ -20,17 +20,16 @@ from ibidem_ingest.kernel import loops
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.mail.parts import mail_key, signed_part
 from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
-from ibidem_ingest.signatures.feature_set import FeatureColumns, RarestTerms
-from ibidem_ingest.signatures.fingerprint import FingerprintColumns
+from ibidem_ingest.signatures.feature_set import RarestTerms
 from ibidem_ingest.signatures.long_text import MIN_TOKENS, PagedTokens
-from ibidem_ingest.signatures.noise import Blocks, is_source_code
+from ibidem_ingest.signatures.noise import is_source_code
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import SignedColumns
 from ibidem_ingest.signatures.schema import SCHEMA, Signatures, StoredSignatures
 from ibidem_ingest.text.layout import remove_all_layout, remove_layout
 from ibidem_ingest.text.passages import NO_PASSAGES, leave_out
 from ibidem_ingest.text.terms import TermGroups
-from ibidem_ingest.text.tokens import TokenBatch, tokens, tokens_and_signs
+from ibidem_ingest.text.tokens import tokens, tokens_and_signs
 from ibidem_ingest.text.word_hash import Hashes, Shingles, shingles, wh1
 
 T = TypeVar("T")
@@ -157,7 +156,8 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
             words[number], signs[number] = its
     titles = [document.title for document in documents]
     titles, is_titled = content.sign_titles(words, signs, written_lengths, titles)
-    fingerprints, features, noisy = _sign_by_idf(batch, groups, table)
+    rarest = RarestTerms.look_up(batch, groups, table)
+    noisy = noise.sign_blocks(batch, rarest, table)
     noisy[list(map(is_source_code, texts))] = 0
     return SignedColumns(
         idf=table.name if table else "",
@@ -177,8 +177,8 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
         profiles=text_profile.sign_batch(batch, groups),
         numbers=numbers.sign_batch(batch, groups),
         slots=minhash.sign_batch(sequences),
-        fingerprints=fingerprints,
-        features=features,
+        fingerprints=fingerprint.sign_batch(batch, rarest),
+        features=feature_set.sign_batch(rarest, table),
         noise=noisy,
         long=[each.encode() if each else b"" for each in long_text.sign_batch(page_tokens, groups, sequences)],
     )
@@ -190,21 +190,6 @@ def encode_long(document: Document, length: int, passages: Hashes = NO_PASSAGES)
         return b""
     signatures = long_text.sign_long(document, passages)
     return signatures.encode() if signatures else b""
-
-
-def _sign_by_idf(
-    batch: TokenBatch, groups: TermGroups, table: Table | None
-) -> tuple[FingerprintColumns, FeatureColumns, Blocks]:
-    """Compute the signatures that need an idf table."""
-    if table is None:
-        size = len(batch)
-        return fingerprint.none_batch(size), feature_set.none_batch(size), noise.sign_blocks(batch)
-    rarest = RarestTerms.look_up(batch, groups, table)
-    return (
-        fingerprint.sign_batch(batch, rarest),
-        feature_set.sign_batch(rarest, table),
-        noise.sign_blocks(batch, rarest, table),
-    )
 
 
 def sign_and_pack(

@@ -217,12 +217,8 @@ def longest(left: Places, right: Places) -> tuple[Places, Places]:
             holders[place] = number
         if place:
             predecessors[number] = holders[place - 1]
-    return trace_back(left, right, predecessors, holders[-1] if holders else -1)
-
-
-def trace_back(left: Places, right: Places, predecessors: Sequence[int], last: int) -> tuple[Places, Places]:
-    """Trace a subsequence back from its last member to its first."""
     chain = []
+    last = holders[-1] if holders else -1
     while last >= 0:
         chain.append(last)
         last = predecessors[last]

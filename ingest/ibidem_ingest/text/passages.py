@@ -82,10 +82,7 @@ def find_passages(documents: Sequence[Document]) -> SharedPassages:
 
 def stretches(runs: Flags, offsets: Places) -> Flags:
     """Return which tokens are in a row of chosen runs, of which each token begins one; documents are apart."""
-    edges = np.zeros(runs.size + 1, bool)
-    edges[offsets] = True
-    before, after = np.append(False, runs[:-1]) & ~edges[:-1], np.append(runs[1:], False) & ~edges[1:]
-    starts, stops = np.flatnonzero(runs & ~before), np.flatnonzero(runs & ~after) + 1
+    starts, stops = _rows_of(runs, offsets)
     long = stops - starts >= MIN_RUNS
     starts, stops = starts[long], stops[long]
     ends = np.minimum(stops + SHINGLE - 1, offsets[np.searchsorted(offsets, starts, "right")])
@@ -93,6 +90,14 @@ def stretches(runs: Flags, offsets: Places) -> Flags:
     np.add.at(change, starts, 1)
     np.add.at(change, ends, -1)
     return change.cumsum()[:-1] > 0
+
+
+def _rows_of(tokens: Flags, offsets: Places) -> tuple[Places, Places]:
+    """Return where rows of chosen tokens start, and where they stop; documents are apart."""
+    edges = np.zeros(tokens.size + 1, bool)
+    edges[offsets] = True
+    before, after = np.append(False, tokens[:-1]) & ~edges[:-1], np.append(tokens[1:], False) & ~edges[1:]
+    return np.flatnonzero(tokens & ~before), np.flatnonzero(tokens & ~after) + 1
 
 
 def covered(runs: Hashes, offsets: Places, passages: Hashes) -> Flags:
@@ -142,10 +147,7 @@ def _new_documents(runs: Hashes, of: Places, own: Flags, documents: int) -> Flag
 
 def _describe(batch: TokenBatch, within: Flags, source: Places, names: Sequence[str]) -> list[SharedPassage]:
     """Describe stretches; those that begin with the same words are one passage."""
-    edges = np.zeros(within.size + 1, bool)
-    edges[batch.offsets] = True
-    starts = np.flatnonzero(within & ~(np.append(False, within[:-1]) & ~edges[:-1])).tolist()
-    stops = (np.flatnonzero(within & ~(np.append(within[1:], False) & ~edges[1:])) + 1).tolist()
+    starts, stops = (each.tolist() for each in _rows_of(within, batch.offsets))
     found: dict[tuple[int, str], list[tuple[int, int]]] = {}  # by source and first words: document and length
     for start, stop in zip(starts, stops, strict=True):
         text = " ".join(batch.token(token) for token in range(start, min(start + SHOWN_WORDS, stop)))

@@ -11,7 +11,7 @@ since Python versions differ.
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from itertools import accumulate
@@ -123,12 +123,19 @@ def join_broken_words(text: str) -> str:
     'the defendant in the holding\x0c, Franco-\nPrussian'
     """
     pattern = _ASCII_BREAK if text.isascii() else _BREAK
-    result = None
-    for match in pattern.finditer(text):
-        if _is_joint(text, match):
-            result = result or _JoinedText(text)
-            result.cut(match)
-    return result.finish() if result else text
+    joints = [match for match in pattern.finditer(text) if _is_joint(text, match)]
+    pieces, start, breaks = [], 0, 0  # breaks of pages that are put behind the word that goes on
+    for end, match in [*((match.start(), match) for match in joints), (len(text), None)]:
+        word_end = start
+        while breaks and word_end < end and kind(text[word_end]) in _WORD:
+            word_end += 1
+        pieces.append(text[start:word_end])
+        if word_end < end:
+            pieces += ["\f" * breaks, text[word_end:end]]
+            breaks = 0
+        if match:
+            start, breaks = match.end(), breaks + match[2].count("\f")
+    return "".join([*pieces, "\f" * breaks]) if joints else text
 
 
 def _is_joint(text: str, match: re.Match[str]) -> bool:
@@ -139,37 +146,6 @@ def _is_joint(text: str, match: re.Match[str]) -> bool:
         start -= 1
     end = match.end()
     return start >= 0 and end < len(text) and kind(text[start]) == LOWER == kind(text[end])
-
-
-@dataclass(slots=True)
-class _JoinedText:
-    """Pieces between the removed line breaks, and form feeds to insert after the current word."""
-
-    text: str
-    pieces: list[str] = field(default_factory=list)
-    start: int = 0
-    waiting: int = 0
-
-    def cut(self, match: re.Match[str]) -> None:
-        """Remove the hyphen and break of a broken word; its form feeds are inserted after the word."""
-        self._add(match.start())
-        self.start = match.end()
-        self.waiting += match[2].count("\f")
-
-    def finish(self) -> str:
-        """Return the text so far and the remaining text."""
-        self._add(len(self.text))
-        return "".join([*self.pieces, "\f" * self.waiting])
-
-    def _add(self, end: int) -> None:
-        word_end = self.start
-        while self.waiting and word_end < end and kind(self.text[word_end]) in _WORD:
-            word_end += 1
-        self.pieces.append(self.text[self.start : word_end])
-        if word_end < end:
-            self.pieces.append("\f" * self.waiting)
-            self.waiting = 0
-        self.pieces.append(self.text[word_end:end])
 
 
 _TOKEN = re.compile(rb"[LlD][LlDM]*+|[Ss]M*+")
