@@ -55,13 +55,7 @@ class Fields:
 
 
 def parse_fields(text: str) -> Fields:
-    """Parse `title=headline,text=body`; fields that are not listed keep our names.
-
-    >>> parse_fields("title=headline, text=article.body").text
-    'article.body'
-    >>> parse_fields("text=html:body").text_format
-    'html'
-    """
+    """Parse `title=headline,text=body`; fields that are not listed keep our names."""
     fields: dict[str, Any] = {}
     names = [member.name for member in members(Fields) if member.name != "text_format"]
     for pair in filter(None, (part.strip() for part in text.split(","))):
@@ -195,9 +189,6 @@ def parse_address(url: str) -> Address:
 
     A host without a port has 9200 with http and 443 with https. What is in a user name, a password or an option and
     means something in an address is written as in any URL (`%40` for `@`).
-
-    >>> parse_address("elasticsearch+https://ann:s3cret@search.example:9243").label
-    'elasticsearch+https://search.example:9243'
     """
     match = _ADDRESS.fullmatch(url)
     if match is None or not url.isprintable():
@@ -227,11 +218,7 @@ def parse_address(url: str) -> Address:
 
 
 def with_fields(url: str, fields: str) -> str:
-    """Add the field names to an engine's address, if they are set separately.
-
-    >>> with_fields("opensearch+http://host:9200", "text=body")
-    'opensearch+http://host:9200/?fields=text%3Dbody'
-    """
+    """Add the field names to an engine's address, if they are set separately."""
     if not fields:
         return url
     names = parse_fields(fields)
@@ -349,11 +336,7 @@ def redact(url: str) -> str:
 
 
 def is_address(url: str) -> bool:
-    """Return whether an address can be parsed.
-
-    >>> is_address("redis://host:6379/0"), is_address("redis://:pass/word@host")
-    (True, False)
-    """
+    """Return whether an address can be parsed."""
     return _parse(url) is not None
 
 

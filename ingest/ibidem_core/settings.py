@@ -112,11 +112,7 @@ BROKER_OPTIONS = (
 
 
 def name_schemes(schemes: Sequence[str]) -> str:
-    """Name the kinds of addresses; those with TLS are left out.
-
-    >>> name_schemes(BROKERS)
-    'amqp://… or redis://…'
-    """
+    """Name the kinds of addresses; those with TLS are left out."""
     plain = [each for each in schemes if not (each.endswith("s") and each[:-1] in schemes)]
     kinds = [f"{each}:///…" if each in FILES else f"{each}://…" for each in plain]
     return f"{', '.join(kinds[:-1])} or {kinds[-1]}"

@@ -102,11 +102,7 @@ def short_repr(value: object) -> str:
 
 
 def kind(value: object) -> str:
-    """Return the JSON type of a value.
-
-    >>> kind(1.5)
-    'a number'
-    """
+    """Return the JSON type of a value."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -119,11 +115,7 @@ def kind(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Escape unprintable characters, so that no text can control a terminal.
-
-    >>> printable("a\x1b[2Jb")
-    'a\\x1b[2Jb'
-    """
+    """Escape unprintable characters, so that no text can control a terminal."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)

@@ -68,11 +68,7 @@ def _sample(text: str) -> str:
 
 
 def add_languages(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield each document with a language: the declared one, the detected one, or the default.
-
-    >>> [document.language for document in add_languages([Document("a", "", language=""), Document("b", "")])]
-    ['en', 'en']
-    """
+    """Yield each document with a language: the declared one, the detected one, or the default."""
     for item in items:
         if isinstance(item, Document) and not item.language:
             yield replace(item, language=detect(item.text) or DEFAULT_LANGUAGE)
@@ -81,11 +77,7 @@ def add_languages(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def is_code(language: str) -> bool:
-    """Return whether a language is an ISO 639 code.
-
-    >>> is_code("de"), is_code("German")
-    (True, False)
-    """
+    """Return whether a language is an ISO 639 code."""
     return _CODE.fullmatch(language) is not None
 
 

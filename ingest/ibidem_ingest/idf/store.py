@@ -70,11 +70,7 @@ def is_outdated(table: Table) -> bool:
 
 
 def is_one_term(word: str) -> bool:
-    """Return whether a word is a term and a single token; word lists often contain unnormalised words.
-
-    >>> is_one_term("paral"), is_one_term("paraŀlel")
-    (True, False)
-    """
+    """Return whether a word is a term and a single token; word lists often contain unnormalised words."""
     return is_term(word) and normal_form(word) == word
 
 

@@ -41,11 +41,7 @@ _MIN_BITS = 10
 
 
 def layout_slots(hashes: Hashes) -> Hashes:
-    """Lay out the slots for terms in the order of their ranks.
-
-    >>> int(np.count_nonzero(layout_slots(np.array([1 << 63, 5, 9], np.uint64))))
-    3
-    """
+    """Lay out the slots for terms in the order of their ranks."""
     bits = max(_MIN_BITS, ceil(log2(max(1, hashes.size) / _LOAD)))
     slots = np.zeros((1 << bits) + _SPARE, np.uint64)
     entries = hashes << _SHIFT | np.arange(1, hashes.size + 1, dtype=np.uint64)
@@ -163,11 +159,7 @@ class Table:
         return (self.slots.size - _SPARE).bit_length() - 1
 
     def idf_norm(self, rank: int) -> float:
-        """Return log((N + 0.5) / n) / log(N + 1) of the term of a rank (Conrad 2003, formula 1).
-
-        >>> round(Table.build("en", 1000, {"court": 600}, "one word").idf_norm(0), 3)
-        0.074
-        """
+        """Return log((N + 0.5) / n) / log(N + 1) of the term of a rank (Conrad 2003, formula 1)."""
         return log((self.documents + 0.5) / float(self.counts[rank])) / log(self.documents + 1)
 
     def hashes(self, limit: int | None = None) -> Hashes:

@@ -44,11 +44,7 @@ def bare_subject(subject: str) -> str:
 
 
 def is_answer(subject: str) -> bool:
-    """Return whether a subject has a reply or forward prefix.
-
-    >>> is_answer("[lawyers] Re: the lease"), is_answer("the lease")
-    (True, False)
-    """
+    """Return whether a subject has a reply or forward prefix."""
     return _ANSWER.match(subject) is not None
 
 
@@ -117,9 +113,5 @@ def addresses(*values: object) -> frozenset[str]:
 
 
 def is_mail(meta: Mapping[str, object]) -> bool:
-    """Return whether the fields of a document belong to a mail.
-
-    >>> is_mail({"message-id": "<1@example.org>"}), is_mail({"court": "9th Cir."})
-    (True, False)
-    """
+    """Return whether the fields of a document belong to a mail."""
     return bool(meta) and (meta.get(TYPE) == MAIL or MESSAGE_ID in meta)

@@ -41,11 +41,7 @@ def part(text: str) -> list[Part]:
 
 
 def own_text(text: str) -> str:
-    r"""Return the text of a mail's author; the whole text if it has no word.
-
-    >>> own_text("Yes.\n> Is it due?\nToday.")
-    'Yes.\nToday.'
-    """
+    """Return the text of a mail's author; the whole text if it has no word."""
     own = "".join(text[each.start : each.end] for each in part(text) if each.kind == "new")
     return own if any(map(str.isalnum, own)) else text
 
@@ -168,12 +164,7 @@ def _find_list_footer(lines: headings.Lines) -> None:
 
 
 def signed_part(document: Document) -> Document:
-    r"""Return a document with the text to sign.
-
-    >>> mail = Document("a", "Today.\n> Is it due?", meta={"message-id": "<1@example.org>"})
-    >>> signed_part(mail).text, signed_part(Document("b", "> Is it due?")).text
-    ('Today.\n', '> Is it due?')
-    """
+    """Return a document with the text to sign."""
     if not document.meta or not is_mail(document.meta):
         return document
     own = own_text(document.text)
@@ -184,11 +175,7 @@ SENDER, SENT = "from", "sent"  # fields with the sender, and with the date as th
 
 
 def mail_key(document: Document) -> str:
-    """Return which mail a document is: sender and time, else its message id; empty for other documents.
-
-    >>> mail_key(Document("a", "Agreed.", meta={"type": "mail", "from": "Ann <ann@example.org>", "sent": "2001-05-02"}))
-    'ann@example.org 2001-05-02'
-    """
+    """Return which mail a document is: sender and time, else its message id; empty for other documents."""
     meta = document.meta
     if not meta or not is_mail(meta):
         return ""

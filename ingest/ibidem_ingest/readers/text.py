@@ -91,11 +91,7 @@ def markdown_blocks(source: str) -> list[tuple[str, str]]:
 
 
 def strip_front(source: str) -> str:
-    r"""Remove the front matter: the lines between two lines of hyphens at the beginning.
-
-    >>> strip_front("---\nlayout: post\n---\nWe the People")
-    'We the People'
-    """
+    """Remove the front matter: the lines between two lines of hyphens at the beginning."""
     lines = source.split("\n", FRONT_LINES)
     if lines[0].rstrip() != FRONT_MATTER or FRONT_MATTER not in (end := [line.rstrip() for line in lines[1:]]):
         return source
@@ -166,13 +162,7 @@ MAX_UNESCAPES = 3  # times that exports escape a text, at most
 
 
 def strip_markup(text: str, format_: str) -> str:
-    r"""Return what a reader sees of a text in a format of fields; its pages remain pages.
-
-    >>> strip_markup("<!-- wp:paragraph --><p>Caf&eacute; <b>No</b>va</p><p>open</p>", "html")
-    'Café Nova\n\nopen'
-    >>> strip_markup("# Café\n*open*", "markdown")
-    'Café\n\nopen'
-    """
+    """Return what a reader sees of a text in a format of fields; its pages remain pages."""
     if not format_:
         return text
     pages = text.split(PAGE_BREAK)

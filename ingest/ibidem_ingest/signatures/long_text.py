@@ -182,12 +182,7 @@ def as_page(tokens: int, profile: int) -> LongSignatures:
 
 
 def sign_long(document: Document, passages: Hashes = NO_PASSAGES) -> LongSignatures | None:
-    r"""Sign a text part by part, without some passages; None if it is not long.
-
-    >>> signed = sign_long(Document("a", "the first page\fthe second"))
-    >>> signed and (signed.parts, len(signed), signed.tokens.tolist())
-    ('pages', 2, [3, 2])
-    """
+    """Sign a text part by part, without some passages; None if it is not long."""
     page_tokens = [cut_tokens_and_signs(page)[0] for page in join_broken_words(document.text).split(PAGE_BREAK)]
     page_tokens = leave_out(page_tokens, passages) if passages.size else page_tokens
     tokens = [token for page in page_tokens for token in page]

@@ -109,11 +109,7 @@ def content_key(packed: Packed) -> str:
 
 
 def bands(slots: Sequence[int]) -> list[str]:
-    """Return the keys of the 33 bands of three slots; the last of 100 slots is not used.
-
-    >>> bands(range(100))[:2]
-    ['bvnjfssn', 'bme2455h']
-    """
+    """Return the keys of the 33 bands of three slots; the last of 100 slots is not used."""
     return texts("b", band_values(np.array(slots, np.uint16)[None])[0])
 
 

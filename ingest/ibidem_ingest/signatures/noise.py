@@ -119,11 +119,7 @@ class Noise(NamedTuple):
 
 
 def read(block: bytes) -> Noise:
-    """Parse a block.
-
-    >>> read(bytes(76)).run
-    0
-    """
+    """Parse a block."""
     slots, run, runs, unknown, terms = _LAYOUT.unpack(block)
     return Noise(slots, run, 2 ** (runs / 8), unknown, terms)
 
@@ -277,13 +273,7 @@ CHARACTERS_PER_SIGN = 80
 
 
 def is_source_code(text: str) -> bool:
-    """Return whether a text is source code.
-
-    >>> is_source_code("int total = 0; for (Line line : lines) { total += line.getAmount(); }")
-    True
-    >>> is_source_code("He came; he saw; he conquered; and then (as Plutarch has it) he wept.")
-    False
-    """
+    """Return whether a text is source code."""
     if not ("=" in text or "_" in text or "{" in text or "}" in text):  # most: counting takes six times as long
         return False
     return sum(map(text.count, "{}=_;")) * CHARACTERS_PER_SIGN >= len(text)

@@ -119,11 +119,7 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
 
 
 def unpack(value: bytes) -> Packed | None:
-    """Parse a packed value; None if it is damaged, impossible or of an unknown scheme: the document is unsigned.
-
-    >>> unpack(b"not a packed value") is None
-    True
-    """
+    """Parse a packed value; None if it is damaged, impossible or of an unknown scheme: the document is unsigned."""
     name = _name_bounds(value)
     noise = read_noise(value[name[1] :]) if name else None
     if name is None or noise is None or not is_utf8(value[slice(*name)]):
@@ -162,11 +158,7 @@ def _name_bounds(value: bytes) -> tuple[int, int] | None:
 
 
 def read_noise(blocks: bytes) -> bytes | None:
-    """Return the noise block among the blocks after the id.
-
-    >>> read_noise(b"") == bytes(76), read_noise(b"no blocks") is None
-    (True, True)
-    """
+    """Return the noise block among the blocks after the id."""
     noise, last, position = bytes(NOISE_BYTES), -1, 0
     while position < len(blocks):
         begin, content = blocks[position : position + BLOCK.size], position + BLOCK.size
@@ -277,11 +269,7 @@ class PackedValues(Sequence[bytes | None]):
 
     @classmethod
     def join(cls, values: Sequence[bytes | None]) -> "PackedValues":
-        """Join values in one buffer.
-
-        >>> list(PackedValues.join([b"one", None, b""]))
-        [b'one', None, b'']
-        """
+        """Join values in one buffer."""
         if isinstance(values, PackedValues):
             return values
         text = b"".join([*(value or b"" for value in values), bytes(ROOM)])
@@ -367,11 +355,7 @@ class IdColumn(Sequence[str]):
 
     @classmethod
     def join(cls, ids: Sequence[str]) -> "IdColumn":
-        """Join ids in one buffer.
-
-        >>> list(IdColumn.join(["a", "", "é"]))
-        ['a', '', 'é']
-        """
+        """Join ids in one buffer."""
         names = [each.encode("utf-8", "surrogatepass") for each in ids]
         size = np.array([len(each) for each in names], np.int64)
         return cls(b"".join(names), end_places(size) - size, size)

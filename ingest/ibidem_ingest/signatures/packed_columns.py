@@ -113,11 +113,7 @@ class PackedColumns:
 
     @classmethod
     def decode(cls, values: Sequence[bytes | None]) -> "PackedColumns":
-        """Decode packed values; damaged ones do not raise.
-
-        >>> PackedColumns.decode([None, b"damaged"]).is_signed.tolist()
-        [False, False]
-        """
+        """Decode packed values; damaged ones do not raise."""
         values = PackedValues.join(values)
         octets, begin, size, ids = values.octets, values.begin, np.maximum(values.size, 0), values.ids
         heads = _cut(octets, begin, HEAD_COLUMNS.itemsize).view(HEAD_COLUMNS)[:, 0]
@@ -151,11 +147,7 @@ class PackedColumns:
 
     @classmethod
     def decode_lazily(cls, values: Sequence[bytes | None]) -> "PackedColumns":
-        """Hold packed values that are decoded on first access to a column: few pages of stored groups need a column.
-
-        >>> PackedColumns.decode_lazily([None, b"damaged"]).is_signed.tolist()
-        [False, False]
-        """
+        """Hold packed values that are decoded on first access to a column: few pages of stored groups need a column."""
         columns = object.__new__(cls)
         object.__setattr__(columns, "values", PackedValues.join(values))
         return columns

@@ -26,13 +26,7 @@ Profiles = NDArray[np.uint64]
 
 
 def sign_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
-    """Sign pages.
-
-    >>> batch = TokenBatch.tokenize(["the court held that the contract was void for want of consideration", "12"])
-    >>> sketches, profiles = sign_batch(batch)
-    >>> [bool(row.any()) for row in sketches], profiles.tolist()[1]
-    ([True, False], 0)
-    """
+    """Sign pages."""
     cut = list(runs(batch.offsets))
     if len(cut) <= 1:
         return _sign(batch)
@@ -76,11 +70,7 @@ MIN_CHUNK, MAX_CHUNK = 200, 600
 
 
 def chunk_starts(hashes: Hashes) -> Places:
-    """Return the starts of the chunks of a text, and its end.
-
-    >>> chunk_starts(np.zeros(0, np.uint64)).tolist(), chunk_starts(np.arange(150, dtype=np.uint64)).tolist()
-    ([0, 0], [0, 150])
-    """
+    """Return the starts of the chunks of a text, and its end."""
     places = [0]
     for cut in [*local_minima(hashes).tolist(), hashes.size]:
         while cut - places[-1] > MAX_CHUNK:

@@ -75,13 +75,7 @@ def sign_stream(documents: Iterable[Document], tables: Tables) -> Iterator[tuple
 
 
 def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -> Iterator[list[Document]]:
-    """Split a stream of documents with languages into batches; a long document is a batch of its own.
-
-    >>> texts = ["a" * 5, "b" * 6, "c" * 30, "d"]
-    >>> stream = (Document(text[0], text) for text in texts)
-    >>> [[document.id for document in batch] for batch in batches(stream, 11)]
-    [['a', 'b'], ['c'], ['d']]
-    """
+    """Split a stream of documents with languages into batches; a long document is a batch of its own."""
     batch: list[Document] = []
     size = 0
     for document in add_languages(documents):

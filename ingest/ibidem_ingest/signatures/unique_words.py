@@ -197,11 +197,7 @@ def common_places(a: UniqueWords, b: UniqueWords, minimum: int = 0) -> tuple[Pla
 
 
 def longest(left: Places, right: Places) -> tuple[Places, Places]:
-    """Return the longest increasing subsequence of the second positions (patience, O(n log n)).
-
-    >>> longest(np.arange(5), np.array([3, 0, 1, 9, 2]))[1].tolist()
-    [0, 1, 2]
-    """
+    """Return the longest increasing subsequence of the second positions (patience, O(n log n))."""
     values = right.tolist()
     tails: list[int] = []
     holders: list[int] = []

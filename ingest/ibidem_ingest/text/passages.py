@@ -53,13 +53,7 @@ class SharedPassages:
 
 
 def find_passages(documents: Sequence[Document]) -> SharedPassages:
-    """Find the passages that unlike documents of one source share.
-
-    >>> notice = " ".join(f"notice{word}" for word in range(20))
-    >>> found = find_passages([Document(name, " ".join([notice, *[name] * 20])) for name in ("one", "two", "three")])
-    >>> [(each.words, each.documents) for each in found.passages]
-    [(20, 3)]
-    """
+    """Find the passages that unlike documents of one source share."""
     if loops.IN_USE is None or len(documents) < MIN_DOCUMENTS:
         return SharedPassages(NO_PASSAGES)
     batch = TokenBatch.tokenize([each.text for each in documents])

@@ -53,11 +53,7 @@ def _characters(points: CodePoints) -> str:
 
 
 def character_kinds(text: str) -> bytes:
-    """Return one byte for each character: its kind.
-
-    >>> character_kinds("Año 7, 日本")
-    b'Lll-D--SS'
-    """
+    """Return one byte for each character: its kind."""
     return kinds().take(code_points(text)).tobytes()
 
 
@@ -80,11 +76,7 @@ MAX_EXPANSION = 18  # characters that normalising makes of one at most: U+FDFA i
 
 
 def normal_length(text: str) -> int:
-    """Return the number of characters of a normalised text, each normalised separately.
-
-    >>> normal_length("ﬁne")
-    4
-    """
+    """Return the number of characters of a normalised text, each normalised separately."""
     return int(_widths().take(code_points(text)).sum(dtype=np.int64))
 
 
@@ -112,15 +104,12 @@ _WORD = frozenset((LETTER, LOWER, MARK, DIGIT, SINGLE, SINGLE_DIGIT))
 
 
 def join_broken_words(text: str) -> str:
-    r"""Remove hyphens at the ends of lines and pages, with the breaks after them, inside broken words.
+    """Remove hyphens at the ends of lines and pages, with the breaks after them, inside broken words.
 
     A soft hyphen (U+00AD) or U+2223 goes with the break after it; `-`, U+2010, U+2011 and `¬` only when a lower-case
     letter is on both sides (marks on the letter before are passed over). A break is optional blanks, CR? LF,
     optional blanks; or a form feed with at most one line break and blanks on each side. Over a form feed the whole
     word precedes it, so the text still has as many pages, and every word is on the page where it begins.
-
-    >>> join_broken_words("the defen-\n  dant in the hol-\fding, Franco-\nPrussian")
-    'the defendant in the holding\x0c, Franco-\nPrussian'
     """
     pattern = _ASCII_BREAK if text.isascii() else _BREAK
     joints = [match for match in pattern.finditer(text) if _is_joint(text, match)]
@@ -233,12 +222,7 @@ class TokenBatch:
     def tokenize(
         cls, texts: Sequence[str], is_joined: Flags | None = None, *, with_signs: bool = False
     ) -> "TokenBatch":
-        """Tokenize texts, with the same tokens as `tokens`.
-
-        >>> batch = TokenBatch.tokenize(["Held: affirmed.", "", "12 U.S.C."])
-        >>> batch.buffer, batch.offsets.tolist()
-        (b' held  affirmed   12 u s c           ', [0, 2, 2, 6])
-        """
+        """Tokenize texts, with the same tokens as `tokens`."""
         is_joined = np.zeros(len(texts), bool) if is_joined is None else is_joined
         buffer, begins, (positions, characters) = _normal_buffer(texts, is_joined, with_signs=with_signs)
         if with_signs:
@@ -297,11 +281,7 @@ class TokenBatch:
 
 
 def visible(text: str) -> str:
-    """Return a text without the characters that nobody sees within words.
-
-    >>> visible("soft\N{SOFT HYPHEN}ware")
-    'software'
-    """
+    """Return a text without the characters that nobody sees within words."""
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 

@@ -90,12 +90,7 @@ C = 0xE249EB2067D24289
 
 
 def shingles(hashes: Sequence[int]) -> list[int]:
-    """Return the shingle hashes of one document, in text order, with repetitions.
-
-    >>> from ibidem_ingest.text.word_hash import wh1
-    >>> [f"{each:016x}" for each in shingles([wh1(token) for token in "the court so held".split()])]
-    ['59fb9f19733677bf']
-    """
+    """Return the shingle hashes of one document, in text order, with repetitions."""
     count = len(hashes) - SHINGLE + 1
     return [_shingle(hashes[start : start + SHINGLE]) for start in range(max(count, min(1, len(hashes))))]
 
