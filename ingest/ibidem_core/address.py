@@ -275,30 +275,27 @@ BROKERS = ("amqp", "amqps", "redis", "rediss")
 # Schemes of addresses that can be parsed; the last two are in what libraries log.
 SERVERS = (*CLUSTERS, *BROKERS, "http", "https")
 
-# Options of an address whose values may be seen.
-PUBLIC_OPTIONS = frozenset(
-    [
-        "ca",
-        "fields",
-        "layout",
-        "timeout",
-        "db",
-        "heartbeat",
-        "connect_timeout",
-        "socket_timeout",
-        "socket_connect_timeout",
-        "protocol",
-        "health_check_interval",
-        "ssl_ca_certs",
-        "ssl_cert_reqs",
-        "ssl_check_hostname",
-    ]
+# Options of a broker's address; kombu fails at others, or takes no notice of them.
+BROKER_OPTIONS = (
+    "connect_timeout",
+    "db",
+    "heartbeat",
+    "health_check_interval",
+    "socket_connect_timeout",
+    "socket_timeout",
+    "ssl_ca_certs",
+    "ssl_cert_reqs",
+    "ssl_certfile",
+    "ssl_check_hostname",
+    "ssl_keyfile",
+    "ssl_password",
 )
-
-# Options whose names may be seen; another name may be a part of a secret in which a `&` was not escaped.
-PUBLIC_NAMES = PUBLIC_OPTIONS | frozenset(
+# Options whose values may not be seen, but their names; another name may be a part of a secret with a `&` in it.
+SECRET_OPTIONS = frozenset(
     ["api_key", "apikey", "password", "ssl_certfile", "ssl_keyfile", "ssl_password", "token", "user", "username"]
 )
+PUBLIC_OPTIONS = frozenset({*OPTIONS, *BROKER_OPTIONS, "protocol"}) - SECRET_OPTIONS
+PUBLIC_NAMES = PUBLIC_OPTIONS | SECRET_OPTIONS
 
 # Characters of a secret that is hidden wherever it is; a shorter one, which is in many words, is hidden in addresses
 # alone.

@@ -22,7 +22,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from ibidem_core.address import BROKERS, ENGINES, FILES, is_address, redact, redact_text, with_fields
+from ibidem_core.address import BROKER_OPTIONS, BROKERS, ENGINES, FILES, is_address, redact, redact_text, with_fields
 from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import UsageError
 
@@ -92,23 +92,6 @@ def unknown_setting(name: str, choices: Collection[str], location: str = "") -> 
 
 class UnknownScheme(ValueError):
     """The kind of an address is unknown; the message is the remedy."""
-
-
-# Options of a broker's address; kombu fails at others, or takes no notice of them.
-BROKER_OPTIONS = (
-    "connect_timeout",
-    "db",
-    "heartbeat",
-    "health_check_interval",
-    "socket_connect_timeout",
-    "socket_timeout",
-    "ssl_ca_certs",
-    "ssl_cert_reqs",
-    "ssl_certfile",
-    "ssl_check_hostname",
-    "ssl_keyfile",
-    "ssl_password",
-)
 
 
 def name_schemes(schemes: Sequence[str]) -> str:

@@ -186,15 +186,11 @@ def parse_formats(value: str) -> dict[str, Format]:
         suffix, is_named, name = part.rpartition("=")
         if is_named and suffix != ALL_SUFFIXES and PurePath(f"x{suffix}").suffix != suffix:
             raise UsageError(f"{short_repr(suffix)} is not a suffix", "write --format .log=text, or --format *=text")
-        formats[suffix.lower()] = parse_format(name)
+        try:
+            formats[suffix.lower()] = Format(name)
+        except ValueError as error:
+            raise UsageError(f"no format {short_repr(name)}", f"the formats are {', '.join(Format)}") from error
     return formats
-
-
-def parse_format(name: Format | str) -> Format:
-    try:
-        return Format(name)
-    except ValueError as error:
-        raise UsageError(f"no format {short_repr(name)}", f"the formats are {', '.join(Format)}") from error
 
 
 LIBRARIES = {

@@ -24,7 +24,7 @@ DAMAGED_BYTES = "damaged_bytes"  # key of a record under which a reader says how
 def text_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
     """Read a text file; form feeds separate its pages, and its first line with words is its title."""
     text, damage = read_text(path, max_text, decoding)
-    return {"text": text.removesuffix(PAGE_BREAK), "title": first_line(text), **note_damage(damage)}
+    return {"text": text.removesuffix(PAGE_BREAK), "title": first_line(text), DAMAGED_BYTES: damage}
 
 
 def read_text(path: Path, max_text: int, decoding: Decoding = UTF_8) -> tuple[str, int]:
@@ -35,11 +35,6 @@ def read_text(path: Path, max_text: int, decoding: Decoding = UTF_8) -> tuple[st
     if not text.strip():
         raise Unreadable(EMPTY_REMEDY)
     return text, damage
-
-
-def note_damage(damage: int) -> dict[str, int]:
-    """Return the record entry on replaced bytes; empty if there are none."""
-    return {DAMAGED_BYTES: damage} if damage else {}
 
 
 def first_line(text: str) -> str:
@@ -82,7 +77,7 @@ def markdown_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> di
     if not text:
         raise Unreadable(EMPTY_REMEDY)
     heading = next((text for kind, text in blocks if kind == "heading" and first_line(text)), "")
-    return {"text": text, "title": first_line(heading) or first_line(text), **note_damage(damage)}
+    return {"text": text, "title": first_line(heading) or first_line(text), DAMAGED_BYTES: damage}
 
 
 def markdown_blocks(source: str) -> list[tuple[str, str]]:
@@ -136,15 +131,14 @@ class TimeLimit:
         self._seconds = seconds
         self._restart()
 
-    def restart(self) -> None:
-        """Restart the count at the next check, after a document was read; reading the clock now would take too long."""
-        self._found = True
-
     def _restart(self) -> None:
         self._began, self._elsewhere, self._found = time.thread_time(), 0.0, False
 
     def note(self, seconds: float, *, found: bool) -> None:
-        """Add the time that another process took for a part of the file; thread-safe."""
+        """Add the time that another process took for a part of the file; thread-safe.
+
+        After a document the count restarts, at the next check: reading the clock now would take too long.
+        """
         self._elsewhere += seconds
         self._found = self._found or found
 

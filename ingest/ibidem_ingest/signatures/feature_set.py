@@ -97,11 +97,6 @@ class FeatureColumns(NamedTuple):
     counts: Places  # (n,) how many each has
     full: Flags  # (n,) whether all 60 are within the table's range
 
-    def rows(self) -> list[FeatureSet]:
-        codes, ends = self.codes.tolist(), self.counts.cumsum().tolist()
-        bounds = zip([0, *ends], ends, self.full.tolist(), strict=False)
-        return [FeatureSet(tuple(codes[start:end]), is_full) for start, end, is_full in bounds]
-
 
 def sign_batch(rarest: RarestTerms, table: Table | None) -> FeatureColumns:
     """Collect the feature sets of several documents, as `sign` does."""

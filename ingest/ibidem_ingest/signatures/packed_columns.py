@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from itertools import starmap
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures import content, noise, text_profile
+from ibidem_ingest.signatures import content, fingerprint, noise, text_profile
 from ibidem_ingest.signatures.feature_set import FeatureColumns
-from ibidem_ingest.signatures.fingerprint import TERMS as FINGERPRINT_TERMS
 from ibidem_ingest.signatures.fingerprint import FingerprintColumns
 from ibidem_ingest.signatures.noise import Blocks
 from ibidem_ingest.signatures.numbers import SKETCH, NumberColumns
@@ -257,14 +256,19 @@ class SignedColumns:
     def rows(self) -> list[Signatures]:
         count = len(self.names)
         slots = map(tuple, self.slots.tolist())
+        sketches = zip(self.numbers.sketch.tolist(), self.numbers.sizes.tolist(), strict=True)
+        codes, ends = self.features.codes.tolist(), self.features.counts.cumsum().tolist()
         columns = (
             self.lengths.tolist(),
             self.shingles.tolist(),
             map(content.format_hash, self.contents, self.names),
-            *_columns(self.fingerprints.rows(), 2),
+            [fingerprint.SCHEME + each.hex() if each else "" for each in self.fingerprints.values],
+            [terms < fingerprint.TERMS for terms in self.fingerprints.terms],
             [text_profile.SCHEME + each.hex() if each else "" for each in self.profiles],
-            *_columns(self.numbers.rows(), 2),
-            *_columns(self.features.rows(), 2),
+            self.numbers.distinct.tolist(),
+            [tuple(sketch[:size]) for sketch, size in sketches],
+            [tuple(codes[start:end]) for start, end in pairwise([0, *ends])],
+            self.features.full.tolist(),
             [row if length else () for row, length in zip(slots, self.lengths.tolist(), strict=True)],
             [self.idf] * count,
             self.titles,
@@ -331,7 +335,7 @@ class SignedColumns:
         return heads
 
     def _flags(self) -> NDArray[np.int64]:
-        weak = np.array(self.fingerprints.terms) < FINGERPRINT_TERMS
+        weak = np.array(self.fingerprints.terms) < fingerprint.TERMS
         is_long = np.array([bool(each) for each in self.long])
         none, no_set = self.lengths == 0, self.features.counts == 0
         flags: NDArray[np.int64] = (
@@ -344,10 +348,6 @@ class SignedColumns:
             + TITLED * np.array(self.title_flags, np.int64)
         )
         return flags
-
-
-def _columns(rows: Sequence[tuple[object, ...]], count: int) -> list[tuple[object, ...]]:
-    return list(zip(*rows, strict=True)) or [()] * count
 
 
 def _first_words(hashes: Sequence[bytes], size: int) -> NDArray[np.uint64]:

@@ -30,7 +30,7 @@ from ibidem_ingest.text.layout import remove_all_layout, remove_layout
 from ibidem_ingest.text.passages import NO_PASSAGES, leave_out
 from ibidem_ingest.text.terms import TermGroups
 from ibidem_ingest.text.tokens import tokens, tokens_and_signs
-from ibidem_ingest.text.word_hash import Hashes, Shingles, shingles, wh1
+from ibidem_ingest.text.word_hash import Shingles, shingles, wh1
 
 T = TypeVar("T")
 
@@ -101,6 +101,8 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     fingerprints = fingerprint.sign(words, table) if table else fingerprint.NONE
     features = feature_set.sign(words, table) if table else feature_set.NONE
     title = " ".join(tokens(document.title)) if document.title else ""
+    may_be_long = len(words) >= MIN_TOKENS or PAGE_BREAK in plain.text
+    long_signatures = long_text.sign_long(plain, passages) if may_be_long else None
     is_titled = content.counts_title(written[: content.MIN_UNTITLED_TOKENS], title, signs)
     return Signatures(
         length=len(words),
@@ -118,7 +120,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         title=title,
         titled=is_titled,
         noise=noise.NONE if is_source_code(document.text) else noise.sign(words, table),
-        long=encode_long(plain, len(words), passages),
+        long=long_signatures.encode() if long_signatures else b"",
         words=content.short_hash(" ".join(written).encode()),
         signs=content.short_hash(signs.encode()),
     )
@@ -176,14 +178,6 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
         noise=noisy,
         long=[each.encode() if each else b"" for each in long_text.sign_batch(page_tokens, groups, sequences)],
     )
-
-
-def encode_long(document: Document, length: int, passages: Hashes = NO_PASSAGES) -> bytes:
-    """Return a document's long signatures in stored form; empty for a short document."""
-    if length < MIN_TOKENS and PAGE_BREAK not in document.text:
-        return b""
-    signatures = long_text.sign_long(document, passages)
-    return signatures.encode() if signatures else b""
 
 
 def sign_and_pack(

@@ -27,7 +27,7 @@ def write(folder: Path, data: str | bytes) -> Path:
 
 def test_the_first_line_that_is_not_blank_is_the_title(tmp_path: Path) -> None:
     text = "\n  COMPLAINT \n\n1. Plaintiff résides\n"
-    assert text_record(write(tmp_path, text), 1_000) == {"text": text, "title": "COMPLAINT"}
+    assert text_record(write(tmp_path, text), 1_000) == {"text": text, "title": "COMPLAINT", "damaged_bytes": 0}
 
 
 @pytest.mark.parametrize(

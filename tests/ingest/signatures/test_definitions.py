@@ -63,7 +63,9 @@ def test_sketches_are_as_the_definition_says(several: list[str]) -> None:
         figures = {token for token in tokens(text) if any(character.isdigit() for character in token)}
         sketch = sorted({wh1(token) >> 48 for token in figures})[:16]
         expected.append(Numbers(min(255, len(figures)), tuple(sketch)))
-    assert numbers.sign_batch(batch, TermGroups.group(batch)).rows() == expected
+    columns = numbers.sign_batch(batch, TermGroups.group(batch))
+    sketches = [tuple(row[:size]) for row, size in zip(columns.sketch.tolist(), columns.sizes, strict=True)]
+    assert list(map(Numbers, columns.distinct.tolist(), sketches)) == expected
     assert [numbers.sign(tokens(text)) for text in several] == expected
 
 
