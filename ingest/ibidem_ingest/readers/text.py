@@ -55,6 +55,7 @@ def content(path: Path, max_text: int, encoding: str = "") -> bytes:
         # A pipe has no size: it is read as far as the limit goes.
         size = path.stat().st_size
         data = b"" if size > limit else file.read(limit + 1)
+        file.peek(1)  # raises the fault that ended the file
     if size > limit or len(data) > limit:
         reason = (
             f"more than {limit:,} bytes, as many as {max_text:,} characters can take; split it or raise IBIDEM_MAX_TEXT"

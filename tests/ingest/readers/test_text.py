@@ -62,6 +62,14 @@ def test_a_compressed_text_is_read_as_the_file_inside_by_its_byte_order_mark(
     assert text_record(path, 1_000)["title"] == "We the People"
 
 
+@pytest.mark.parametrize("suffix", COMPRESS)
+def test_a_compressed_text_that_was_cut_is_refused_and_not_read_in_part(tmp_path: Path, suffix: str) -> None:
+    path, text = tmp_path / f"a.txt{suffix}", " ".join(str(number**50) for number in range(9_000))
+    path.write_bytes(COMPRESS[suffix](text.encode())[:-1_000])
+    with pytest.raises(Unreadable, match="ends in the middle"):
+        text_record(path, 1_000_000)
+
+
 BODY = """<nav><a href="/">Home</a> <a href="/about">About us</a></nav>
 <article><h1>Opinion</h1>{}</article><footer>Copyright 2020 The Gazette</footer>"""
 TEXT = """<p>The court of appeals held that the parties had agreed to the terms of the contract, and that the
