@@ -204,11 +204,6 @@ def spelled_date(date_text: str, day_first: str = ".-") -> str:
 
     With the separators `day_first` the day stands before the month; with others it depends on the country, so that
     a date which may be read in two ways raises `UsageError`.
-
-    >>> [spelled_date(each) for each in ("3 March 1987", "Tue, Mar. 3rd, 1987", "3. März 1987", "5/1987", "25/12/1987")]
-    ['1987-03-03', '1987-03-03', '1987-03-03', '1987-05', '1987-12-25']
-    >>> spelled_date("2024年3月4日"), spelled_date("令和6年3月4日")
-    ('2024-03-04', '2024-03-04')
     """
     text = _CLOCK.sub("", _WEEKDAY.sub("", " ".join(normalize("NFKC", date_text).lower().split()), count=1))
     if (match := _CHARACTERS.fullmatch(text)) and (year := _year(match["era"] or "", match["year"])):

@@ -88,13 +88,7 @@ _MAX_LENGTH = 60
 
 
 def short_repr(value: object) -> str:
-    """Format a value for a message: short, and with unprintable characters escaped.
-
-    >>> short_repr("a" * 100)
-    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'…"
-    >>> short_repr([1, "two"])
-    "[1, 'two']"
-    """
+    """Format a value for a message: short, and with unprintable characters escaped."""
     if isinstance(value, str):
         return repr(value) if len(value) <= _MAX_LENGTH else f"{value[:_MAX_LENGTH]!r}…"
     text = reprlib.repr(value)

@@ -35,7 +35,7 @@ SERVER = "opensearch+http://host:9200"
         ({"IBIDEM_TRIES": "0"}, ["IBIDEM_TRIES", "greater than or equal to 1"]),
         (
             {"IBIDEM_ENGINE": "mysql://x"},
-            ["IBIDEM_ENGINE='mysql://x'", "unknown kind of address", "sqlite:///…", "opensearch+http://…"],
+            ["'mysql://x'", "unknown kind", "Use sqlite:///…, opensearch+http://… or elasticsearch+http://…"],
         ),
         ({"IBIDEM_BROKER": "sqs:///queue"}, ["IBIDEM_BROKER", "amqp", "redis"]),
         ({"IBIDEM_INDEX": "News"}, ["IBIDEM_INDEX", "News", "lower-case"]),

@@ -30,11 +30,7 @@ MAX_SUBJECT = 1_000
 
 
 def bare_subject(subject: str) -> str:
-    """Return a subject without reply and forward prefixes, and without a list name in brackets.
-
-    >>> bare_subject("Re: [lawyers] AW: Fwd:  the  lease"), bare_subject("Re: "), bare_subject("I: Miete")
-    ('the lease', '', 'Miete')
-    """
+    """Return a subject without reply and forward prefixes, and without a list name in brackets."""
     text = " ".join(subject[:MAX_SUBJECT].split())
     position = 0
     while (match := _PREFIX.match(text, position)) is not None:

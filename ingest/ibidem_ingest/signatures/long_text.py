@@ -141,12 +141,7 @@ class PagedTokens:
 
     @classmethod
     def tokenize(cls, texts: Sequence[str]) -> "PagedTokens":
-        r"""Split texts into tokens, also at page breaks.
-
-        >>> paged = PagedTokens.tokenize(["one two\fthree", "four"])
-        >>> paged.batch.offsets.tolist(), paged.pages.tolist(), paged.first.tolist()
-        ([0, 3, 4], [0, 2, 3, 4], [0, 2, 3])
-        """
+        """Split texts into tokens, also at page breaks."""
         cut = [join_broken_words(text).split(PAGE_BREAK) if PAGE_BREAK in text else [text] for text in texts]
         sizes = np.array([len(pages_) for pages_ in cut], np.int64)
         first = np.concatenate(([0], sizes.cumsum()))

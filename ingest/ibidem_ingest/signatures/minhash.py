@@ -213,11 +213,7 @@ def band_values(slots: NDArray[np.uint16]) -> Hashes:
 
 
 def correct_for_chance(share: float) -> float:
-    """Correct a share of equal slots for slots equal by chance, for display: Ĵ = (share - 2^-16) / (1 - 2^-16).
-
-    >>> correct_for_chance(1.0), correct_for_chance(0.0)
-    (1.0, 0.0)
-    """
+    """Correct a share of equal slots for slots equal by chance, for display: Ĵ = (share - 2^-16) / (1 - 2^-16)."""
     return max(0.0, (share - _CHANCE) / (1 - _CHANCE))
 
 

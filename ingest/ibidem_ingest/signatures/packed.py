@@ -329,12 +329,7 @@ def end_places(size: Places) -> Places:
 
 
 def hold_high_octets(octets: Octets, begin: Places, size: Places) -> Bools:
-    """Return for each slice of the buffer whether it has a non-ASCII byte.
-
-    >>> octets = np.frombuffer("ab é ".encode(), np.uint8)
-    >>> hold_high_octets(octets, np.array([0, 2, 3]), np.array([2, 0, 2])).tolist()
-    [False, False, True]
-    """
+    """Return for each slice of the buffer whether it has a non-ASCII byte."""
     piece = np.repeat(np.arange(len(size)), size)
     place = np.arange(len(piece)) - np.repeat(end_places(size) - size - begin, size)
     holds: Bools = np.zeros(len(size), bool)

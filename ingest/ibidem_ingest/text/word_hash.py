@@ -50,11 +50,7 @@ Places = NDArray[np.int64]
 
 
 def wh1(token: str) -> int:
-    """Hash one token.
-
-    >>> f"{wh1('court'):016x} {wh1('jurisdiction'):016x}"
-    '8c8a3cee81a0fded 3b1838cebca46246'
-    """
+    """Hash one token."""
     return hash_bytes(token.encode("utf-8", "surrogatepass"))
 
 
@@ -133,11 +129,7 @@ _SHIFTS = np.arange(5 * DIGITS - 5, -1, -5, dtype=np.uint64)
 
 
 def keys(letter: Letter, values: Hashes) -> NDArray[np.bytes_]:
-    """Encode values as keys.
-
-    >>> keys("b", np.array([0, 1], np.uint64)).tolist()
-    [b'b0000000', b'boapasf9']
-    """
+    """Encode values as keys."""
     return _hex_digits(letter, _mix(values))
 
 
