@@ -89,7 +89,11 @@ def sign(tokens: Sequence[str], table: Table) -> FeatureSet:
     ((0, 1, 2), ())
     """
     table_terms, unknown_terms = candidates(tokens, table)
-    return _set([candidate.rank for candidate in table_terms[:TERMS]], unknown_terms, table.size)
+    ranks = [candidate.rank for candidate in table_terms[:TERMS]]
+    if len(ranks) < MIN_TERMS:
+        return NONE
+    pads = sorted({table.size + hash_ % (_CODES - table.size) for hash_ in unknown_terms})[: TERMS - len(ranks)]
+    return FeatureSet((*ranks, *pads), full=len(ranks) == TERMS)
 
 
 class FeatureColumns(NamedTuple):
@@ -104,10 +108,3 @@ def sign_batch(rarest: RarestTerms, table: Table | None) -> FeatureColumns:
     table_terms, unknown_terms = (rarest.rank, rarest.offsets), (rarest.unknown_terms, rarest.strange_offsets)
     sizes, limits = (table.size if table else 0, _CODES), (MIN_TERMS, TERMS)
     return FeatureColumns(*loops.compiled().features(table_terms, unknown_terms, sizes, limits), is_full)
-
-
-def _set(ranks: list[int], unknown_terms: Sequence[int], size: int) -> FeatureSet:
-    if len(ranks) < MIN_TERMS:
-        return NONE
-    pads = sorted({size + hash_ % (_CODES - size) for hash_ in unknown_terms})[: TERMS - len(ranks)]
-    return FeatureSet((*ranks, *pads), full=len(ranks) == TERMS)

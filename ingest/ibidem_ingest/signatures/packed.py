@@ -350,7 +350,11 @@ class IdColumn(Sequence[str]):
 
     @classmethod
     def join(cls, ids: Sequence[str]) -> "IdColumn":
-        """Join ids in one buffer."""
+        """Join ids in one buffer.
+
+        >>> list(IdColumn.join(["a", "", "é"]))
+        ['a', '', 'é']
+        """
         names = [each.encode("utf-8", "surrogatepass") for each in ids]
         size = np.array([len(each) for each in names], np.int64)
         return cls(b"".join(names), end_places(size) - size, size)

@@ -61,15 +61,19 @@ def find_passages(documents: Sequence[Document]) -> SharedPassages:
     runs, of = Shingles.hash(batch.hashes, batch.offsets).hashes, batch.documents
     least = np.maximum(MIN_DOCUMENTS, np.sqrt(np.bincount(source)))[source]
     many = np.maximum(least, SPARSE_SHARE * np.bincount(source)[source])
-    holders = _Holders.count(runs ^ source[of].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15), of)
-    frequent = holders.counts.take(holders.place) >= least[of]
+    distinct, place = np.unique(
+        runs ^ source[of].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15), return_inverse=True
+    )
+    run, holder = np.divmod(np.unique(place * len(batch) + of), len(batch))  # each run, and a document that holds it
+    holders = np.bincount(run, minlength=distinct.size)
+    frequent = holders.take(place) >= least[of]
     own = ~stretches(frequent, batch.offsets)
     left = np.bincount(of, own, len(batch))
     is_new = (left >= MIN_OWN) & _new_documents(runs, of, own & ~frequent, len(batch))
     wide = (is_new & (left >= share * batch.lengths) for share in (MIN_SHARE, MUCH))
-    new, much = (np.bincount(holders.runs[each[holders.documents]], minlength=holders.counts.size) for each in wide)
-    chosen = (new.take(holders.place) >= many[of]) | (much.take(holders.place) >= least[of])
-    chosen &= (2 * new > holders.counts).take(holders.place)
+    new, much = (np.bincount(run[each[holder]], minlength=distinct.size) for each in wide)
+    chosen = (new.take(place) >= many[of]) | (much.take(place) >= least[of])
+    chosen &= (2 * new > holders).take(place)
     passages = _describe(batch, stretches(chosen, batch.offsets), source, names.tolist())
     return SharedPassages(np.unique(runs[chosen]) if passages else NO_PASSAGES, passages)
 
@@ -106,23 +110,6 @@ def leave_out(pages: Sequence[Sequence[str]], passages: Hashes) -> list[list[str
     words = [word for page in pages for word in page]
     within = iter(covered(token_shingles(words), np.array([0, len(words)]), passages).tolist())
     return [[word for word in page if not next(within)] for page in pages]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Holders:
-    """The documents that hold each run."""
-
-    place: Places  # (t,) number of the run at each token
-    counts: Places  # (r,) documents that hold each run
-    runs: Places  # (p,) a run, and
-    documents: Places  # (p,) a document that holds it; each pair once
-
-    @classmethod
-    def count(cls, runs: Hashes, documents: Places) -> "_Holders":
-        distinct, place = np.unique(runs, return_inverse=True)
-        pairs = np.unique(place * (int(documents[-1]) + 1 if documents.size else 1) + documents)
-        run, document = np.divmod(pairs, int(documents[-1]) + 1 if documents.size else 1)
-        return cls(place, np.bincount(run, minlength=distinct.size), run, document)
 
 
 def _new_documents(runs: Hashes, of: Places, own: Flags, documents: int) -> Flags:

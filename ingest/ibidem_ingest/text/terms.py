@@ -100,12 +100,6 @@ class Vocabulary:
     ends: Places  # byte offset behind it
     buffer: bytes  # the batch's
 
-    @classmethod
-    def build(cls, batch: TokenBatch, places: Places) -> "Vocabulary":
-        """Read the words at some positions of a batch."""
-        hashes, leading = batch.hashes.take(places), batch.leading.take(places)
-        return cls(hashes, leading, batch.starts.take(places), batch.ends.take(places), batch.buffer)
-
     def word(self, number: int) -> bytes:
         return self.buffer[self.starts[number] : self.ends[number]]
 
@@ -130,7 +124,9 @@ class TermGroups:
         """Group the tokens of a batch."""
         columns = (batch.buffer, batch.starts, batch.ends, batch.hashes, batch.offsets)
         (word, document, first, count), word_place = loops.compiled().groups(*columns)
-        return cls(word, document, first, count, Vocabulary.build(batch, word_place))
+        hashes, leading = batch.hashes.take(word_place), batch.leading.take(word_place)
+        starts, ends = batch.starts.take(word_place), batch.ends.take(word_place)
+        return cls(word, document, first, count, Vocabulary(hashes, leading, starts, ends, batch.buffer))
 
 
 def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:
