@@ -55,13 +55,7 @@ class Fields:
 
 
 def parse_fields(text: str) -> Fields:
-    """Parse `title=headline,text=body`; fields that are not listed keep our names.
-
-    >>> parse_fields("title=headline, text=article.body").text
-    'article.body'
-    >>> parse_fields("text=html:body").text_format
-    'html'
-    """
+    """Parse `title=headline,text=body`; fields that are not listed keep our names."""
     fields: dict[str, Any] = {}
     names = [member.name for member in members(Fields) if member.name != "text_format"]
     for pair in filter(None, (part.strip() for part in text.split(","))):
@@ -195,9 +189,6 @@ def parse_address(url: str) -> Address:
 
     A host without a port has 9200 with http and 443 with https. What is in a user name, a password or an option and
     means something in an address is written as in any URL (`%40` for `@`).
-
-    >>> parse_address("elasticsearch+https://ann:s3cret@search.example:9243").label
-    'elasticsearch+https://search.example:9243'
     """
     match = _ADDRESS.fullmatch(url)
     if match is None or not url.isprintable():
@@ -227,11 +218,7 @@ def parse_address(url: str) -> Address:
 
 
 def with_fields(url: str, fields: str) -> str:
-    """Add the field names to an engine's address, if they are set separately.
-
-    >>> with_fields("opensearch+http://host:9200", "text=body")
-    'opensearch+http://host:9200/?fields=text%3Dbody'
-    """
+    """Add the field names to an engine's address, if they are set separately."""
     if not fields:
         return url
     names = parse_fields(fields)
@@ -282,44 +269,33 @@ def _layout(name: str) -> str:
 MASK = "***"
 
 FILES = ("sqlite",)
+CLUSTERS = ("opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
+ENGINES = (*FILES, *CLUSTERS)
+BROKERS = ("amqp", "amqps", "redis", "rediss")
 # Schemes of addresses that can be parsed; the last two are in what libraries log.
-SERVERS = (
-    "opensearch+http",
-    "opensearch+https",
-    "elasticsearch+http",
-    "elasticsearch+https",
-    "amqp",
-    "amqps",
-    "redis",
-    "rediss",
-    "http",
-    "https",
-)
+SERVERS = (*CLUSTERS, *BROKERS, "http", "https")
 
-# Options of an address whose values may be seen.
-PUBLIC_OPTIONS = frozenset(
-    [
-        "ca",
-        "fields",
-        "layout",
-        "timeout",
-        "db",
-        "heartbeat",
-        "connect_timeout",
-        "socket_timeout",
-        "socket_connect_timeout",
-        "protocol",
-        "health_check_interval",
-        "ssl_ca_certs",
-        "ssl_cert_reqs",
-        "ssl_check_hostname",
-    ]
+# Options of a broker's address; kombu fails at others, or takes no notice of them.
+BROKER_OPTIONS = (
+    "connect_timeout",
+    "db",
+    "heartbeat",
+    "health_check_interval",
+    "socket_connect_timeout",
+    "socket_timeout",
+    "ssl_ca_certs",
+    "ssl_cert_reqs",
+    "ssl_certfile",
+    "ssl_check_hostname",
+    "ssl_keyfile",
+    "ssl_password",
 )
-
-# Options whose names may be seen; another name may be a part of a secret in which a `&` was not escaped.
-PUBLIC_NAMES = PUBLIC_OPTIONS | frozenset(
+# Options whose values may not be seen, but their names; another name may be a part of a secret with a `&` in it.
+SECRET_OPTIONS = frozenset(
     ["api_key", "apikey", "password", "ssl_certfile", "ssl_keyfile", "ssl_password", "token", "user", "username"]
 )
+PUBLIC_OPTIONS = frozenset({*OPTIONS, *BROKER_OPTIONS, "protocol"}) - SECRET_OPTIONS
+PUBLIC_NAMES = PUBLIC_OPTIONS | SECRET_OPTIONS
 
 # Characters of a secret that is hidden wherever it is; a shorter one, which is in many words, is hidden in addresses
 # alone.
@@ -357,11 +333,7 @@ def redact(url: str) -> str:
 
 
 def is_address(url: str) -> bool:
-    """Return whether an address can be parsed.
-
-    >>> is_address("redis://host:6379/0"), is_address("redis://:pass/word@host")
-    (True, False)
-    """
+    """Return whether an address can be parsed."""
     return _parse(url) is not None
 
 
@@ -379,11 +351,7 @@ def redact_text(text: str, secret_values: Iterable[str] = ()) -> str:
 
 
 def redact_value(value: object, secret_values: Collection[str] = ()) -> object:
-    """Redact secrets at any depth of a value; values other than text, numbers, objects and lists become text.
-
-    >>> redact_value({"headers": ["Bearer secret"], "size": 3}, {"secret"})
-    {'headers': ['Bearer ***'], 'size': 3}
-    """
+    """Redact secrets at any depth of a value; values other than text, numbers, objects and lists become text."""
     if isinstance(value, bool | int | float | None):
         return value
     if isinstance(value, dict):

@@ -22,7 +22,7 @@ from pydantic_settings import (
     TomlConfigSettingsSource,
 )
 
-from ibidem_core.address import FILES, is_address, redact, redact_text, with_fields
+from ibidem_core.address import BROKER_OPTIONS, BROKERS, ENGINES, FILES, is_address, redact, redact_text, with_fields
 from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import UsageError
 
@@ -32,46 +32,48 @@ TEST_PREFIX = "IBIDEM_TEST_"  # prefix of the variables of the tests, which are 
 MIN_SIMILARITY = 0.7  # similarity of a name to the setting that was probably meant
 
 Values = dict[str, object]
-Kind = type[BaseSettings]
 
 
 def variable(name: str) -> str:
     return PREFIX + name.upper()
 
 
-def read_environment(kind: Kind, environment: Mapping[str, str]) -> Values:
-    variables = {name.upper(): value for name, value in environment.items() if name.upper().startswith(PREFIX)}
-    names = {variable(name) for name in kind.model_fields}
-    _refuse_unknown((name for name in variables if not name.startswith(TEST_PREFIX)), names)
-    source = EnvSettingsSource(kind)
-    source.env_vars = {name.lower(): value for name, value in variables.items()}
+def read_environment(environment: Mapping[str, str]) -> Values:
+    _check_variables(environment)
+    source = EnvSettingsSource(Settings)
+    source.env_vars = {name.lower(): value for name, value in environment.items()}
     return source()
 
 
-def read_dotenv(kind: Kind, path: Path) -> Values:
+def read_dotenv(path: Path) -> Values:
     """Read a `.env` file, which may also hold other programs' variables."""
     if not path.is_file():
         return {}
     try:
-        source = DotEnvSettingsSource(kind, env_file=path, env_file_encoding="utf-8")
+        source = DotEnvSettingsSource(Settings, env_file=path, env_file_encoding="utf-8")
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: {error}", "write it in UTF-8") from error
-    variables = (name.upper() for name in source.env_vars if name.upper().startswith(PREFIX))
-    names = {variable(name) for name in kind.model_fields}
-    _refuse_unknown((name for name in variables if not name.startswith(TEST_PREFIX)), names, str(path))
-    return {name: value for name, value in source().items() if name in kind.model_fields}
+    _check_variables(source.env_vars, str(path))
+    return {name: value for name, value in source().items() if name in Settings.model_fields}
 
 
-def read_toml(kind: Kind, path: Path) -> Values:
+def read_toml(path: Path) -> Values:
     """Read an `ibidem.toml`."""
     if not path.is_file():
         return {}
     try:
-        values = TomlConfigSettingsSource(kind, toml_file=path)()
+        values = TomlConfigSettingsSource(Settings, toml_file=path)()
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: {error}", "write lines such as: index = 'news'") from error
-    _refuse_unknown(values, kind.model_fields, str(path))
+    _refuse_unknown(values, Settings.model_fields, str(path))
     return values
+
+
+def _check_variables(variables: Iterable[str], location: str = "") -> None:
+    """Refuse unknown variables with our prefix, except for those of the tests."""
+    ours = {name.upper() for name in variables if name.upper().startswith(PREFIX)}
+    names = (name for name in ours if not name.startswith(TEST_PREFIX))
+    _refuse_unknown(names, set(map(variable, Settings.model_fields)), location)
 
 
 def _refuse_unknown(names: Iterable[str], choices: Collection[str], location: str = "") -> None:
@@ -92,32 +94,8 @@ class UnknownScheme(ValueError):
     """The kind of an address is unknown; the message is the remedy."""
 
 
-ENGINES = ("sqlite", "opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
-# Options of a broker's address; kombu fails at others, or takes no notice of them.
-BROKER_OPTIONS = (
-    "connect_timeout",
-    "db",
-    "heartbeat",
-    "health_check_interval",
-    "socket_connect_timeout",
-    "socket_timeout",
-    "ssl_ca_certs",
-    "ssl_cert_reqs",
-    "ssl_certfile",
-    "ssl_check_hostname",
-    "ssl_keyfile",
-    "ssl_password",
-)
-
-BROKERS = ("amqp", "amqps", "redis", "rediss")
-
-
 def name_schemes(schemes: Sequence[str]) -> str:
-    """Name the kinds of addresses; those with TLS are left out.
-
-    >>> name_schemes(BROKERS)
-    'amqp://… or redis://…'
-    """
+    """Name the kinds of addresses; those with TLS are left out."""
     plain = [each for each in schemes if not (each.endswith("s") and each[:-1] in schemes)]
     kinds = [f"{each}:///…" if each in FILES else f"{each}://…" for each in plain]
     return f"{', '.join(kinds[:-1])} or {kinds[-1]}"
@@ -374,9 +352,9 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     base = folder or Path()
     variables = os.environ if environment is None else environment
     sources = (
-        ("environment", read_environment(Settings, variables)),
-        (DOTENV, read_dotenv(Settings, base / DOTENV)),
-        (TOML, read_toml(Settings, base / TOML)),
+        ("environment", read_environment(variables)),
+        (DOTENV, read_dotenv(base / DOTENV)),
+        (TOML, read_toml(base / TOML)),
     )
     values: dict[str, object] = {}
     origins: dict[str, str] = {}

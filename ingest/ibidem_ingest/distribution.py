@@ -45,12 +45,7 @@ def foreign_version() -> str | None:
 
 
 def install_command(extra: str) -> str:
-    """Return the command that installs what an extra needs.
-
-    Examples:
-        >>> install_command("readers")
-        "pip install 'ibidem-search[readers]'"
-    """
+    """Return the command that installs what an extra needs."""
     return f"pip install '{NAME}[{extra}]'"
 
 

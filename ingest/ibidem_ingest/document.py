@@ -149,20 +149,12 @@ def check(document: Document) -> None:
 
 
 def has_unread_date(document: Document) -> bool:
-    """Return whether a document has a date that cannot be read, as a note or still in its field.
-
-    >>> has_unread_date(read_record({"id": "a", "text": "", "date": "circa 1787"}, "a"))
-    True
-    """
+    """Return whether a document has a date that cannot be read, as a note or still in its field."""
     return bool(document.meta.get(UNREAD_DATE)) if not document.date else not iso_date(document.date)
 
 
 def meta_fields(record: Mapping[str, object]) -> set[str]:
-    """Return the top-level fields of a record that `read_record` moves into `meta`.
-
-    >>> meta_fields({"id": "a", "text": "", "court": "9th Cir."})
-    {'court'}
-    """
+    """Return the top-level fields of a record that `read_record` moves into `meta`."""
     return set() if record.keys() <= FIELDS else set(record.keys() - FIELDS)
 
 

@@ -88,13 +88,7 @@ _MAX_LENGTH = 60
 
 
 def short_repr(value: object) -> str:
-    """Format a value for a message: short, and with unprintable characters escaped.
-
-    >>> short_repr("a" * 100)
-    "'aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa'…"
-    >>> short_repr([1, "two"])
-    "[1, 'two']"
-    """
+    """Format a value for a message: short, and with unprintable characters escaped."""
     if isinstance(value, str):
         return repr(value) if len(value) <= _MAX_LENGTH else f"{value[:_MAX_LENGTH]!r}…"
     text = reprlib.repr(value)
@@ -102,11 +96,7 @@ def short_repr(value: object) -> str:
 
 
 def kind(value: object) -> str:
-    """Return the JSON type of a value.
-
-    >>> kind(1.5)
-    'a number'
-    """
+    """Return the JSON type of a value."""
     if value is None:
         return "null"
     if isinstance(value, bool):
@@ -119,11 +109,7 @@ def kind(value: object) -> str:
 
 
 def printable(text: str) -> str:
-    r"""Escape unprintable characters, so that no text can control a terminal.
-
-    >>> printable("a\x1b[2Jb")
-    'a\\x1b[2Jb'
-    """
+    """Escape unprintable characters, so that no text can control a terminal."""
     if text.isprintable():
         return text
     return "".join(each if each.isprintable() else repr(each)[1:-1] for each in text)

@@ -42,11 +42,6 @@ def detect(text: str) -> str:
     """Detect the language of a text; empty if it is uncertain.
 
     Source: A. Joulin et al., "Bag of Tricks for Efficient Text Classification", 2016; model `lid.176.ftz`.
-
-    >>> detect("Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen.")
-    'de'
-    >>> detect("Shr 33 cts vs 28 cts")
-    ''
     """
     sample = _sample(text)
     letters = sum(map(str.isalpha, sample))
@@ -68,11 +63,7 @@ def _sample(text: str) -> str:
 
 
 def add_languages(items: Iterable[Item]) -> Iterator[Item]:
-    """Yield each document with a language: the declared one, the detected one, or the default.
-
-    >>> [document.language for document in add_languages([Document("a", "", language=""), Document("b", "")])]
-    ['en', 'en']
-    """
+    """Yield each document with a language: the declared one, the detected one, or the default."""
     for item in items:
         if isinstance(item, Document) and not item.language:
             yield replace(item, language=detect(item.text) or DEFAULT_LANGUAGE)
@@ -81,11 +72,7 @@ def add_languages(items: Iterable[Item]) -> Iterator[Item]:
 
 
 def is_code(language: str) -> bool:
-    """Return whether a language is an ISO 639 code.
-
-    >>> is_code("de"), is_code("German")
-    (True, False)
-    """
+    """Return whether a language is an ISO 639 code."""
     return _CODE.fullmatch(language) is not None
 
 

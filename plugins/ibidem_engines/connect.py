@@ -6,8 +6,8 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from ibidem_core.address import REMEDY, Address, parse_address, redact
-from ibidem_core.settings import ENGINES, name_schemes
+from ibidem_core.address import CLUSTERS, ENGINES, REMEDY, Address, parse_address, redact
+from ibidem_core.settings import name_schemes
 from ibidem_engines.engine import Beside, Engine, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import MAX_SECONDS
@@ -89,5 +89,4 @@ def _open_cluster(address: Address, index: str) -> Engine:
     return ElasticsearchEngine(address, index)
 
 
-_CLUSTERS = ("opensearch+http", "opensearch+https", "elasticsearch+http", "elasticsearch+https")
-_ENGINES: dict[str, Callable[[str, str], Engine]] = {"sqlite": _sqlite, **dict.fromkeys(_CLUSTERS, _cluster)}
+_ENGINES: dict[str, Callable[[str, str], Engine]] = {"sqlite": _sqlite, **dict.fromkeys(CLUSTERS, _cluster)}

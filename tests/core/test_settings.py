@@ -25,6 +25,9 @@ def test_the_environment_wins_over_dotenv_and_dotenv_over_toml(tmp_path: Path) -
     ]
 
 
+SERVER = "opensearch+http://host:9200"
+
+
 @pytest.mark.parametrize(
     ("environment", "names"),
     [
@@ -32,19 +35,33 @@ def test_the_environment_wins_over_dotenv_and_dotenv_over_toml(tmp_path: Path) -
         ({"IBIDEM_TRIES": "0"}, ["IBIDEM_TRIES", "greater than or equal to 1"]),
         (
             {"IBIDEM_ENGINE": "mysql://x"},
-            ["IBIDEM_ENGINE='mysql://x'", "unknown kind of address", "sqlite:///…", "opensearch+http://…"],
+            ["'mysql://x'", "unknown kind", "Use sqlite:///…, opensearch+http://… or elasticsearch+http://…"],
         ),
         ({"IBIDEM_BROKER": "sqs:///queue"}, ["IBIDEM_BROKER", "amqp", "redis"]),
         ({"IBIDEM_INDEX": "News"}, ["IBIDEM_INDEX", "News", "lower-case"]),
         ({"IBIDEM_INDX": "news"}, ["IBIDEM_INDX", "IBIDEM_INDEX"]),
+        (
+            {"IBIDEM_ENGINE": SERVER, "IBIDEM_FIELDS": "heading=h"},
+            ["IBIDEM_FIELDS", "environment", "'heading'", "title, text, date"],
+        ),
+        ({"IBIDEM_ENGINE": SERVER, "IBIDEM_FIELDS": "title"}, ["IBIDEM_FIELDS", "'title'", "title=headline"]),
+        (
+            {"IBIDEM_ENGINE": f"{SERVER}/?fields=text=body", "IBIDEM_FIELDS": "text=content"},
+            ["IBIDEM_FIELDS", "text=body", "one place"],
+        ),
+        ({"IBIDEM_ENGINE": "sqlite:///x.sqlite", "IBIDEM_FIELDS": "text=body"}, ["IBIDEM_FIELDS", "SQLite"]),
     ],
 )
 def test_a_wrong_variable_is_an_error_that_names_it_and_what_is_right(
     environment: dict[str, str], names: list[str], tmp_path: Path
 ) -> None:
+    check_refused(environment, tmp_path, names)
+
+
+def check_refused(environment: dict[str, str], folder: Path, names: list[str]) -> None:
     with pytest.raises(UsageError) as caught:
-        load(environment, tmp_path)
-    assert all(part in str(caught.value) for part in names)
+        load(environment, folder)
+    assert [part for part in names if part not in str(caught.value)] == []
 
 
 def test_an_error_never_shows_a_password(tmp_path: Path) -> None:
@@ -59,9 +76,6 @@ def test_a_value_from_the_command_line_wins_and_is_checked(tmp_path: Path) -> No
     assert settings.changed(concurrency=4).origin("concurrency") == "command line"
     with pytest.raises(UsageError, match="command line"):
         settings.changed(concurrency=-1)
-
-
-SERVER = "opensearch+http://host:9200"
 
 
 @pytest.mark.parametrize(
@@ -81,23 +95,6 @@ def test_names_of_fields_are_given_in_the_address_or_apart(engine: str, fields: 
 
 
 @pytest.mark.parametrize(
-    ("engine", "fields", "names"),
-    [
-        (SERVER, "heading=h", ["IBIDEM_FIELDS", "environment", "'heading'", "title, text, date"]),
-        (SERVER, "title", ["IBIDEM_FIELDS", "'title'", "title=headline"]),
-        (f"{SERVER}/?fields=text=body", "text=content", ["IBIDEM_FIELDS", "text=body", "one place"]),
-        ("sqlite:///x.sqlite", "text=body", ["IBIDEM_FIELDS", "SQLite"]),
-    ],
-)
-def test_wrong_names_of_fields_are_an_error_that_says_what_is_right(
-    engine: str, fields: str, names: list[str], tmp_path: Path
-) -> None:
-    with pytest.raises(UsageError) as caught:
-        load({"IBIDEM_ENGINE": engine, "IBIDEM_FIELDS": fields}, tmp_path)
-    assert all(part in str(caught.value) for part in names), str(caught.value)
-
-
-@pytest.mark.parametrize(
     ("name", "text", "names"),
     [
         ("ibidem.toml", "indx = 'news'\n", ["indx", "index"]),
@@ -107,9 +104,7 @@ def test_wrong_names_of_fields_are_an_error_that_says_what_is_right(
 )
 def test_a_wrong_file_is_an_error_that_names_it(name: str, text: str, names: list[str], tmp_path: Path) -> None:
     write(tmp_path, name, text)
-    with pytest.raises(UsageError) as caught:
-        load({}, tmp_path)
-    assert all(part in str(caught.value) for part in names)
+    check_refused({}, tmp_path, names)
 
 
 def test_variables_of_the_tests_are_nobodys_mistake(tmp_path: Path) -> None:

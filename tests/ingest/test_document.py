@@ -118,19 +118,18 @@ def test_the_longest_text_and_the_longest_id_are_taken() -> None:
     assert read_record({"id": "é" * 256, "text": "x" * 10}, "f:1", max_text=10).text == "x" * 10
 
 
-def test_pages_are_joined_by_form_feeds_and_found_again() -> None:
-    document = read_record({"id": "a", "pages": ["We the", "", "People"]}, "f:1")
-    assert document.text == "We the\f\fPeople"
-    assert document.pages == ("We the", "", "People")
-
-
-def test_a_form_feed_inside_a_page_is_a_line_break_so_that_the_pages_keep_their_numbers() -> None:
-    assert read_record({"id": "a", "pages": ["one\f", "two"]}, "f:1").pages == ("one\n", "two")
-
-
-def test_text_and_pages_agree_but_for_white_space_and_the_pages_give_the_breaks() -> None:
-    document = read_record({"id": "a", "text": " We the\n\nPeo ple", "pages": ["We", "the People "]}, "f:1")
-    assert document.pages == ("We", "the People ")
+@pytest.mark.parametrize(
+    ("record", "text"),
+    [
+        ({"pages": ["We the", "", "People"]}, "We the\f\fPeople"),
+        ({"pages": ["one\f", "two"]}, "one\n\ftwo"),
+        ({"text": " We the\n\nPeo ple", "pages": ["We", "the People "]}, "We\fthe People "),
+    ],
+    ids=["joined", "a form feed inside one", "text that agrees but for white space"],
+)
+def test_pages_are_joined_by_form_feeds_and_found_again(record: dict[str, object], text: str) -> None:
+    document = read_record({"id": "a", **record}, "f:1")
+    assert (document.text, document.pages) == (text, tuple(text.split("\f")))
 
 
 @pytest.mark.slow

@@ -70,11 +70,7 @@ def is_outdated(table: Table) -> bool:
 
 
 def is_one_term(word: str) -> bool:
-    """Return whether a word is a term and a single token; word lists often contain unnormalised words.
-
-    >>> is_one_term("paral"), is_one_term("paraŀlel")
-    (True, False)
-    """
+    """Return whether a word is a term and a single token; word lists often contain unnormalised words."""
     return is_term(word) and normal_form(word) == word
 
 
@@ -348,11 +344,24 @@ class Tables:
             raise TableError(f"{path} is damaged ({error})", _REMEDY) from error
 
     def _open_current(self, language: str) -> Table | None:
+        pointed, table = self._open_pointed(language)
+        if pointed:
+            return table
+        with self._lock():
+            pointed, table = self._open_pointed(language)  # all workers start at the same time, and one builds it
+            if pointed:
+                return table
+            built = build_general(language)
+            if built:
+                built.save(self._path(built.name))
+            self._point(language, built.name if built else _NONE)
+            return self.named(built.name) if built else None
+
+    def _open_pointed(self, language: str) -> tuple[bool, Table | None]:
+        """Return whether the pointer file names a table that is not outdated, or that there is none; and the table."""
         name = self._read_pointer(language)
-        if name == _NONE:
-            return None
-        table = self.named(name)
-        return table if table and not is_outdated(table) else self._build(language)
+        table = None if name == _NONE else self.named(name)
+        return name == _NONE or bool(table and not is_outdated(table)), table
 
     def _read_pointer(self, language: str) -> str:
         """Return the table name in the language's pointer file; empty if there is none."""
@@ -372,15 +381,6 @@ class Tables:
             )
         return name
 
-    def _build(self, language: str) -> Table | None:
-        """Build a default table, unless another process has built it: all workers start at the same time."""
-        with self._lock():
-            name = self._read_pointer(language)
-            table = None if name == _NONE else self.named(name)
-            if name == _NONE or (table and not is_outdated(table)):
-                return table
-            return self._build_general(language)
-
     @contextmanager
     def _lock(self) -> Iterator[None]:
         """Lock the folder, so that one process builds a table; if it cannot be locked, several may build it."""
@@ -396,15 +396,6 @@ class Tables:
             yield
         finally:
             os.close(handle)
-
-    def _build_general(self, language: str) -> Table | None:
-        table = build_general(language)
-        if table is None:
-            self._point(language, _NONE)
-            return None
-        table.save(self._path(table.name))
-        self._point(language, table.name)
-        return self.named(table.name)
 
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.idf"

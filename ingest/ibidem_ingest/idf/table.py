@@ -41,11 +41,7 @@ _MIN_BITS = 10
 
 
 def layout_slots(hashes: Hashes) -> Hashes:
-    """Lay out the slots for terms in the order of their ranks.
-
-    >>> int(np.count_nonzero(layout_slots(np.array([1 << 63, 5, 9], np.uint64))))
-    3
-    """
+    """Lay out the slots for terms in the order of their ranks."""
     bits = max(_MIN_BITS, ceil(log2(max(1, hashes.size) / _LOAD)))
     slots = np.zeros((1 << bits) + _SPARE, np.uint64)
     entries = hashes << _SHIFT | np.arange(1, hashes.size + 1, dtype=np.uint64)
@@ -54,30 +50,6 @@ def layout_slots(hashes: Hashes) -> Hashes:
     place = (hashes[order] >> np.uint64(64 - bits)).astype(np.int64) - np.arange(hashes.size)
     slots[np.maximum.accumulate(place) + np.arange(hashes.size)] = entries[order]
     return slots
-
-
-def ranks(slots: Hashes, hashes: Hashes) -> Places:
-    """Return the rank of each term, `ABSENT` for terms outside the table.
-
-    >>> slots = layout_slots(np.array([1 << 63, 5, 9], np.uint64))
-    >>> ranks(slots, np.array([9, 7, 1 << 63], np.uint64)).tolist() == [2, ABSENT, 0]
-    True
-    """
-    bits = (slots.size - _SPARE).bit_length() - 1
-    if loops.IN_USE:
-        return loops.IN_USE.ranks(slots, bits, hashes, ABSENT)
-    return np.array([rank(slots, each) for each in hashes.tolist()], np.int64)
-
-
-def rank(slots: Hashes, hash_: int) -> int:
-    """Return the rank of one term, as `ranks` does."""
-    place = hash_ >> (64 - (slots.size - _SPARE).bit_length() + 1)
-    key = hash_ << 24 & (1 << 64) - 1
-    while entry := int(slots[place]):
-        if entry ^ key <= ABSENT:
-            return (entry & ABSENT) - 1
-        place += 1
-    return ABSENT
 
 
 def write_whole(path: Path, parts: Iterable[bytes]) -> None:
@@ -169,18 +141,25 @@ class Table:
 
     def ranks(self, hashes: Hashes) -> Places:
         """Return the rank of each term by its `wh1`, `ABSENT` for terms outside the table."""
-        return ranks(self.slots, hashes)
+        if loops.IN_USE:
+            return loops.IN_USE.ranks(self.slots, self._slot_bits, hashes, ABSENT)
+        return np.array([self.rank(each) for each in hashes.tolist()], np.int64)
 
     def rank(self, hash_: int) -> int:
         """Return the rank of one term by its `wh1`; `ABSENT` if it is not in the table."""
-        return rank(self.slots, hash_)
+        place, key = hash_ >> (64 - self._slot_bits), hash_ << 24 & (1 << 64) - 1
+        while entry := int(self.slots[place]):
+            if entry ^ key <= ABSENT:
+                return (entry & ABSENT) - 1
+            place += 1
+        return ABSENT
+
+    @property
+    def _slot_bits(self) -> int:
+        return (self.slots.size - _SPARE).bit_length() - 1
 
     def idf_norm(self, rank: int) -> float:
-        """Return log((N + 0.5) / n) / log(N + 1) of the term of a rank (Conrad 2003, formula 1).
-
-        >>> round(Table.build("en", 1000, {"court": 600}, "one word").idf_norm(0), 3)
-        0.074
-        """
+        """Return log((N + 0.5) / n) / log(N + 1) of the term of a rank (Conrad 2003, formula 1)."""
         return log((self.documents + 0.5) / float(self.counts[rank])) / log(self.documents + 1)
 
     def hashes(self, limit: int | None = None) -> Hashes:

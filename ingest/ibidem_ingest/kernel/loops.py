@@ -132,7 +132,7 @@ class SigningLoops(Library):
         return digit, non_ascii
 
     def ranks(self, slots: Hashes, bits: int, hashes: Hashes, absent: int) -> Places:
-        """Run `table.ranks` in compiled code, with the slot bits of a hash and the rank of an absent term."""
+        """Run `Table.ranks` in compiled code, with the slot bits of a hash and the rank of an absent term."""
         ranks = np.empty(hashes.size, np.int64)
         self._call("ibidem_ranks", slots, bits, hashes, hashes.size, absent, ranks)
         return ranks

@@ -30,11 +30,7 @@ MAX_SUBJECT = 1_000
 
 
 def bare_subject(subject: str) -> str:
-    """Return a subject without reply and forward prefixes, and without a list name in brackets.
-
-    >>> bare_subject("Re: [lawyers] AW: Fwd:  the  lease"), bare_subject("Re: "), bare_subject("I: Miete")
-    ('the lease', '', 'Miete')
-    """
+    """Return a subject without reply and forward prefixes, and without a list name in brackets."""
     text = " ".join(subject[:MAX_SUBJECT].split())
     position = 0
     while (match := _PREFIX.match(text, position)) is not None:
@@ -44,11 +40,7 @@ def bare_subject(subject: str) -> str:
 
 
 def is_answer(subject: str) -> bool:
-    """Return whether a subject has a reply or forward prefix.
-
-    >>> is_answer("[lawyers] Re: the lease"), is_answer("the lease")
-    (True, False)
-    """
+    """Return whether a subject has a reply or forward prefix."""
     return _ANSWER.match(subject) is not None
 
 
@@ -117,9 +109,5 @@ def addresses(*values: object) -> frozenset[str]:
 
 
 def is_mail(meta: Mapping[str, object]) -> bool:
-    """Return whether the fields of a document belong to a mail.
-
-    >>> is_mail({"message-id": "<1@example.org>"}), is_mail({"court": "9th Cir."})
-    (True, False)
-    """
+    """Return whether the fields of a document belong to a mail."""
     return bool(meta) and (meta.get(TYPE) == MAIL or MESSAGE_ID in meta)

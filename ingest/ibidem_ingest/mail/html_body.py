@@ -34,11 +34,7 @@ MAX_MARKS = 250
 
 
 def html_to_text(html: str, quote: str = "> ") -> str:
-    r"""Return the text of a mail in HTML, with a mark before each line of a quotation.
-
-    >>> html_to_text("<p>Yes.</p><blockquote><div>Is it<br>due?</div></blockquote><p>Today.</p>")
-    'Yes.\n\n> Is it\n> due?\n\nToday.\n'
-    """
+    """Return the text of a mail in HTML, with a mark before each line of a quotation."""
     etree = import_module("lxml.etree")
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     tree = etree.HTML(html.encode(errors="replace"), parser) if html.strip() else None

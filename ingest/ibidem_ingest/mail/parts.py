@@ -41,11 +41,7 @@ def part(text: str) -> list[Part]:
 
 
 def own_text(text: str) -> str:
-    r"""Return the text of a mail's author; the whole text if it has no word.
-
-    >>> own_text("Yes.\n> Is it due?\nToday.")
-    'Yes.\nToday.'
-    """
+    """Return the text of a mail's author; the whole text if it has no word."""
     own = "".join(text[each.start : each.end] for each in part(text) if each.kind == "new")
     return own if any(map(str.isalnum, own)) else text
 
@@ -134,28 +130,19 @@ def _begins_signature(lines: headings.Lines, position: int) -> bool:
     """Return whether a signature starts at a line: after two dashes, or with the line that a phone adds."""
     content = lines.contents[position]
     if content == "--":
-        return _is_short(lines, position)
-    return 0 < len(content) < 70 and headings.FOOTER.match(content.strip("* _")) is not None and _ends(lines, position)
+        return _few_follow(lines, position, SIGNATURE_LINES, len(lines))
+    is_footer = 0 < len(content) < 70 and headings.FOOTER.match(content.strip("* _")) is not None
+    return is_footer and _few_follow(lines, position, 2, 8)
 
 
-def _is_short(lines: headings.Lines, position: int) -> bool:
-    """Return whether only few lines follow before another part."""
+def _few_follow(lines: headings.Lines, position: int, most: int, within: int) -> bool:
+    """Return whether at most so many lines with words follow before another part."""
     follow = 0
-    for line in range(position + 1, len(lines)):
-        if lines.kinds[line] != "new" or follow > SIGNATURE_LINES:
+    for line in range(position + 1, min(position + within, len(lines))):
+        if lines.kinds[line] != "new" or follow > most:
             break
         follow += bool(lines.contents[line])
-    return follow <= SIGNATURE_LINES
-
-
-def _ends(lines: headings.Lines, position: int) -> bool:
-    """Return whether at most two further lines follow before another part."""
-    rest = 0
-    for line in range(position + 1, min(position + 8, len(lines))):
-        if lines.kinds[line] != "new":
-            break
-        rest += bool(lines.contents[line].strip())
-    return rest <= 2
+    return follow <= most
 
 
 def _find_list_footer(lines: headings.Lines) -> None:
@@ -177,12 +164,7 @@ def _find_list_footer(lines: headings.Lines) -> None:
 
 
 def signed_part(document: Document) -> Document:
-    r"""Return a document with the text to sign.
-
-    >>> mail = Document("a", "Today.\n> Is it due?", meta={"message-id": "<1@example.org>"})
-    >>> signed_part(mail).text, signed_part(Document("b", "> Is it due?")).text
-    ('Today.\n', '> Is it due?')
-    """
+    """Return a document with the text to sign."""
     if not document.meta or not is_mail(document.meta):
         return document
     own = own_text(document.text)
@@ -193,11 +175,7 @@ SENDER, SENT = "from", "sent"  # fields with the sender, and with the date as th
 
 
 def mail_key(document: Document) -> str:
-    """Return which mail a document is: sender and time, else its message id; empty for other documents.
-
-    >>> mail_key(Document("a", "Agreed.", meta={"type": "mail", "from": "Ann <ann@example.org>", "sent": "2001-05-02"}))
-    'ann@example.org 2001-05-02'
-    """
+    """Return which mail a document is: sender and time, else its message id; empty for other documents."""
     meta = document.meta
     if not meta or not is_mail(meta):
         return ""

@@ -49,9 +49,13 @@ def _pages(pdf: Any, max_text: int) -> Iterator[str]:
         words.close()
         page.close()
         size += len(text) + 1
-        if size - 1 > max_text:
-            raise Unreadable(f"more than {max_text:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
+        _check_length(size - 1, max_text)
         yield text
+
+
+def _check_length(size: int, max_text: int) -> None:
+    if size > max_text:
+        raise Unreadable(f"more than {max_text:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
 
 
 HEADINGS = ("Title", "Heading 1")  # names of the styles in which a title is written
@@ -71,8 +75,7 @@ def docx_record(path: Path, max_text: int) -> dict[str, object]:
         styles = {style.style_id: style.name for style in document.styles}
         for style, line in _lines(document.iter_inner_content(), styles):
             size += len(line) + 1
-            if size - 1 > max_text:
-                raise Unreadable(f"more than {max_text:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
+            _check_length(size - 1, max_text)
             if not title and style in HEADINGS:
                 title = first_line(line)
             lines.append(line)
@@ -163,8 +166,7 @@ def _chapters(book: zipfile.ZipFile, folder: str, root: Any, max_text: int) -> I
             continue
         text = _text(_read(book, files[name], max_text))
         size += len(text) + 1
-        if size - 1 > max_text:
-            raise Unreadable(f"more than {max_text:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
+        _check_length(size - 1, max_text)
         if text:
             yield text
 

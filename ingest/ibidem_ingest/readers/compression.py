@@ -8,11 +8,10 @@ import io
 import lzma
 import sys
 import zlib
-from abc import abstractmethod
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import zstandard
 
@@ -25,13 +24,55 @@ MAX_UNPACKED = 10_000_000_000
 MAX_RATIO = 100  # bytes that a file may unpack into, and how many times its own size it may unpack into beyond these
 
 _UNPACKED_PIECE = 1 << 18
-_GZIP_PIECE = 1 << 14
-# A block of four bytes can expand to 128 KiB, so that this piece becomes 32 MiB at worst.
-_ZSTD_PIECE = 1 << 10
 _GZIP = 16 + zlib.MAX_WBITS
-# `xz -9` needs 65 MiB; a header may ask for gigabytes.
+# `xz -9` needs 65 MiB; a header may ask for gigabytes, and the standard library's own reader takes them.
 _XZ_MEMORY = 256 << 20
+
+# Decompresses a member of a gzip file, a frame of a zstd file, or a stream of the others.
+Unit: TypeAlias = (
+    "zlib._Decompress | zstandard.ZstdDecompressionObj"  # noqa: SLF001 - it has no public name
+    "| lzma.LZMADecompressor | bz2.BZ2Decompressor"
+)
+# For each suffix: what makes a unit, the bytes that are read at once, and what may fill the place between two units.
+_UNITS: dict[str, tuple[Callable[[], Unit], int, bytes]] = {
+    ".gz": (lambda: zlib.decompressobj(_GZIP), 1 << 14, b"\0"),  # the last block of a tape may be padded
+    ".xz": (lambda: lzma.LZMADecompressor(memlimit=_XZ_MEMORY), _UNPACKED_PIECE, b"\0"),  # by four bytes or more
+    # A block of four bytes can expand to 128 KiB, so that this piece becomes 32 MiB at worst.
+    ".zst": (lambda: zstandard.ZstdDecompressor().decompressobj(), 1 << 10, b""),
+    ".bz2": (bz2.BZ2Decompressor, 1 << 14, b""),
+}
 _MAGIC = {b"\x1f\x8b": ".gz", b"\xfd7zXZ\x00": ".xz", b"\x28\xb5\x2f\xfd": ".zst", b"BZh": ".bz2"}
+
+
+def _unpack(raw: "io.BufferedReader[Any]", suffix: str) -> Iterator[bytes]:
+    """Decompress a file in pieces, some of which are empty."""
+    make, size, filling = _UNITS[suffix]
+    limit: tuple[int, ...] = () if suffix == ".zst" else (_UNPACKED_PIECE,)
+    unit: Unit | None = None
+    ahead, packed, unpacked = b"", 0, 0
+    while True:
+        data, needs_input = ahead, getattr(unit, "needs_input", True)
+        if needs_input and not data:
+            data = raw.read(size)
+            packed += len(data)
+        if unit is None:
+            data, ahead = data.lstrip(filling), b""
+            if not data and raw.peek(1):
+                continue
+            if not data:
+                return
+            unit = make()
+        piece = unit.decompress(data, *limit)
+        if needs_input and not (data or piece or unit.eof):
+            raise EOFError("the file ends in the middle")
+        unpacked += len(piece)
+        if unpacked > max(MAX_UNPACKED, MAX_RATIO * packed):
+            raise Unreadable(
+                f"it decompresses to more than {MAX_UNPACKED:,} bytes and more than {MAX_RATIO} times its size; if "
+                "that is intended, decompress it first"
+            )
+        yield piece
+        unit, ahead = (None, unit.unused_data) if unit.eof else (unit, getattr(unit, "unconsumed_tail", b""))
 
 
 class PiecesStream(io.RawIOBase):
@@ -41,12 +82,10 @@ class PiecesStream(io.RawIOBase):
     it has, and raises the error when it is read again.
     """
 
-    def __init__(self, raw: "io.BufferedReader[Any]") -> None:
+    def __init__(self, raw: "io.BufferedReader[Any]", suffix: str) -> None:
         super().__init__()
-        self._raw = raw
-        self._ahead = b""
+        self._pieces = _unpack(raw, suffix)
         self._piece = memoryview(b"")
-        self._packed = self._unpacked = 0
         self._fault: Exception | None = None
 
     def readable(self) -> bool:
@@ -58,8 +97,7 @@ class PiecesStream(io.RawIOBase):
         if self._fault is not None:
             raise self._fault
         try:
-            while not self._piece and self._advance():
-                self._measure()
+            self._piece = self._piece or memoryview(next(filter(None, self._pieces), b""))
         except Exception as error:  # noqa: BLE001 - raised with the next call
             self._fault = error
             return 0
@@ -75,113 +113,6 @@ class PiecesStream(io.RawIOBase):
         if self._fault is not None:
             raise self._fault
         return content
-
-    def _fetch(self, size: int) -> bytes:
-        """Return compressed bytes: the unused rest of the last piece, else the next bytes of the file."""
-        data, self._ahead = self._ahead, b""
-        if not data:
-            data = self._raw.read(size)
-            self._packed += len(data)
-        return data
-
-    def _measure(self) -> None:
-        self._unpacked += len(self._piece)
-        if self._unpacked > max(MAX_UNPACKED, MAX_RATIO * self._packed):
-            self._piece = memoryview(b"")
-            raise Unreadable(
-                f"it decompresses to more than {MAX_UNPACKED:,} bytes and more than {MAX_RATIO} times its size; if "
-                "that is intended, decompress it first"
-            )
-
-    @abstractmethod
-    def _advance(self) -> bool:
-        """Decompress the next piece, which may be empty; returns False at the end of the file."""
-
-
-class GzipStream(PiecesStream):
-    """The content of the members of a gzip file."""
-
-    _member: "zlib._Decompress | None" = None
-
-    def _advance(self) -> bool:
-        data = self._fetch(_GZIP_PIECE)
-        if self._member is None:
-            data = data.lstrip(b"\0")  # the last block of a tape may be padded with null bytes
-            if not data:
-                return bool(self._raw.peek(1))
-        member = self._member or zlib.decompressobj(_GZIP)
-        self._piece = memoryview(member.decompress(data, _UNPACKED_PIECE))
-        if not data and not self._piece and not member.eof:
-            raise EOFError("the file ends within a member")
-        self._member, self._ahead = (None, member.unused_data) if member.eof else (member, member.unconsumed_tail)
-        return True
-
-
-class ZstdStream(PiecesStream):
-    """The content of the frames of a zstd file."""
-
-    _frame: "zstandard.ZstdDecompressionObj | None" = None
-
-    def _advance(self) -> bool:
-        data = self._fetch(_ZSTD_PIECE)
-        if not data:
-            if self._frame is not None:
-                raise EOFError("the file ends within a frame")
-            return False
-        frame = self._frame or zstandard.ZstdDecompressor().decompressobj()
-        self._piece = memoryview(frame.decompress(data))
-        self._frame, self._ahead = (None, frame.unused_data) if frame.eof else (frame, b"")
-        return True
-
-
-class XzStream(PiecesStream):
-    """The content of the streams of an xz file.
-
-    The standard library's own reader takes as much memory as the file's header asks for; this one has a limit.
-    """
-
-    _stream: lzma.LZMADecompressor | None = None
-
-    def _advance(self) -> bool:
-        stream = self._stream or lzma.LZMADecompressor(memlimit=_XZ_MEMORY)
-        if stream.needs_input:
-            data = self._fetch(_UNPACKED_PIECE)
-            if self._stream is None:
-                data = data.lstrip(b"\0")  # four null bytes or more may separate two streams
-            if not data:
-                if self._stream is not None:
-                    raise EOFError("the file ends within a stream")
-                return bool(self._raw.peek(1))
-        else:
-            data = b""
-        self._piece = memoryview(stream.decompress(data, _UNPACKED_PIECE))
-        self._stream, self._ahead = (None, stream.unused_data) if stream.eof else (stream, b"")
-        return True
-
-
-class Bzip2Stream(PiecesStream):
-    """The content of the streams of a bzip2 file."""
-
-    _stream: bz2.BZ2Decompressor | None = None
-
-    def _advance(self) -> bool:
-        stream = self._stream or bz2.BZ2Decompressor()
-        data = self._fetch(_GZIP_PIECE) if stream.needs_input else b""
-        if stream.needs_input and not data:
-            if self._stream is not None:
-                raise EOFError("the file ends within a stream")
-            return False
-        self._piece = memoryview(stream.decompress(data, _UNPACKED_PIECE))
-        self._stream, self._ahead = (None, stream.unused_data) if stream.eof else (stream, b"")
-        return True
-
-
-_STREAMS: Mapping[str, Callable[["io.BufferedReader[Any]"], PiecesStream]] = {
-    ".gz": GzipStream,
-    ".xz": XzStream,
-    ".zst": ZstdStream,
-    ".bz2": Bzip2Stream,
-}
 
 
 @contextmanager
@@ -201,8 +132,8 @@ def open_compressed(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
 def _decompress(file: "io.BufferedReader[Any]", suffix: str) -> "io.BufferedReader[Any]":
     """Decompress a file according to its suffix, or else its first bytes."""
     start = file.peek(6)
-    if suffix not in _STREAMS:
+    if suffix not in _UNITS:
         suffix = next((suffix for magic, suffix in _MAGIC.items() if start.startswith(magic)), "")
-    if suffix not in _STREAMS or not start:
+    if suffix not in _UNITS or not start:
         return file
-    return io.BufferedReader(_STREAMS[suffix](file), _UNPACKED_PIECE)
+    return io.BufferedReader(PiecesStream(file, suffix), _UNPACKED_PIECE)

@@ -59,11 +59,7 @@ class Decoding:
             raise UsageError(f"{short_repr(self.encoding)} is not an encoding of texts", remedy) from error
 
     def decode(self, data: bytes) -> tuple[str, int]:
-        r"""Decode a text that is UTF-8 except for a few bytes.
-
-        >>> Decoding().decode(b"the caf\xe9 is open")
-        ('the caf\ufffd is open', 1)
-        """
+        """Decode a text that is UTF-8 except for a few bytes."""
         try:
             return data.decode(), 0
         except UnicodeDecodeError:
@@ -168,22 +164,14 @@ CONVERTED = {
 
 
 def guess_format(name: str) -> Format | None:
-    """Return the format of a file by its suffix, ignoring that of compression; None if unknown.
-
-    >>> guess_format("news.jsonl.xz"), guess_format("page.HTM"), guess_format("LICENSE"), guess_format("scan.pdf.gz")
-    (<Format.JSONL: 'jsonl'>, <Format.HTML: 'html'>, None, None)
-    """
+    """Return the format of a file by its suffix, ignoring that of compression; None if unknown."""
     suffix = text_suffix(name)
     format_ = SUFFIXES.get(suffix)
     return None if format_ in PACKED and not name.lower().endswith(suffix) else format_
 
 
 def text_suffix(name: str) -> str:
-    """Return the suffix of a file in lower case, ignoring that of compression.
-
-    >>> text_suffix("news.TXT.gz"), text_suffix("page.html"), text_suffix("archive.gz")
-    ('.txt', '.html', '')
-    """
+    """Return the suffix of a file in lower case, ignoring that of compression."""
     path = PurePath(name.lower())
     return PurePath(path.stem).suffix if path.suffix in COMPRESSION_SUFFIXES else path.suffix
 
@@ -192,25 +180,17 @@ ALL_SUFFIXES = "*"  # stands for the suffixes of all files
 
 
 def parse_formats(value: str) -> dict[str, Format]:
-    """Parse which suffixes are read in which formats.
-
-    >>> parse_formats("text,.log=text,*=csv")
-    {'': <Format.TEXT: 'text'>, '.log': <Format.TEXT: 'text'>, '*': <Format.CSV: 'csv'>}
-    """
+    """Parse which suffixes are read in which formats."""
     formats: dict[str, Format] = {}
     for part in filter(None, map(str.strip, value.split(","))):
         suffix, is_named, name = part.rpartition("=")
         if is_named and suffix != ALL_SUFFIXES and PurePath(f"x{suffix}").suffix != suffix:
             raise UsageError(f"{short_repr(suffix)} is not a suffix", "write --format .log=text, or --format *=text")
-        formats[suffix.lower()] = parse_format(name)
+        try:
+            formats[suffix.lower()] = Format(name)
+        except ValueError as error:
+            raise UsageError(f"no format {short_repr(name)}", f"the formats are {', '.join(Format)}") from error
     return formats
-
-
-def parse_format(name: Format | str) -> Format:
-    try:
-        return Format(name)
-    except ValueError as error:
-        raise UsageError(f"no format {short_repr(name)}", f"the formats are {', '.join(Format)}") from error
 
 
 LIBRARIES = {
@@ -312,11 +292,7 @@ class Choice:
         return Decoding(self.encoding, self.strict)
 
     def choose_format(self, name: str) -> Format | None:
-        """Return the format in which a file is read; None if it is unknown.
-
-        >>> Choice("text").choose_format("page.html"), Choice("*=text").choose_format("page.html")
-        (<Format.HTML: 'html'>, <Format.TEXT: 'text'>)
-        """
+        """Return the format in which a file is read; None if it is unknown."""
         formats = self.formats
         return formats.get(ALL_SUFFIXES) or formats.get(text_suffix(name)) or guess_format(name) or formats.get("")
 

@@ -9,7 +9,7 @@ from typing import Any
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.errors import Unreadable, translate_errors
 from ibidem_ingest.readers.formats import UTF_8, Decoding, Format, load_library
-from ibidem_ingest.readers.text import EMPTY_REMEDY, content, first_line, note_damage
+from ibidem_ingest.readers.text import DAMAGED_BYTES, EMPTY_REMEDY, content, first_line
 
 NO_TEXT = "it contains no text besides menus and the like; leave it out, or save its content as text"
 
@@ -40,7 +40,7 @@ def html_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[s
     text = "" if extract is None else (extract.text or "").strip()
     if not text:
         raise Unreadable(NO_TEXT, "text")
-    return {**record, "text": text, "title": record["title"] or first_line(text), **note_damage(damage)}
+    return {**record, "text": text, "title": record["title"] or first_line(text), DAMAGED_BYTES: damage}
 
 
 def _decode(data: bytes, decoding: Decoding) -> tuple[str, int]:

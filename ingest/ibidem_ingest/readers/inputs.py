@@ -55,6 +55,11 @@ class InputFile:
         name = "standard input" if self.path is None else printable(self.path)
         return f"{name}:{self.number}" if self.number else name
 
+    def part(self, number: int, format_: Format) -> "InputFile":
+        """Return one of several documents in the file."""
+        id_, origin = (f"{self.id}#{number}", f"{self.origin}:{number}") if self.id else ("", "")
+        return InputFile(self.path, id_, format_, origin, number)
+
 
 def printable(path: Path) -> str:
     """Return a path with escapes for bytes that are not UTF-8."""
@@ -205,41 +210,138 @@ def read(  # noqa: PLR0913 - the options of reading, each with a default
     return _documents(items, options, SandboxPool(max_text, seconds, processes), tally)
 
 
+def _documents(
+    items: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally
+) -> Iterator[Document | Refusal]:
+    with ExitStack() as folders, pool:
+        for location, outcomes in pool.results(_Files(choice, pool, tally, folders).outcomes(items)):
+            for outcome in outcomes:
+                yield outcome if isinstance(outcome, Refusal) else _add_prefix(outcome, choice.id_prefix, location)
+
+
 # The file's name in messages, and its documents, or why there is none: a mail with attachments is several.
 Outcome = tuple[str, Sequence[Document | Refusal]]
 
 
-def _documents(
-    items: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally
-) -> Iterator[Document | Refusal]:
-    with ExitStack() as folders, pool as readers:
-        for source, outcomes in readers.results(_outcomes(items, choice, readers, tally, folders)):
-            for outcome in outcomes:
-                yield outcome if isinstance(outcome, Refusal) else _add_prefix(outcome, choice.id_prefix, source)
+@dataclass(frozen=True, eq=False, slots=True)
+class _Files:
+    """Reads files: most formats in a sandbox, which gets a job for each file."""
 
+    choice: Choice
+    pool: SandboxPool
+    tally: Tally
+    folders: ExitStack  # with the copies of mails out of mailboxes
 
-def _outcomes(
-    items: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally, folders: ExitStack
-) -> Iterator[Outcome | Parse[Outcome]]:
-    """Read the formats that need no sandbox, and yield parse jobs for the others."""
-    for source in items:
-        if isinstance(source, Refusal):
-            yield source.where, [source]
-        elif source.path is None or source.format is Format.JSONL:
-            location = source.where
-            options = (choice.default_language, pool.seconds, choice.encoding)
-            for outcome in lines_of(source.path, location, pool.max_text, tally, *options):
-                yield location, [_strip_text(outcome, choice.text_format)]
-        elif source.format is Format.MBOX:
-            yield from _read_mailbox(source, source.path, pool, choice, folders)
-        elif source.format is Format.CSV:
-            for outcome in _read_table(source, source.path, pool, choice):
-                yield source.where, [_strip_text(outcome, choice.text_format)]
-        elif source.format is Format.TEXT:
-            record = partial(text_record, source.path, pool.max_text, choice.decoding)
-            yield source.where, [_document(source, record, pool.max_text, choice, tally)]
+    def outcomes(self, items: Iterator[InputFile | Refusal]) -> Iterator[Outcome | Parse[Outcome]]:
+        choice, max_text = self.choice, self.pool.max_text
+        for source in items:
+            if isinstance(source, Refusal):
+                yield source.where, [source]
+            elif source.path is None or source.format is Format.JSONL:
+                options = (choice.default_language, self.pool.seconds, choice.encoding)
+                for outcome in lines_of(source.path, source.where, max_text, self.tally, *options):
+                    yield source.where, [_strip_text(outcome, choice.text_format)]
+            elif source.format is Format.MBOX:
+                yield from self.mailbox(source, source.path)
+            elif source.format is Format.CSV:
+                for outcome in self.table(source, source.path):
+                    yield source.where, [_strip_text(outcome, choice.text_format)]
+            elif source.format is Format.TEXT:
+                record = partial(text_record, source.path, max_text, choice.decoding)
+                yield source.where, self.documents(source, record)
+            else:
+                yield partial(self.parse, source, source.path)
+
+    def parse(self, source: InputFile, path: Path, reader: SandboxedReader) -> Outcome:
+        """Parse a file in a sandboxed process."""
+        record = partial(reader.parse_record, source.format, path, self.choice.decoding)
+        return source.where, self.documents(source, record)
+
+    def parse_copy(self, source: InputFile, copy: Path, time_limit: TimeLimit, reader: SandboxedReader) -> Outcome:
+        """Parse a temporary copy of an input."""
+        began = time.monotonic()
+        try:
+            outcome = self.parse(source, copy, reader)
+        finally:
+            copy.unlink()
+        time_limit.note(time.monotonic() - began, found=isinstance(outcome[1][0], Document))
+        return outcome
+
+    def mailbox(self, source: InputFile, path: Path) -> Iterator[Outcome | Parse[Outcome]]:
+        """Return a document for each mail in a mailbox, parsed like a mail in a separate file."""
+        number, time_limit = 0, TimeLimit(self.pool.seconds)
+        try:
+            with translate_errors(), open_compressed(path) as stream:
+                folder = Path(self.folders.enter_context(TemporaryDirectory(prefix="ibidem-")))
+                for number, mail in enumerate(mails(stream, self.pool.max_text, time_limit), 1):
+                    part = source.part(number, Format.EML)
+                    if mail is None:
+                        reason = "it is larger than IBIDEM_MAX_TEXT allows; split it"
+                        yield part.where, [Refusal(part.where, part.id, "text", reason)]
+                    else:
+                        copy = folder / f"{number}.eml"
+                        copy.write_bytes(mail)
+                        yield partial(self.parse_copy, part, copy, time_limit)
+        except Unreadable as error:
+            location = source.part(number + 1, Format.EML).where if number else source.where
+            yield source.where, [Refusal(location, source.id, error.field, error.why)]
         else:
-            yield partial(_read_sandboxed, source, source.path, choice, tally)
+            if not number:
+                reason = "it is not a mailbox: no line begins with `From `; leave it out"
+                yield source.where, [Refusal(source.where, source.id, "", reason)]
+
+    def table(self, source: InputFile, path: Path) -> Iterator[Document | Refusal]:
+        """Return a document for each row; where rows have ids, the row of another table does not replace one."""
+        time_limit, max_text = TimeLimit(self.pool.seconds), self.pool.max_text
+        try:
+            for number, record in rows(path, self.choice.text_column, max_text, time_limit, self.choice.encoding):
+                part = source.part(number, Format.CSV)
+                if isinstance(record, Unreadable):
+                    yield Refusal(part.where, part.id, record.field, record.why)
+                    continue
+                id_ = part.id or text_hash(str(record["text"]))
+                identity = {ORIGIN: source.origin} if record.get("id") else {"id": id_, ORIGIN: part.origin}
+                yield self.document(part, record | identity)
+        except Unreadable as error:
+            yield Refusal(source.where, source.id, error.field, error.why)
+
+    def documents(self, source: InputFile, parse: Callable[[], Mapping[str, object]]) -> list[Document | Refusal]:
+        """Return the documents of a file: one, or a mail and its attachments, which name the mail (`meta.family`)."""
+        try:
+            record = dict(parse())
+        except Unreadable as error:
+            return [Refusal(source.where, source.id, error.field, error.why)]
+        files = record.pop(ATTACHED, None)
+        document = self.document(source, self.identified(source, record))
+        if not isinstance(files, list) or isinstance(document, Refusal):
+            return [document]
+        family = self.choice.id_prefix + document.id
+        documents: list[Document | Refusal] = [replace(document, meta={**document.meta, FAMILY: family})]
+        for number, attachment in enumerate(files, 1):
+            origin = f"{source.origin}/{number}" if source.origin else ""
+            part = replace(source, id=f"{document.id}/{number}", origin=origin)
+            if reason := attachment.get("unreadable"):
+                reason = f"the attachment {short_repr(attachment.get('title'))}: {reason}"
+                documents.append(Refusal(part.where, part.id, "", reason))
+            else:
+                attachment["meta"] = {**attachment.get("meta", {}), FAMILY: family}
+                documents.append(self.document(part, self.identified(part, attachment)))
+        return documents
+
+    def identified(self, source: InputFile, record: dict[str, object]) -> dict[str, object]:
+        """Return the record of a file with its id and origin, and count its damaged bytes."""
+        if damage := record.pop(DAMAGED_BYTES, 0):
+            self.tally.damaged_bytes[source.where] += int(str(damage))
+        pages = record.get("pages")
+        text = PAGE_BREAK.join(map(str, pages)) if isinstance(pages, list) else str(record.get("text", ""))
+        id_ = source.id or text_hash(text if text.strip() else repr(record))
+        return record | {"id": id_, ORIGIN: source.origin}
+
+    def document(self, source: InputFile, record: Mapping[str, object]) -> Document | Refusal:
+        try:
+            return read_record(record, source.where, self.pool.max_text, self.choice.default_language)
+        except Refused as error:
+            return error.refusal
 
 
 def _strip_text(outcome: Document | Refusal, format_: str) -> Document | Refusal:
@@ -255,82 +357,6 @@ def _strip_text(outcome: Document | Refusal, format_: str) -> Document | Refusal
     return replace(outcome, text=text)
 
 
-def _read_sandboxed(source: InputFile, path: Path, choice: Choice, tally: Tally, reader: SandboxedReader) -> Outcome:
-    """Parse a file in a sandboxed process."""
-    record = partial(reader.parse_record, source.format, path, choice.decoding)
-    return source.where, _file_documents(source, record, reader.max_text, choice, tally)
-
-
-def _read_copy(
-    source: InputFile, copy: Path, choice: Choice, time_limit: TimeLimit, reader: SandboxedReader
-) -> Outcome:
-    """Parse a temporary copy of an input."""
-    began = time.monotonic()
-    try:
-        outcome = _read_sandboxed(source, copy, choice, Tally(), reader)
-    finally:
-        copy.unlink()
-    time_limit.note(time.monotonic() - began, found=isinstance(outcome[1][0], Document))
-    return outcome
-
-
-def _read_mailbox(
-    source: InputFile, path: Path, pool: SandboxPool, choice: Choice, folders: ExitStack
-) -> Iterator[Outcome | Parse[Outcome]]:
-    """Return a document for each mail in a mailbox, parsed like a mail in a separate file."""
-    number, time_limit = 0, TimeLimit(pool.seconds)
-    try:
-        with translate_errors(), open_compressed(path) as stream:
-            folder = Path(folders.enter_context(TemporaryDirectory(prefix="ibidem-")))
-            for number, mail in enumerate(mails(stream, pool.max_text, time_limit), 1):
-                part = _part(source, number, Format.EML)
-                if mail is None:
-                    reason = "it is larger than IBIDEM_MAX_TEXT allows; split it"
-                    yield part.where, [Refusal(part.where, part.id, "text", reason)]
-                else:
-                    copy = folder / f"{number}.eml"
-                    copy.write_bytes(mail)
-                    yield partial(_read_copy, part, copy, choice, time_limit)
-    except Unreadable as error:
-        location = _part(source, number + 1, Format.EML).where if number else source.where
-        yield source.where, [Refusal(location, source.id, error.field, error.why)]
-    else:
-        if not number:
-            reason = "it is not a mailbox: no line begins with `From `; leave it out"
-            yield source.where, [Refusal(source.where, source.id, "", reason)]
-
-
-def _read_table(source: InputFile, path: Path, pool: SandboxPool, choice: Choice) -> Iterator[Document | Refusal]:
-    """Return a document for each row; rows that have an id are not named after the file."""
-    try:
-        for number, record in rows(path, choice.text_column, pool.max_text, TimeLimit(pool.seconds), choice.encoding):
-            part = _part(source, number, Format.CSV)
-            if isinstance(record, Unreadable):
-                yield Refusal(part.where, part.id, record.field, record.why)
-            else:
-                yield _row_document(part, source.origin, record, pool.max_text, choice)
-    except Unreadable as error:
-        yield Refusal(source.where, source.id, error.field, error.why)
-
-
-def _row_document(
-    part: InputFile, origin: str, record: Mapping[str, object], max_text: int, choice: Choice
-) -> Document | Refusal:
-    """Return the document of a table row; if it has an id, the row of another table does not replace it."""
-    text = str(record["text"])
-    identity = {ORIGIN: origin} if record.get("id") else {"id": part.id or text_hash(text), ORIGIN: part.origin}
-    try:
-        return read_record({**record, **identity}, part.where, max_text, choice.default_language)
-    except Refused as error:
-        return error.refusal
-
-
-def _part(source: InputFile, number: int, format_: Format) -> InputFile:
-    """Return the id of one of several documents in a file."""
-    id_, origin = (f"{source.id}#{number}", f"{source.origin}:{number}") if source.id else ("", "")
-    return InputFile(source.path, id_, format_, origin, number)
-
-
 def _add_prefix(document: Document, prefix: str, location: str) -> Document | Refusal:
     """Add a prefix to an id, if the result is short enough."""
     if not prefix:
@@ -340,61 +366,3 @@ def _add_prefix(document: Document, prefix: str, location: str) -> Document | Re
         reason = f"with its prefix it has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are allowed"
         return Refusal(location, document.id, "id", reason)
     return replace(document, id=full_id)
-
-
-def _file_documents(
-    source: InputFile, parse: Callable[[], Mapping[str, object]], max_text: int, choice: Choice, tally: Tally
-) -> list[Document | Refusal]:
-    """Return the documents of a file: one, or a mail and its attachments, which refer to the mail (`meta.family`)."""
-    attachments: list[Mapping[str, object]] = []
-
-    def parse_one() -> Mapping[str, object]:
-        record = dict(parse())
-        files = record.pop(ATTACHED, [])
-        attachments.extend(files if isinstance(files, list) else [])
-        return record
-
-    document = _document(source, parse_one, max_text, choice, tally)
-    if not attachments or isinstance(document, Refusal):
-        return [document]
-    family = choice.id_prefix + document.id
-    documents: list[Document | Refusal] = [replace(document, meta={**document.meta, FAMILY: family})]
-    for number, record in enumerate(attachments, 1):
-        origin = f"{source.origin}/{number}" if source.origin else ""
-        part = replace(source, id=f"{document.id}/{number}", origin=origin)
-        documents.append(_attached_document(part, {**record, FAMILY: family}, max_text, choice, tally))
-    return documents
-
-
-def _attached_document(
-    part: InputFile, attachment: Mapping[str, object], max_text: int, choice: Choice, tally: Tally
-) -> Document | Refusal:
-    """Return the document of an attachment, which names its mail (`family`), or its refusal."""
-    record = dict(attachment)
-    family = record.pop(FAMILY)
-    if reason := record.get("unreadable"):
-        return Refusal(part.where, part.id, "", f"the attachment {short_repr(record.get('title'))}: {reason}")
-    fields = record.get("meta")
-    meta = {**(fields if isinstance(fields, Mapping) else {}), FAMILY: family}
-    return _document(part, lambda: {**record, "meta": meta}, max_text, choice, tally)
-
-
-def _document(
-    source: InputFile, parse: Callable[[], Mapping[str, object]], max_text: int, choice: Choice, tally: Tally
-) -> Document | Refusal:
-    try:
-        record = dict(parse())
-        if damage := record.pop(DAMAGED_BYTES, 0):
-            tally.damaged_bytes[source.where] += int(str(damage))
-        text = _text(record)
-        identity = {"id": source.id or text_hash(text if text.strip() else repr(record)), ORIGIN: source.origin}
-        return read_record(record | identity, source.where, max_text, choice.default_language)
-    except Unreadable as error:
-        return Refusal(source.where, source.id, error.field, error.why)
-    except Refused as error:
-        return error.refusal
-
-
-def _text(record: Mapping[str, object]) -> str:
-    pages = record.get("pages")
-    return PAGE_BREAK.join(map(str, pages)) if isinstance(pages, list) else str(record.get("text", ""))

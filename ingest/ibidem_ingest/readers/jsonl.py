@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from io import TextIOWrapper
 from itertools import count
@@ -86,7 +86,7 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
 ) -> Iterator[Document | Refusal]:
     """Read the documents of a file, compressed or not; empty lines are skipped."""
     last: Line | None = None
-    time_limit = TimeLimit(seconds)
+    time_limit, fault = TimeLimit(seconds), ""
 
     def outcome(line: Line) -> Document | Refusal:
         place = f"{location}:{line.number}"
@@ -99,32 +99,21 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
             for last in lines(stream, _limit(max_text), time_limit):
                 if not last.is_open:  # otherwise a fault of the file may follow
                     yield (read := outcome(last))
-                    if isinstance(read, Document):
-                        time_limit.restart()
+                    time_limit.note(0, found=isinstance(read, Document))
     except Unreadable as error:
-        yield from _cut(last, outcome, location, error)
-    else:
-        if last is None:
-            yield Refusal(location, "", "", EMPTY_REMEDY)
-        elif last.is_open:
-            yield outcome(last)
-
-
-def _cut(
-    last: Line | None, outcome: Callable[[Line], Document | Refusal], location: str, fault: Unreadable
-) -> Iterator[Document | Refusal]:
-    """Report the line at which a file becomes unreadable; a complete last line is kept."""
+        fault = error.why
     if last is None:
-        yield Refusal(location, "", "", fault.why)
+        yield Refusal(location, "", "", fault or EMPTY_REMEDY)
         return
     number, id_ = last.number + 1, ""
     if last.is_open:
         read = outcome(last)
-        if isinstance(read, Document):
+        if isinstance(read, Document) or not fault:
             yield read
-        else:
+        else:  # the fault cut the line
             number, id_ = last.number, read.id
-    yield Refusal(f"{location}:{number}", id_, "", f"the rest of the file cannot be read: {fault.why}")
+    if fault:
+        yield Refusal(f"{location}:{number}", id_, "", f"the rest of the file cannot be read: {fault}")
 
 
 def _limit(max_text: int) -> int:
@@ -270,7 +259,7 @@ def _rows(names: list[str], separator: str, text_column: str, lines: _Lines) -> 
                 yield number, NO_ID
             else:
                 yield number, record
-                lines.time_limit.restart()
+                lines.time_limit.note(0, found=True)
 
 
 def _decoding_error(cells: list[str]) -> Unreadable | None:

@@ -56,11 +56,7 @@ class ShortHeaders(EmailPolicy):
 
 
 def cut_header(value: str) -> str:
-    """Cut a header field to the characters that are parsed, between two words.
-
-    >>> len(cut_header("<a@example.org> " * 1_000))
-    8175
-    """
+    """Cut a header field to the characters that are parsed, between two words."""
     return value if len(value) <= MAX_HEADER else value[:MAX_HEADER].rsplit(maxsplit=1)[0]
 
 

@@ -56,20 +56,15 @@ def outlook_record(path: Path, max_text: int, parse: ParseFile | None = None) ->
             raise Unreadable(NO_MESSAGE)
         try:
             with library.OleFileIO(data) as file:
-                mail = _root(file).mail()
+                entries = [tuple(path) for path in file.listdir(streams=True, storages=True)]
+                if (PROPERTIES,) not in entries:
+                    raise Unreadable(NO_MESSAGE)
+                mail = Storage(file, entries).mail()
         except OSError as error:  # the library's own: the file is in memory
             raise Unreadable(
                 f"it is not a valid message of Outlook ({error}); save it again, or leave it out"
             ) from error
         return mail_fields(mail, parse)
-
-
-def _root(file: Any) -> "Storage":
-    """Return the message in a compound file."""
-    entries = [tuple(path) for path in file.listdir(streams=True, storages=True)]
-    if (PROPERTIES,) not in entries:
-        raise Unreadable(NO_MESSAGE)
-    return Storage(file, entries)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -94,7 +94,11 @@ class SandboxedReader:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._end()
+        if self._process is not None:
+            self._process.kill()
+            with contextlib.suppress(OSError):
+                self._process.communicate()
+            self._process = None
 
     def parse_record(self, format_: Format, path: Path, decoding: Decoding = UTF_8) -> dict[str, object]:
         process = self._process = self._process or self._start()
@@ -107,7 +111,7 @@ class SandboxedReader:
         except OSError:
             response = b""
         if not response:
-            self._end()
+            self.__exit__()
             limit = f"more than the {_memory(self.max_text):,} bytes of memory that reading may take"
             raise Unreadable(
                 f"it crashed the process that reads it: it is damaged, or takes {limit}; {AS_TEXT}", "text"
@@ -125,7 +129,7 @@ class SandboxedReader:
         deadline = time.monotonic() + self.seconds
         while not pieces or not pieces[-1].endswith(b"\n"):
             if not select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
-                self._end()
+                self.__exit__()
                 reason = f"reading it takes more than {self.seconds:g} seconds"
                 raise Unreadable(f"{reason}; save it as text, or raise IBIDEM_READ_SECONDS", "text")
             piece = os.read(pipe, _PIECE)
@@ -134,7 +138,7 @@ class SandboxedReader:
             pieces.append(piece)
             size += len(piece)
             if size > limit:
-                self._end()
+                self.__exit__()
                 raise Unreadable(f"reading it gives more than {limit:,} bytes; {AS_TEXT}", "text")
         return b"".join(pieces)
 
@@ -152,13 +156,6 @@ class SandboxedReader:
         """Kill the process while another thread waits for its answer; the other thread then gets an empty answer."""
         if (process := self._process) is not None:
             process.kill()
-
-    def _end(self) -> None:
-        if self._process is not None:
-            self._process.kill()
-            with contextlib.suppress(OSError):
-                self._process.communicate()
-            self._process = None
 
 
 def _memory(max_text: int) -> int:
@@ -211,15 +208,17 @@ class SandboxPool:
     seconds: float = SECONDS  # limit of the time that reading one file may take
     processes: int = 1  # number of files to read in parallel
     _free: SimpleQueue[SandboxedReader] = field(default_factory=SimpleQueue, init=False)
-    _readers: list[SandboxedReader] = field(default_factory=list, init=False)
-    _threads: ThreadPoolExecutor | None = field(default=None, init=False)
+    _readers: list[SandboxedReader] = field(init=False)
+    _threads: ThreadPoolExecutor = field(init=False)
 
-    def __enter__(self) -> Self:
-        """Do nothing: processes start with their first files."""
+    def __post_init__(self) -> None:
         self._threads = ThreadPoolExecutor(self.processes, thread_name_prefix="reader")
         self._readers = [SandboxedReader(self.max_text, self.seconds) for _ in range(self.processes)]
         for reader in self._readers:
             self._free.put(reader)
+
+    def __enter__(self) -> Self:
+        """Do nothing: processes start with their first files."""
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -227,15 +226,12 @@ class SandboxPool:
         with ExitStack() as ends:
             for reader in self._readers:
                 ends.enter_context(reader)
-            if self._threads is not None:
-                self._threads.shutdown(wait=False, cancel_futures=True)
-                for reader in self._readers:
-                    reader.kill()
-                self._threads.shutdown()
+            self._threads.shutdown(wait=False, cancel_futures=True)
+            for reader in self._readers:
+                reader.kill()
+            self._threads.shutdown()
 
     def results(self, items: Iterable[T | Parse[T]]) -> Iterator[T]:
-        if self._threads is None:
-            raise RuntimeError("a pool of readers is a context: with SandboxPool(…) as pool")
         queue: deque[T | Future[T]] = deque()
         for item in items:
             queue.append(self._threads.submit(self._parse, item) if callable(item) else item)

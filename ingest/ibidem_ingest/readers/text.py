@@ -24,7 +24,7 @@ DAMAGED_BYTES = "damaged_bytes"  # key of a record under which a reader says how
 def text_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> dict[str, object]:
     """Read a text file; form feeds separate its pages, and its first line with words is its title."""
     text, damage = read_text(path, max_text, decoding)
-    return {"text": text.removesuffix(PAGE_BREAK), "title": first_line(text), **note_damage(damage)}
+    return {"text": text.removesuffix(PAGE_BREAK), "title": first_line(text), DAMAGED_BYTES: damage}
 
 
 def read_text(path: Path, max_text: int, decoding: Decoding = UTF_8) -> tuple[str, int]:
@@ -37,17 +37,8 @@ def read_text(path: Path, max_text: int, decoding: Decoding = UTF_8) -> tuple[st
     return text, damage
 
 
-def note_damage(damage: int) -> dict[str, int]:
-    """Return the record entry on replaced bytes; empty if there are none."""
-    return {DAMAGED_BYTES: damage} if damage else {}
-
-
 def first_line(text: str) -> str:
-    r"""Return the first line with words, as a title; empty if there is none at the beginning.
-
-    >>> first_line("\n=======\n   COMPLAINT   FOR DAMAGES\n1. Plaintiff")
-    'COMPLAINT FOR DAMAGES'
-    """
+    """Return the first line with words, as a title; empty if there is none at the beginning."""
     lines = text.lstrip()[:TITLE_CHARACTERS].splitlines()
     line = " ".join(next((line for line in lines if any(map(str.isalnum, line))), "").split())
     return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1].rstrip()}…"
@@ -60,6 +51,7 @@ def content(path: Path, max_text: int, encoding: str = "") -> bytes:
         # A pipe has no size: it is read as far as the limit goes.
         size = path.stat().st_size
         data = b"" if size > limit else file.read(limit + 1)
+        file.peek(1)  # raises the fault that ended the file
     if size > limit or len(data) > limit:
         reason = (
             f"more than {limit:,} bytes, as many as {max_text:,} characters can take; split it or raise IBIDEM_MAX_TEXT"
@@ -82,7 +74,7 @@ def markdown_record(path: Path, max_text: int, decoding: Decoding = UTF_8) -> di
     if not text:
         raise Unreadable(EMPTY_REMEDY)
     heading = next((text for kind, text in blocks if kind == "heading" and first_line(text)), "")
-    return {"text": text, "title": first_line(heading) or first_line(text), **note_damage(damage)}
+    return {"text": text, "title": first_line(heading) or first_line(text), DAMAGED_BYTES: damage}
 
 
 def markdown_blocks(source: str) -> list[tuple[str, str]]:
@@ -91,11 +83,7 @@ def markdown_blocks(source: str) -> list[tuple[str, str]]:
 
 
 def strip_front(source: str) -> str:
-    r"""Remove the front matter: the lines between two lines of hyphens at the beginning.
-
-    >>> strip_front("---\nlayout: post\n---\nWe the People")
-    'We the People'
-    """
+    """Remove the front matter: the lines between two lines of hyphens at the beginning."""
     lines = source.split("\n", FRONT_LINES)
     if lines[0].rstrip() != FRONT_MATTER or FRONT_MATTER not in (end := [line.rstrip() for line in lines[1:]]):
         return source
@@ -140,15 +128,14 @@ class TimeLimit:
         self._seconds = seconds
         self._restart()
 
-    def restart(self) -> None:
-        """Restart the count at the next check, after a document was read; reading the clock now would take too long."""
-        self._found = True
-
     def _restart(self) -> None:
         self._began, self._elsewhere, self._found = time.thread_time(), 0.0, False
 
     def note(self, seconds: float, *, found: bool) -> None:
-        """Add the time that another process took for a part of the file; thread-safe."""
+        """Add the time that another process took for a part of the file; thread-safe.
+
+        After a document the count restarts, at the next check: reading the clock now would take too long.
+        """
         self._elsewhere += seconds
         self._found = self._found or found
 
@@ -166,13 +153,7 @@ MAX_UNESCAPES = 3  # times that exports escape a text, at most
 
 
 def strip_markup(text: str, format_: str) -> str:
-    r"""Return what a reader sees of a text in a format of fields; its pages remain pages.
-
-    >>> strip_markup("<!-- wp:paragraph --><p>Caf&eacute; <b>No</b>va</p><p>open</p>", "html")
-    'Café Nova\n\nopen'
-    >>> strip_markup("# Café\n*open*", "markdown")
-    'Café\n\nopen'
-    """
+    """Return what a reader sees of a text in a format of fields; its pages remain pages."""
     if not format_:
         return text
     pages = text.split(PAGE_BREAK)

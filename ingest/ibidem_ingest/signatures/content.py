@@ -30,11 +30,7 @@ BEFORE_TITLE, BEFORE_SIGNS, BEFORE_MAIL = "\x1f", "\x1e", "\x1d"
 
 
 def sign(tokens: Sequence[str], name: str, title: str = "", signs: str = "", mail: str = "") -> str:
-    """Hash a document's tokens, title, signs and mail: BLAKE2b-128 of their UTF-8, tokens joined by one space.
-
-    >>> sign(["so", "ordered"], "op-17")
-    'ch4:f8224d4f2de4c8400e372f625c86f72b'
-    """
+    """Hash a document's tokens, title, signs and mail: BLAKE2b-128 of their UTF-8, tokens joined by one space."""
     data = " ".join(tokens).encode()
     return format_hash(_digest(data, title, signs.encode(), mail) if data else b"", name)
 
@@ -48,21 +44,12 @@ def sign_batch(
 
 
 def short_hash(data: bytes) -> int:
-    """Return a hash of 16 bits, which says of two near texts whether all words or signs are equal; 0 for none.
-
-    >>> short_hash(b""), short_hash(b"so ordered") < 1 << 16
-    (0, True)
-    """
+    """Return a hash of 16 bits, which says of two near texts whether all words or signs are equal; 0 for none."""
     return (xxhash.xxh3_64_intdigest(data) & 0xFFFF or 1) if data else 0
 
 
 def format_hash(digest: bytes, name: str) -> str:
     return f"{SCHEME}{digest.hex()}" if digest else f"{SCHEME}none:{name}"
-
-
-def compare(a: str, b: str) -> float:
-    """Return 1.0 for equal content, else 0.0."""
-    return float(a == b)
 
 
 def _digest(words: bytes, title: str, signs: bytes, mail: str) -> bytes:

@@ -39,7 +39,10 @@ class RarestTerms:
     strange_offsets: Places  # where each document's begin, and the end
 
     @classmethod
-    def look_up(cls, batch: TokenBatch, groups: TermGroups, table: Table) -> "RarestTerms":
+    def look_up(cls, batch: TokenBatch, groups: TermGroups, table: Table | None) -> "RarestTerms":
+        if table is None:
+            none, offsets = np.zeros(0, np.int64), np.zeros(len(batch) + 1, np.int64)
+            return cls(none, none, offsets, np.zeros(0, np.uint64), offsets)
         words = groups.vocabulary
         ranks = table.ranks(words.hashes)
         columns = (ranks, words.shapes.is_term.view(np.uint8), words.hashes)
@@ -86,7 +89,11 @@ def sign(tokens: Sequence[str], table: Table) -> FeatureSet:
     ((0, 1, 2), ())
     """
     table_terms, unknown_terms = candidates(tokens, table)
-    return _set([candidate.rank for candidate in table_terms[:TERMS]], unknown_terms, table.size)
+    ranks = [candidate.rank for candidate in table_terms[:TERMS]]
+    if len(ranks) < MIN_TERMS:
+        return NONE
+    pads = sorted({table.size + hash_ % (_CODES - table.size) for hash_ in unknown_terms})[: TERMS - len(ranks)]
+    return FeatureSet((*ranks, *pads), full=len(ranks) == TERMS)
 
 
 class FeatureColumns(NamedTuple):
@@ -94,27 +101,10 @@ class FeatureColumns(NamedTuple):
     counts: Places  # (n,) how many each has
     full: Flags  # (n,) whether all 60 are within the table's range
 
-    def rows(self) -> list[FeatureSet]:
-        codes, ends = self.codes.tolist(), self.counts.cumsum().tolist()
-        bounds = zip([0, *ends], ends, self.full.tolist(), strict=False)
-        return [FeatureSet(tuple(codes[start:end]), is_full) for start, end, is_full in bounds]
 
-
-def none_batch(documents: int) -> FeatureColumns:
-    """Return feature sets that are empty, one for each document."""
-    return FeatureColumns(np.zeros(0, np.int64), np.zeros(documents, np.int64), np.zeros(documents, bool))
-
-
-def sign_batch(rarest: RarestTerms, table: Table) -> FeatureColumns:
+def sign_batch(rarest: RarestTerms, table: Table | None) -> FeatureColumns:
     """Collect the feature sets of several documents, as `sign` does."""
     is_full = np.diff(rarest.offsets) >= TERMS
     table_terms, unknown_terms = (rarest.rank, rarest.offsets), (rarest.unknown_terms, rarest.strange_offsets)
-    sizes, limits = (table.size, _CODES), (MIN_TERMS, TERMS)
+    sizes, limits = (table.size if table else 0, _CODES), (MIN_TERMS, TERMS)
     return FeatureColumns(*loops.compiled().features(table_terms, unknown_terms, sizes, limits), is_full)
-
-
-def _set(ranks: list[int], unknown_terms: Sequence[int], size: int) -> FeatureSet:
-    if len(ranks) < MIN_TERMS:
-        return NONE
-    pads = sorted({size + hash_ % (_CODES - size) for hash_ in unknown_terms})[: TERMS - len(ranks)]
-    return FeatureSet((*ranks, *pads), full=len(ranks) == TERMS)

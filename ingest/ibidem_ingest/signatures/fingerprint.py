@@ -50,17 +50,6 @@ class FingerprintColumns(NamedTuple):
     values: Sequence[bytes]  # SHA-1 of each, 20 bytes; none if there is no candidate
     terms: Sequence[int]  # how many terms each is made of
 
-    def rows(self) -> list[Fingerprint]:
-        return [
-            Fingerprint(SCHEME + value.hex(), terms < TERMS) if terms else NONE
-            for value, terms in zip(self.values, self.terms, strict=True)
-        ]
-
-
-def none_batch(documents: int) -> FingerprintColumns:
-    """Return fingerprints that are empty, one for each document."""
-    return FingerprintColumns([b""] * documents, [0] * documents)
-
 
 def sign_batch(batch: TokenBatch, rarest: RarestTerms) -> FingerprintColumns:
     """Fingerprint several documents, as `sign` does."""

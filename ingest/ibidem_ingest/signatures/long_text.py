@@ -20,6 +20,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.signatures import pages, unique_words
+from ibidem_ingest.signatures.minhash import band_values
 from ibidem_ingest.signatures.pages import Profiles, Sketches
 from ibidem_ingest.signatures.unique_words import UniqueWords
 from ibidem_ingest.text.passages import NO_PASSAGES, covered, leave_out
@@ -123,7 +124,7 @@ class LongSignatures:
         """Return the distinct look-up values of the text, in order."""
         keys: dict[LongField, list[str]] = {
             "profiles": distinct("p", self.profiles[self.profiles != 0]),
-            "page_bands": distinct("q", pages.band_keys(self.sketches[self.has_signatures])),
+            "page_bands": distinct("q", band_values(self.sketches[self.has_signatures])),
             "sampled": distinct("s", self.words.sample_keys()),
         }
         return {lookup_field: values for lookup_field, values in keys.items() if values}
@@ -140,12 +141,7 @@ class PagedTokens:
 
     @classmethod
     def tokenize(cls, texts: Sequence[str]) -> "PagedTokens":
-        r"""Split texts into tokens, also at page breaks.
-
-        >>> paged = PagedTokens.tokenize(["one two\fthree", "four"])
-        >>> paged.batch.offsets.tolist(), paged.pages.tolist(), paged.first.tolist()
-        ([0, 3, 4], [0, 2, 3, 4], [0, 2, 3])
-        """
+        """Split texts into tokens, also at page breaks."""
         cut = [join_broken_words(text).split(PAGE_BREAK) if PAGE_BREAK in text else [text] for text in texts]
         sizes = np.array([len(pages_) for pages_ in cut], np.int64)
         first = np.concatenate(([0], sizes.cumsum()))
@@ -181,12 +177,7 @@ def as_page(tokens: int, profile: int) -> LongSignatures:
 
 
 def sign_long(document: Document, passages: Hashes = NO_PASSAGES) -> LongSignatures | None:
-    r"""Sign a text part by part, without some passages; None if it is not long.
-
-    >>> signed = sign_long(Document("a", "the first page\fthe second"))
-    >>> signed and (signed.parts, len(signed), signed.tokens.tolist())
-    ('pages', 2, [3, 2])
-    """
+    """Sign a text part by part, without some passages; None if it is not long."""
     page_tokens = [cut_tokens_and_signs(page)[0] for page in join_broken_words(document.text).split(PAGE_BREAK)]
     page_tokens = leave_out(page_tokens, passages) if passages.size else page_tokens
     tokens = [token for page in page_tokens for token in page]

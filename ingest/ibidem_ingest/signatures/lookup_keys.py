@@ -18,45 +18,28 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import LongField, LongSignatures
-from ibidem_ingest.signatures.minhash import BAND_ROWS
+from ibidem_ingest.signatures.minhash import band_values
 from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.schema import BANDS, RAREST
+from ibidem_ingest.signatures.schema import RAREST
 from ibidem_ingest.text.word_hash import Hashes, rows, texts
 
-LookupField = Literal[
-    "content",
-    "fingerprint",
-    "profile",
-    "bands",
-    "rare",
-    "characters",
-    "profiles",
-    "page_bands",
-    "sampled",
-]
+LookupField = Literal["content", "fingerprint", "profile", "bands", "rare", "characters"] | LongField
 # Further kinds of keys of long texts, all from their long signatures.
 LONG_FIELDS: tuple[LongField, ...] = get_args(LongField)
 
 
-_NONE = bytes(8)
-_NONE_HEX = _NONE.hex()
+_NONE = bytes(8).hex()
 _CONTENT_AT = 26  # where the content hash is in a packed value, and the fingerprint and the profile behind it
-
-_BANDS = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
 
 _PAIRS = np.arange(noise.FIRST_SLOTS.size, dtype=np.uint64) << np.uint64(16)
 
 
 def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
     """Return a document's look-up values; fields without any are omitted."""
-    keys: dict[LookupField, list[str]] = {"content": [content_key(packed)]}
+    keys = _hash_keys(packed.scheme, packed.flags, packed.id, packed.content + packed.fingerprint + packed.profile)
     if packed.flags & NO_WORDS:
         return keys
-    if packed.fingerprint != _NONE and not packed.flags & WEAK:
-        keys["fingerprint"] = [f"fp1:{packed.fingerprint.hex()}"]
-    if packed.profile != _NONE:
-        keys["profile"] = [f"tp1:{packed.profile.hex()}"]
     if packed.slots:
         keys["bands"] = bands(packed.slots)
     if packed.flags & FULL:
@@ -70,10 +53,7 @@ def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
 def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[str]]]:
     """Return the look-up values of several documents, as `lookup_keys` does; empty for damaged packed values."""
     columns = PackedColumns.decode(values)
-    weak = (columns.flags & WEAK) != 0
-    slots = columns.slots[columns.slot_count > 0, : BANDS * BAND_ROWS].astype(np.uint64).reshape(-1, BANDS, BAND_ROWS)
-    low, middle, high = slots[..., 0], slots[..., 1] << np.uint64(16), slots[..., 2] << np.uint64(32)
-    band_rows = iter(rows("b", low | middle | high | _BANDS))
+    band_rows = iter(rows("b", band_values(columns.slots[columns.slot_count > 0])))
     is_full = (columns.flags & FULL) != 0
     rarest = columns.terms[is_full, :RAREST].astype(np.uint64)
     rare_ = iter(rows("r", rarest | columns.idf[is_full, None] << np.uint64(24)))
@@ -81,12 +61,11 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
     characters_ = iter(rows("c", character_values(columns.idf[has_noise], columns.noise[has_noise])))
     entries: list[dict[LookupField, list[str]]] = []
     for position, value in enumerate(values):
-        entry = (
-            _hash_keys(value, columns.ids[position], is_weak=bool(weak[position]))
-            if columns.is_signed[position]
-            else {}
-        )
+        entry: dict[LookupField, list[str]] = {}
         entries.append(entry)
+        if columns.is_signed[position]:
+            hashes = value[_CONTENT_AT : _CONTENT_AT + 32]
+            entry |= _hash_keys(value[0], value[1], columns.ids[position], hashes)
         if not entry or value[1] & NO_WORDS:
             continue
         if columns.slot_count[position]:
@@ -98,15 +77,15 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
     return entries
 
 
-def _hash_keys(value: bytes, name: str, *, is_weak: bool) -> dict[LookupField, list[str]]:
-    """Return the look-up values that are whole hashes."""
-    scheme, hashes = f"ch{value[0]}:", value[_CONTENT_AT : _CONTENT_AT + 32].hex()
-    if value[1] & NO_WORDS:
-        return {"content": [f"{scheme}none:{name}"]}
-    keys: dict[LookupField, list[str]] = {"content": [scheme + hashes[:32]]}
-    if hashes[32:48] != _NONE_HEX and not is_weak:
+def _hash_keys(scheme: int, flags: int, name: str, data: bytes) -> dict[LookupField, list[str]]:
+    """Return the look-up values that are whole hashes: content, fingerprint and profile, one behind the other."""
+    if flags & NO_WORDS:
+        return {"content": [f"ch{scheme}:none:{name}"]}
+    hashes = data.hex()
+    keys: dict[LookupField, list[str]] = {"content": [f"ch{scheme}:{hashes[:32]}"]}
+    if hashes[32:48] != _NONE and not flags & WEAK:
         keys["fingerprint"] = [f"fp1:{hashes[32:48]}"]
-    if hashes[48:] != _NONE_HEX:
+    if hashes[48:] != _NONE:
         keys["profile"] = [f"tp1:{hashes[48:]}"]
     return keys
 
@@ -130,13 +109,8 @@ def content_key(packed: Packed) -> str:
 
 
 def bands(slots: Sequence[int]) -> list[str]:
-    """Return the keys of the 33 bands of three slots; the last of 100 slots is not used.
-
-    >>> bands(range(100))[:2]
-    ['bvnjfssn', 'bme2455h']
-    """
-    rows = np.array(slots[: BANDS * BAND_ROWS], np.uint64).reshape(BANDS, BAND_ROWS)
-    return texts("b", rows[:, 0] | rows[:, 1] << np.uint64(16) | rows[:, 2] << np.uint64(32) | _BANDS)
+    """Return the keys of the 33 bands of three slots; the last of 100 slots is not used."""
+    return texts("b", band_values(np.array(slots, np.uint16)[None])[0])
 
 
 def characters(idf: bytes, block: bytes) -> list[str]:

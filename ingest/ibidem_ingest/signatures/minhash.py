@@ -203,12 +203,17 @@ def shares_band(a: Sequence[int], b: Sequence[int], rows: int = BAND_ROWS) -> bo
     return any(a[start : start + rows] == b[start : start + rows] for start in starts)
 
 
-def correct_for_chance(share: float) -> float:
-    """Correct a share of equal slots for slots equal by chance, for display: Ĵ = (share - 2^-16) / (1 - 2^-16).
+def band_values(slots: NDArray[np.uint16]) -> Hashes:
+    """Return the numbers of the bands of each row: three slots and the band's place; left over slots are not used."""
+    count = slots.shape[1] // BAND_ROWS
+    rows = slots[:, : count * BAND_ROWS].astype(np.uint64).reshape(-1, count, BAND_ROWS)
+    places = np.arange(count, dtype=np.uint64) << np.uint64(48)
+    values: Hashes = rows[..., 0] | rows[..., 1] << np.uint64(16) | rows[..., 2] << np.uint64(32) | places
+    return values
 
-    >>> correct_for_chance(1.0), correct_for_chance(0.0)
-    (1.0, 0.0)
-    """
+
+def correct_for_chance(share: float) -> float:
+    """Correct a share of equal slots for slots equal by chance, for display: Ĵ = (share - 2^-16) / (1 - 2^-16)."""
     return max(0.0, (share - _CHANCE) / (1 - _CHANCE))
 
 

@@ -119,11 +119,7 @@ class Noise(NamedTuple):
 
 
 def read(block: bytes) -> Noise:
-    """Parse a block.
-
-    >>> read(bytes(76)).run
-    0
-    """
+    """Parse a block."""
     slots, run, runs, unknown, terms = _LAYOUT.unpack(block)
     return Noise(slots, run, 2 ** (runs / 8), unknown, terms)
 
@@ -195,14 +191,14 @@ def _slots(hashes: Sequence[int]) -> bytes:
     return bytes(slots.get(slot, 0) & 0xFF for slot in range(SLOTS))
 
 
-def sign_blocks(batch: TokenBatch, rarest: RarestTerms | None = None, table: Table | None = None) -> Blocks:
+def sign_blocks(batch: TokenBatch, rarest: RarestTerms, table: Table | None) -> Blocks:
     """Sign several documents, as `sign` does; zeros for an empty block."""
     blocks = np.zeros(len(batch), _COLUMNS)
     if not (batch.lengths >= MIN_LENGTH).any():
         return blocks
     slots, run, letters = loops.compiled().noise(batch.buffer, batch.starts, batch.ends, batch.offsets, SLOTS)
     dense = run == DENSE_RUN
-    if rarest and table:
+    if table:
         poor = np.where(dense, 0, POOR_TABLE * table.is_poor)
         _fill(blocks, rarest.unknown_terms, rarest.strange_offsets)
     else:
@@ -277,13 +273,7 @@ CHARACTERS_PER_SIGN = 80
 
 
 def is_source_code(text: str) -> bool:
-    """Return whether a text is source code.
-
-    >>> is_source_code("int total = 0; for (Line line : lines) { total += line.getAmount(); }")
-    True
-    >>> is_source_code("He came; he saw; he conquered; and then (as Plutarch has it) he wept.")
-    False
-    """
+    """Return whether a text is source code."""
     if not ("=" in text or "_" in text or "{" in text or "}" in text):  # most: counting takes six times as long
         return False
     return sum(map(text.count, "{}=_;")) * CHARACTERS_PER_SIGN >= len(text)

@@ -48,10 +48,6 @@ class NumberColumns(NamedTuple):
     sketch: NDArray[np.uint16]  # (n, 16) hashes, ascending; zeros behind the last
     sizes: Places  # (n,) how many hashes there are
 
-    def rows(self) -> list[Numbers]:
-        rows = zip(self.distinct.tolist(), self.sketch.tolist(), self.sizes.tolist(), strict=True)
-        return [Numbers(distinct, tuple(sketch[:size])) for distinct, sketch, size in rows]
-
 
 def sign_batch(batch: TokenBatch, groups: TermGroups) -> NumberColumns:
     """Sketch the numbers of several documents, as `sign` does."""

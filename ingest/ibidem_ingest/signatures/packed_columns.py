@@ -1,8 +1,8 @@
 """Packed columns: many packed values as arrays, for the grouping of a window."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from itertools import starmap
+from dataclasses import dataclass, replace
+from itertools import pairwise, starmap
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures import content, noise, text_profile
+from ibidem_ingest.signatures import content, fingerprint, noise, text_profile
 from ibidem_ingest.signatures.feature_set import FeatureColumns
-from ibidem_ingest.signatures.fingerprint import TERMS as FINGERPRINT_TERMS
 from ibidem_ingest.signatures.fingerprint import FingerprintColumns
 from ibidem_ingest.signatures.noise import Blocks
 from ibidem_ingest.signatures.numbers import SKETCH, NumberColumns
@@ -33,12 +32,10 @@ from ibidem_ingest.signatures.packed import (
     TERM_BYTES,
     TITLED,
     WEAK,
-    IdColumn,
     Packed,
     PackedValues,
     guard,
     hash_value,
-    hold_high_octets,
     is_utf8,
     read_noise,
     unpack,
@@ -72,6 +69,9 @@ HEAD_COLUMNS = np.dtype(
         ("number_sketch", "<u2", (SKETCH,)),
     ]
 )
+
+# Columns that are computed with in more bits than they are stored in.
+_WIDER = dict.fromkeys(("length", "shingles", "date_from", "date_to"), np.int64) | {"idf": np.uint64}
 
 Whole = NDArray[np.int64]
 Whole32 = NDArray[np.int32]
@@ -112,52 +112,41 @@ class PackedColumns:
 
     @classmethod
     def decode(cls, values: Sequence[bytes | None]) -> "PackedColumns":
-        """Decode packed values; damaged ones do not raise.
-
-        >>> PackedColumns.decode([None, b"damaged"]).is_signed.tolist()
-        [False, False]
-        """
+        """Decode packed values; damaged ones do not raise."""
         values = PackedValues.join(values)
-        buffer = PackedBuffer.cut(values)
-        terms = _terms(buffer.terms, buffer.term_count)
-        falls = (terms[:, 1:] <= terms[:, :-1]) & (terms[:, 1:] != NO_TERM)
-        is_signed = buffer.readable(buffer.is_whole & ~falls.any(axis=1))
-        rows = np.where(is_signed, buffer.heads, np.zeros(1, HEAD_COLUMNS))
+        octets, begin, size, ids = values.octets, values.begin, np.maximum(values.size, 0), values.ids
+        heads = _cut(octets, begin, HEAD_COLUMNS.itemsize).view(HEAD_COLUMNS)[:, 0]
+        term_count = octets[begin + HEAD_COLUMNS.itemsize].astype(np.int64)
+        terms = _terms(_cut(octets, begin + HEAD_COLUMNS.itemsize + 1, FULL_SET * TERM_BYTES), term_count)
+        slots_at = HEAD_COLUMNS.itemsize + 1 + term_count * TERM_BYTES
+        slot_count = octets[begin + np.minimum(slots_at, size)].astype(np.int64)
+        slots = _cut(octets, begin + np.where(ids.size > 0, slots_at + 1, 0), SLOTS * 2).view("<u2")
+        has_blocks, noise = _noise(values, np.where(ids.size > 0, ids.begin + ids.size - begin, size))
+        is_signed = (
+            (ids.size > 0)
+            & has_blocks
+            & _is_possible(heads, term_count, slot_count)
+            & ((terms[:, 1:] > terms[:, :-1]) | (terms[:, 1:] == NO_TERM)).all(axis=1)
+        )
+        for row in np.flatnonzero(is_signed & ids.not_ascii).tolist():
+            is_signed[row] = is_utf8(values.text[ids.begin[row] : ids.begin[row] + ids.size[row]])
+        rows = np.where(is_signed, heads, np.zeros(1, HEAD_COLUMNS))
+        fixed = {name: rows[name].astype(_WIDER.get(name, rows[name].dtype)) for name in HEAD_COLUMNS.names or ()}
         return cls(
+            **fixed | {"number_sketch": _sketches(rows)},
             values=values,
-            ids=buffer.ids(is_signed),
+            ids=replace(ids, size=np.where(is_signed, ids.size, 0)),
             is_signed=is_signed,
-            scheme=rows["scheme"].copy(),
-            flags=rows["flags"].copy(),
-            length=rows["length"].astype(np.int64),
-            shingles=rows["shingles"].astype(np.int64),
-            date_from=rows["date_from"].astype(np.int64),
-            date_to=rows["date_to"].astype(np.int64),
-            idf=rows["idf"].astype(np.uint64),
-            words=rows["words"].astype(np.uint16),
-            signs=rows["signs"].astype(np.uint16),
-            content=rows["content"].astype(np.uint64),
-            fingerprint=rows["fingerprint"].astype(np.uint64),
-            profile=rows["profile"].astype(np.uint64),
-            source=rows["source"].astype(np.uint32),
-            guard=rows["guard"].astype(np.uint32),
-            title=rows["title"].astype(np.uint32),
-            noise=np.where(is_signed[:, None], buffer.noise, np.uint8(0)),
-            numbers=rows["numbers"].copy(),
-            number_sketch=_sketches(rows),
-            term_count=np.where(is_signed, buffer.term_count, 0).astype(np.uint8),
+            noise=np.where(is_signed[:, None], noise, np.uint8(0)),
+            term_count=np.where(is_signed, term_count, 0).astype(np.uint8),
             terms=np.where(is_signed[:, None], terms, np.int32(NO_TERM)),
-            slot_count=np.where(is_signed, buffer.slot_count, 0).astype(np.uint8),
-            slots=np.where(is_signed[:, None], buffer.slots, np.uint16(0)),
+            slot_count=np.where(is_signed, slot_count, 0).astype(np.uint8),
+            slots=np.where((is_signed & (slot_count > 0))[:, None], slots, np.uint16(0)),
         )
 
     @classmethod
     def decode_lazily(cls, values: Sequence[bytes | None]) -> "PackedColumns":
-        """Hold packed values that are decoded on first access to a column: few pages of stored groups need a column.
-
-        >>> PackedColumns.decode_lazily([None, b"damaged"]).is_signed.tolist()
-        [False, False]
-        """
+        """Hold packed values that are decoded on first access to a column: few pages of stored groups need a column."""
         columns = object.__new__(cls)
         object.__setattr__(columns, "values", PackedValues.join(values))
         return columns
@@ -182,66 +171,6 @@ class PackedColumns:
         return None if value is None else unpack(value)
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class PackedBuffer:
-    """Adjacent packed values in one buffer, split all at once as `packed.cut` splits one."""
-
-    text: bytes  # all values, one behind the other
-    is_whole: NDArray[np.bool_]  # (n,) bool: whether the parts of a value fit together, and a text can have them
-    heads: Rows  # (n,) the parts at the same place in each
-    term_count: Whole  # (n,) int64
-    terms: NDArray[np.uint8]  # (n, 180) uint8, three bytes a term; undefined beyond the count
-    slot_count: Whole  # (n,) int64, 0 or 100 where whole
-    slots: NDArray[np.uint16]  # (n, 100) uint16; 0 if there are none
-    names: Whole  # (n, 2) int64: where an id begins and ends
-    noise: NDArray[np.uint8]  # (n, 76) uint8; zeros where there is no noise block
-
-    @classmethod
-    def cut(cls, values: PackedValues) -> "PackedBuffer":
-        """Split adjacent values; a missing one is empty."""
-        octets, begin, length = values.octets, values.begin, np.maximum(values.size, 0)
-        term_count = octets[begin + HEAD_COLUMNS.itemsize].astype(np.int64)
-        slots_at = HEAD_COLUMNS.itemsize + 1 + term_count * TERM_BYTES
-        slot_count = octets[begin + np.minimum(slots_at, length)].astype(np.int64)
-        name_at = slots_at + 1 + slot_count * 2 + 2
-        inside = name_at < length
-        mark = begin + np.where(inside, name_at, 2) - 2
-        name_length = octets[mark] | octets[mark + 1].astype(np.int64) << 8
-        inside &= (name_length > 0) & (name_at + name_length <= length)
-        name_end = np.where(inside, name_at + name_length, length)
-        has_blocks, noise = _noise(values, name_end)
-        heads = _cut(octets, begin, HEAD_COLUMNS.itemsize).view(HEAD_COLUMNS)[:, 0]
-        slots = _cut(octets, begin + np.where(inside, slots_at + 1, 0), SLOTS * 2).view("<u2")
-        return cls(
-            text=values.text,
-            is_whole=inside
-            & has_blocks
-            & _is_consistent(heads, term_count, slot_count)
-            & _is_possible(heads, term_count, slot_count),
-            heads=heads,
-            term_count=term_count,
-            terms=_cut(octets, begin + HEAD_COLUMNS.itemsize + 1, FULL_SET * TERM_BYTES),
-            slot_count=slot_count,
-            slots=np.where(slot_count[:, None] > 0, slots, np.uint16(0)),
-            names=np.stack((begin + name_at, begin + name_end), axis=1),
-            noise=noise,
-        )
-
-    def readable(self, rows: NDArray[np.bool_]) -> NDArray[np.bool_]:
-        """Return which of some rows have an id that is valid UTF-8."""
-        begin, end = self.names.T
-        octets = np.frombuffer(self.text, np.uint8)
-        readable = rows.copy()
-        for row in np.flatnonzero(hold_high_octets(octets, begin, np.where(rows, end - begin, 0))).tolist():
-            readable[row] = is_utf8(self.text[begin[row] : end[row]])
-        return readable
-
-    def ids(self, rows: NDArray[np.bool_]) -> IdColumn:
-        """Return the ids of some rows; empty for the others."""
-        begin, end = self.names.T
-        return IdColumn(self.text, begin, np.where(rows, end - begin, 0))
-
-
 def _cut(octets: NDArray[np.uint8], begin: Whole, size: int) -> NDArray[np.uint8]:
     """Copy `size` bytes from each position."""
     return np.lib.stride_tricks.sliding_window_view(octets, size)[begin]
@@ -263,32 +192,24 @@ def _noise(values: PackedValues, ends: Whole) -> tuple[NDArray[np.bool_], NDArra
     return is_sound, noise
 
 
-def _is_consistent(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
-    """Return for each value whether scheme, flags and length match the rest."""
-    flags = heads["flags"]
-    is_fitting: NDArray[np.bool_] = (
+def _is_possible(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
+    """`packed._is_possible` for many values, except for the order of their terms."""
+    flags, has_words = heads["flags"], heads["length"] > 0
+    first, last = heads["date_from"], heads["date_to"]
+    is_possible: NDArray[np.bool_] = (
         (heads["scheme"] == SCHEME)
         & ((flags & (0xFF & ~KNOWN_FLAGS)) == 0)
         & (term_count <= FULL_SET)
         & ((slot_count == 0) | (slot_count == SLOTS))
         & (((flags & NO_SET) != 0) == (term_count == 0))
         & (((flags & NO_MINHASH) != 0) == (slot_count == 0))
-        & (((flags & NO_WORDS) != 0) == (heads["length"] == 0))
+        & (((flags & NO_WORDS) != 0) != has_words)
         & (((flags & FULL) == 0) | (term_count == FULL_SET))
-    )
-    return is_fitting
-
-
-def _is_possible(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
-    """`packed._is_possible` for many values."""
-    has_words = heads["length"] > 0
-    first, last = heads["date_from"], heads["date_to"]
-    is_possible: NDArray[np.bool_] = (
-        ((heads["shingles"] > 0) == has_words)
+        & ((heads["shingles"] > 0) == has_words)
         & (heads["content"].any(axis=1) == has_words)
         & ((slot_count > 0) == has_words)
         & (has_words | (term_count == 0))
-        & (((heads["flags"] & TITLED) == 0) | (has_words & (heads["title"] > 0)))
+        & (((flags & TITLED) == 0) | (has_words & (heads["title"] > 0)))
         & (np.maximum(heads["shingles"], heads["numbers"]) <= heads["length"])
         & (((first == NO_DATE) & (last == NO_DATE)) | ((first >= FIRST_DAY) & (first <= last) & (last <= LAST_DAY)))
     )
@@ -335,14 +256,19 @@ class SignedColumns:
     def rows(self) -> list[Signatures]:
         count = len(self.names)
         slots = map(tuple, self.slots.tolist())
+        sketches = zip(self.numbers.sketch.tolist(), self.numbers.sizes.tolist(), strict=True)
+        codes, ends = self.features.codes.tolist(), self.features.counts.cumsum().tolist()
         columns = (
             self.lengths.tolist(),
             self.shingles.tolist(),
             map(content.format_hash, self.contents, self.names),
-            *_columns(self.fingerprints.rows(), 2),
+            [fingerprint.SCHEME + each.hex() if each else "" for each in self.fingerprints.values],
+            [terms < fingerprint.TERMS for terms in self.fingerprints.terms],
             [text_profile.SCHEME + each.hex() if each else "" for each in self.profiles],
-            *_columns(self.numbers.rows(), 2),
-            *_columns(self.features.rows(), 2),
+            self.numbers.distinct.tolist(),
+            [tuple(sketch[:size]) for sketch, size in sketches],
+            [tuple(codes[start:end]) for start, end in pairwise([0, *ends])],
+            self.features.full.tolist(),
             [row if length else () for row, length in zip(slots, self.lengths.tolist(), strict=True)],
             [self.idf] * count,
             self.titles,
@@ -409,7 +335,7 @@ class SignedColumns:
         return heads
 
     def _flags(self) -> NDArray[np.int64]:
-        weak = np.array(self.fingerprints.terms) < FINGERPRINT_TERMS
+        weak = np.array(self.fingerprints.terms) < fingerprint.TERMS
         is_long = np.array([bool(each) for each in self.long])
         none, no_set = self.lengths == 0, self.features.counts == 0
         flags: NDArray[np.int64] = (
@@ -422,10 +348,6 @@ class SignedColumns:
             + TITLED * np.array(self.title_flags, np.int64)
         )
         return flags
-
-
-def _columns(rows: Sequence[tuple[object, ...]], count: int) -> list[tuple[object, ...]]:
-    return list(zip(*rows, strict=True)) or [()] * count
 
 
 def _first_words(hashes: Sequence[bytes], size: int) -> NDArray[np.uint64]:

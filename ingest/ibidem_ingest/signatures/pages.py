@@ -16,8 +16,6 @@ from ibidem_ingest.text.tokens import TokenBatch
 from ibidem_ingest.text.word_hash import Hashes, Places, Shingles
 
 SLOTS = 34
-BAND_ROWS = 3
-BANDS = SLOTS // BAND_ROWS
 MIN_TOKENS = 10
 MAX_TOKENS = 1 << 20  # tokens that are signed at once, or one page: bounds the memory for long texts
 
@@ -28,13 +26,7 @@ Profiles = NDArray[np.uint64]
 
 
 def sign_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
-    """Sign pages.
-
-    >>> batch = TokenBatch.tokenize(["the court held that the contract was void for want of consideration", "12"])
-    >>> sketches, profiles = sign_batch(batch)
-    >>> [bool(row.any()) for row in sketches], profiles.tolist()[1]
-    ([True, False], 0)
-    """
+    """Sign pages."""
     cut = list(runs(batch.offsets))
     if len(cut) <= 1:
         return _sign(batch)
@@ -74,25 +66,11 @@ def sign(pages: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:
     ]
 
 
-def band_keys(sketches: Sketches) -> NDArray[np.uint64]:
-    """Return the keys of the bands: three slots and the band's number."""
-    slots = sketches[:, : BANDS * BAND_ROWS].reshape(-1, BANDS, BAND_ROWS).astype(np.uint64)
-    number = np.arange(BANDS, dtype=np.uint64) << np.uint64(48)
-    keys: NDArray[np.uint64] = (
-        slots[:, :, 0] | slots[:, :, 1] << np.uint64(16) | slots[:, :, 2] << np.uint64(32) | number
-    )
-    return keys
-
-
 MIN_CHUNK, MAX_CHUNK = 200, 600
 
 
 def chunk_starts(hashes: Hashes) -> Places:
-    """Return the starts of the chunks of a text, and its end.
-
-    >>> chunk_starts(np.zeros(0, np.uint64)).tolist(), chunk_starts(np.arange(150, dtype=np.uint64)).tolist()
-    ([0, 0], [0, 150])
-    """
+    """Return the starts of the chunks of a text, and its end."""
     places = [0]
     for cut in [*local_minima(hashes).tolist(), hashes.size]:
         while cut - places[-1] > MAX_CHUNK:

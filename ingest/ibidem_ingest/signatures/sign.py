@@ -20,18 +20,17 @@ from ibidem_ingest.kernel import loops
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.mail.parts import mail_key, signed_part
 from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
-from ibidem_ingest.signatures.feature_set import FeatureColumns, RarestTerms
-from ibidem_ingest.signatures.fingerprint import FingerprintColumns
+from ibidem_ingest.signatures.feature_set import RarestTerms
 from ibidem_ingest.signatures.long_text import MIN_TOKENS, PagedTokens
-from ibidem_ingest.signatures.noise import Blocks, is_source_code
+from ibidem_ingest.signatures.noise import is_source_code
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.packed_columns import SignedColumns
 from ibidem_ingest.signatures.schema import SCHEMA, Signatures, StoredSignatures
 from ibidem_ingest.text.layout import remove_all_layout, remove_layout
 from ibidem_ingest.text.passages import NO_PASSAGES, leave_out
 from ibidem_ingest.text.terms import TermGroups
-from ibidem_ingest.text.tokens import TokenBatch, tokens, tokens_and_signs
-from ibidem_ingest.text.word_hash import Hashes, Shingles, shingles, wh1
+from ibidem_ingest.text.tokens import tokens, tokens_and_signs
+from ibidem_ingest.text.word_hash import Shingles, shingles, wh1
 
 T = TypeVar("T")
 
@@ -76,13 +75,7 @@ def sign_stream(documents: Iterable[Document], tables: Tables) -> Iterator[tuple
 
 
 def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -> Iterator[list[Document]]:
-    """Split a stream of documents with languages into batches; a long document is a batch of its own.
-
-    >>> texts = ["a" * 5, "b" * 6, "c" * 30, "d"]
-    >>> stream = (Document(text[0], text) for text in texts)
-    >>> [[document.id for document in batch] for batch in batches(stream, 11)]
-    [['a', 'b'], ['c'], ['d']]
-    """
+    """Split a stream of documents with languages into batches; a long document is a batch of its own."""
     batch: list[Document] = []
     size = 0
     for document in add_languages(documents):
@@ -108,6 +101,8 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     fingerprints = fingerprint.sign(words, table) if table else fingerprint.NONE
     features = feature_set.sign(words, table) if table else feature_set.NONE
     title = " ".join(tokens(document.title)) if document.title else ""
+    may_be_long = len(words) >= MIN_TOKENS or PAGE_BREAK in plain.text
+    long_signatures = long_text.sign_long(plain, passages) if may_be_long else None
     is_titled = content.counts_title(written[: content.MIN_UNTITLED_TOKENS], title, signs)
     return Signatures(
         length=len(words),
@@ -125,7 +120,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         title=title,
         titled=is_titled,
         noise=noise.NONE if is_source_code(document.text) else noise.sign(words, table),
-        long=encode_long(plain, len(words), passages),
+        long=long_signatures.encode() if long_signatures else b"",
         words=content.short_hash(" ".join(written).encode()),
         signs=content.short_hash(signs.encode()),
     )
@@ -157,7 +152,8 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
             words[number], signs[number] = its
     titles = [document.title for document in documents]
     titles, is_titled = content.sign_titles(words, signs, written_lengths, titles)
-    fingerprints, features, noisy = _sign_by_idf(batch, groups, table)
+    rarest = RarestTerms.look_up(batch, groups, table)
+    noisy = noise.sign_blocks(batch, rarest, table)
     noisy[list(map(is_source_code, texts))] = 0
     return SignedColumns(
         idf=table.name if table else "",
@@ -177,33 +173,10 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
         profiles=text_profile.sign_batch(batch, groups),
         numbers=numbers.sign_batch(batch, groups),
         slots=minhash.sign_batch(sequences),
-        fingerprints=fingerprints,
-        features=features,
+        fingerprints=fingerprint.sign_batch(batch, rarest),
+        features=feature_set.sign_batch(rarest, table),
         noise=noisy,
         long=[each.encode() if each else b"" for each in long_text.sign_batch(page_tokens, groups, sequences)],
-    )
-
-
-def encode_long(document: Document, length: int, passages: Hashes = NO_PASSAGES) -> bytes:
-    """Return a document's long signatures in stored form; empty for a short document."""
-    if length < MIN_TOKENS and PAGE_BREAK not in document.text:
-        return b""
-    signatures = long_text.sign_long(document, passages)
-    return signatures.encode() if signatures else b""
-
-
-def _sign_by_idf(
-    batch: TokenBatch, groups: TermGroups, table: Table | None
-) -> tuple[FingerprintColumns, FeatureColumns, Blocks]:
-    """Compute the signatures that need an idf table."""
-    if table is None:
-        size = len(batch)
-        return fingerprint.none_batch(size), feature_set.none_batch(size), noise.sign_blocks(batch)
-    rarest = RarestTerms.look_up(batch, groups, table)
-    return (
-        fingerprint.sign_batch(batch, rarest),
-        feature_set.sign_batch(rarest, table),
-        noise.sign_blocks(batch, rarest, table),
     )
 
 

@@ -27,8 +27,8 @@ def sign(tokens: Sequence[str]) -> str:
     """Sign the tokens of one document or page.
 
     >>> text = "net loss five cts net loss six cts qtr ended march qtr ended april".split()
-    >>> sign(text), compare(sign(text), sign(text[::-1]))
-    ('tp1:fceff2236fee38df0b109bd90a39a1f1', 1.0)
+    >>> sign(text), sign(text) == sign(text[::-1])
+    ('tp1:fceff2236fee38df0b109bd90a39a1f1', True)
     """
     counts = Counter(token for token in tokens if len(token) >= MIN_CHARACTERS)
     highest = max(counts.values(), default=0)
@@ -52,8 +52,3 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> list[bytes]:
         digest(data[start : end - 1]) if size >= MIN_KEPT else b""
         for size, start, end in zip(sizes, bounds, bounds[1:], strict=False)
     ]
-
-
-def compare(a: str, b: str) -> float:
-    """Return 1.0 for equal profiles, 0.0 for different or missing ones."""
-    return float(a == b and a != "")

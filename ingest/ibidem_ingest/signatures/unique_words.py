@@ -153,11 +153,7 @@ def compare(a: UniqueWords, b: UniqueWords) -> Alignment | None:
 
 
 def sequence_similarity(length: int, a: int, b: int) -> float:
-    """Return log L / log(|X| + |Y| - L); 1 for equal sequences.
-
-    >>> round(sequence_similarity(1_000, 8_000, 8_000), 3), sequence_similarity(500, 500, 500)
-    (0.718, 1.0)
-    """
+    """Return log L / log(|X| + |Y| - L); 1 for equal sequences."""
     return log(length) / log(a + b - length)
 
 
@@ -197,11 +193,7 @@ def common_places(a: UniqueWords, b: UniqueWords, minimum: int = 0) -> tuple[Pla
 
 
 def longest(left: Places, right: Places) -> tuple[Places, Places]:
-    """Return the longest increasing subsequence of the second positions (patience, O(n log n)).
-
-    >>> longest(np.arange(5), np.array([3, 0, 1, 9, 2]))[1].tolist()
-    [0, 1, 2]
-    """
+    """Return the longest increasing subsequence of the second positions (patience, O(n log n))."""
     values = right.tolist()
     tails: list[int] = []
     holders: list[int] = []
@@ -217,12 +209,8 @@ def longest(left: Places, right: Places) -> tuple[Places, Places]:
             holders[place] = number
         if place:
             predecessors[number] = holders[place - 1]
-    return trace_back(left, right, predecessors, holders[-1] if holders else -1)
-
-
-def trace_back(left: Places, right: Places, predecessors: Sequence[int], last: int) -> tuple[Places, Places]:
-    """Trace a subsequence back from its last member to its first."""
     chain = []
+    last = holders[-1] if holders else -1
     while last >= 0:
         chain.append(last)
         last = predecessors[last]

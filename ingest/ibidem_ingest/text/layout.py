@@ -32,11 +32,7 @@ Span = tuple[int, int]
 
 
 def remove_layout(text: str) -> str:
-    """Return a text without spaced-out print, blanks in figures and line numbers, on the same pages.
-
-    >>> remove_layout("S p e r r e: 1\N{NO-BREAK SPACE}200")
-    'Sperre: 1200'
-    """
+    """Return a text without spaced-out print, blanks in figures and line numbers, on the same pages."""
     for start, stop in _line_numbers(text):
         text = text[:start] + " " * (stop - start) + text[stop:]
     return _CLOSED.sub(lambda match: "".join(match[0].split()), text)

@@ -53,13 +53,7 @@ class SharedPassages:
 
 
 def find_passages(documents: Sequence[Document]) -> SharedPassages:
-    """Find the passages that unlike documents of one source share.
-
-    >>> notice = " ".join(f"notice{word}" for word in range(20))
-    >>> found = find_passages([Document(name, " ".join([notice, *[name] * 20])) for name in ("one", "two", "three")])
-    >>> [(each.words, each.documents) for each in found.passages]
-    [(20, 3)]
-    """
+    """Find the passages that unlike documents of one source share."""
     if loops.IN_USE is None or len(documents) < MIN_DOCUMENTS:
         return SharedPassages(NO_PASSAGES)
     batch = TokenBatch.tokenize([each.text for each in documents])
@@ -67,25 +61,26 @@ def find_passages(documents: Sequence[Document]) -> SharedPassages:
     runs, of = Shingles.hash(batch.hashes, batch.offsets).hashes, batch.documents
     least = np.maximum(MIN_DOCUMENTS, np.sqrt(np.bincount(source)))[source]
     many = np.maximum(least, SPARSE_SHARE * np.bincount(source)[source])
-    holders = _Holders.count(runs ^ source[of].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15), of)
-    frequent = holders.counts.take(holders.place) >= least[of]
+    distinct, place = np.unique(
+        runs ^ source[of].astype(np.uint64) * np.uint64(0x9E3779B97F4A7C15), return_inverse=True
+    )
+    run, holder = np.divmod(np.unique(place * len(batch) + of), len(batch))  # each run, and a document that holds it
+    holders = np.bincount(run, minlength=distinct.size)
+    frequent = holders.take(place) >= least[of]
     own = ~stretches(frequent, batch.offsets)
     left = np.bincount(of, own, len(batch))
     is_new = (left >= MIN_OWN) & _new_documents(runs, of, own & ~frequent, len(batch))
     wide = (is_new & (left >= share * batch.lengths) for share in (MIN_SHARE, MUCH))
-    new, much = (np.bincount(holders.runs[each[holders.documents]], minlength=holders.counts.size) for each in wide)
-    chosen = (new.take(holders.place) >= many[of]) | (much.take(holders.place) >= least[of])
-    chosen &= (2 * new > holders.counts).take(holders.place)
+    new, much = (np.bincount(run[each[holder]], minlength=distinct.size) for each in wide)
+    chosen = (new.take(place) >= many[of]) | (much.take(place) >= least[of])
+    chosen &= (2 * new > holders).take(place)
     passages = _describe(batch, stretches(chosen, batch.offsets), source, names.tolist())
     return SharedPassages(np.unique(runs[chosen]) if passages else NO_PASSAGES, passages)
 
 
 def stretches(runs: Flags, offsets: Places) -> Flags:
     """Return which tokens are in a row of chosen runs, of which each token begins one; documents are apart."""
-    edges = np.zeros(runs.size + 1, bool)
-    edges[offsets] = True
-    before, after = np.append(False, runs[:-1]) & ~edges[:-1], np.append(runs[1:], False) & ~edges[1:]
-    starts, stops = np.flatnonzero(runs & ~before), np.flatnonzero(runs & ~after) + 1
+    starts, stops = _rows_of(runs, offsets)
     long = stops - starts >= MIN_RUNS
     starts, stops = starts[long], stops[long]
     ends = np.minimum(stops + SHINGLE - 1, offsets[np.searchsorted(offsets, starts, "right")])
@@ -93,6 +88,14 @@ def stretches(runs: Flags, offsets: Places) -> Flags:
     np.add.at(change, starts, 1)
     np.add.at(change, ends, -1)
     return change.cumsum()[:-1] > 0
+
+
+def _rows_of(tokens: Flags, offsets: Places) -> tuple[Places, Places]:
+    """Return where rows of chosen tokens start, and where they stop; documents are apart."""
+    edges = np.zeros(tokens.size + 1, bool)
+    edges[offsets] = True
+    before, after = np.append(False, tokens[:-1]) & ~edges[:-1], np.append(tokens[1:], False) & ~edges[1:]
+    return np.flatnonzero(tokens & ~before), np.flatnonzero(tokens & ~after) + 1
 
 
 def covered(runs: Hashes, offsets: Places, passages: Hashes) -> Flags:
@@ -107,23 +110,6 @@ def leave_out(pages: Sequence[Sequence[str]], passages: Hashes) -> list[list[str
     words = [word for page in pages for word in page]
     within = iter(covered(token_shingles(words), np.array([0, len(words)]), passages).tolist())
     return [[word for word in page if not next(within)] for page in pages]
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class _Holders:
-    """The documents that hold each run."""
-
-    place: Places  # (t,) number of the run at each token
-    counts: Places  # (r,) documents that hold each run
-    runs: Places  # (p,) a run, and
-    documents: Places  # (p,) a document that holds it; each pair once
-
-    @classmethod
-    def count(cls, runs: Hashes, documents: Places) -> "_Holders":
-        distinct, place = np.unique(runs, return_inverse=True)
-        pairs = np.unique(place * (int(documents[-1]) + 1 if documents.size else 1) + documents)
-        run, document = np.divmod(pairs, int(documents[-1]) + 1 if documents.size else 1)
-        return cls(place, np.bincount(run, minlength=distinct.size), run, document)
 
 
 def _new_documents(runs: Hashes, of: Places, own: Flags, documents: int) -> Flags:
@@ -142,10 +128,7 @@ def _new_documents(runs: Hashes, of: Places, own: Flags, documents: int) -> Flag
 
 def _describe(batch: TokenBatch, within: Flags, source: Places, names: Sequence[str]) -> list[SharedPassage]:
     """Describe stretches; those that begin with the same words are one passage."""
-    edges = np.zeros(within.size + 1, bool)
-    edges[batch.offsets] = True
-    starts = np.flatnonzero(within & ~(np.append(False, within[:-1]) & ~edges[:-1])).tolist()
-    stops = (np.flatnonzero(within & ~(np.append(within[1:], False) & ~edges[1:])) + 1).tolist()
+    starts, stops = (each.tolist() for each in _rows_of(within, batch.offsets))
     found: dict[tuple[int, str], list[tuple[int, int]]] = {}  # by source and first words: document and length
     for start, stop in zip(starts, stops, strict=True):
         text = " ".join(batch.token(token) for token in range(start, min(start + SHOWN_WORDS, stop)))

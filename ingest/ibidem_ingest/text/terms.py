@@ -32,11 +32,7 @@ Octets = NDArray[np.uint8]
 
 
 def gather_slices(buffer: bytes, starts: Places, sizes: Places) -> Octets:
-    """Copy slices of a buffer next to each other.
-
-    >>> gather_slices(b"res ipsa loquitur", np.array([9, 0]), np.array([4, 3])).tobytes()
-    b'loqures'
-    """
+    """Copy slices of a buffer next to each other."""
     steps = np.ones(sizes.sum(), np.int64)
     begins = sizes.cumsum() - sizes
     steps[begins] = starts
@@ -52,11 +48,7 @@ Flags = NDArray[np.bool_]
 
 
 def is_term(token: str) -> bool:
-    """Return whether a token is a term.
-
-    >>> [is_term(token) for token in ("rule", "of", "12b", "東")]
-    [True, False, False, False]
-    """
+    """Return whether a token is a term."""
     if token.isascii():
         return token.isalpha() and len(token) >= MIN_LETTERS
     return _TERM.fullmatch(character_kinds(token)) is not None
@@ -76,13 +68,7 @@ class TokenShapes:
 
     @classmethod
     def classify(cls, buffer: bytes, starts: Places, ends: Places) -> "TokenShapes":
-        """Classify the tokens in the buffer of a batch.
-
-        >>> buffer, starts, ends = "naïve 12b ".encode() + b" " * 8, np.array([0, 7]), np.array([6, 10])
-        >>> shapes = TokenShapes.classify(buffer, starts, ends)
-        >>> shapes.characters.tolist(), shapes.is_term.tolist(), shapes.has_digit.tolist()
-        ([5, 3], [True, False], [False, True])
-        """
+        """Classify the tokens in the buffer of a batch."""
         sizes = ends - starts
         digit, non_ascii = loops.compiled().shapes(buffer, starts, ends)
         has_digit, unusual = digit != 0, np.flatnonzero(non_ascii)
@@ -114,12 +100,6 @@ class Vocabulary:
     ends: Places  # byte offset behind it
     buffer: bytes  # the batch's
 
-    @classmethod
-    def build(cls, batch: TokenBatch, places: Places) -> "Vocabulary":
-        """Read the words at some positions of a batch."""
-        hashes, leading = batch.hashes.take(places), batch.leading.take(places)
-        return cls(hashes, leading, batch.starts.take(places), batch.ends.take(places), batch.buffer)
-
     def word(self, number: int) -> bytes:
         return self.buffer[self.starts[number] : self.ends[number]]
 
@@ -141,24 +121,16 @@ class TermGroups:
 
     @classmethod
     def group(cls, batch: TokenBatch) -> "TermGroups":
-        """Group the tokens of a batch.
-
-        >>> groups = TermGroups.group(TokenBatch.tokenize(["no means no", "no"]))
-        >>> words = [groups.vocabulary.word(number).decode() for number in groups.word]
-        >>> sorted(zip(words, groups.document.tolist(), groups.first.tolist(), groups.count.tolist()))
-        [('means', 0, 1, 1), ('no', 0, 0, 2), ('no', 1, 3, 1)]
-        """
+        """Group the tokens of a batch."""
         columns = (batch.buffer, batch.starts, batch.ends, batch.hashes, batch.offsets)
         (word, document, first, count), word_place = loops.compiled().groups(*columns)
-        return cls(word, document, first, count, Vocabulary.build(batch, word_place))
+        hashes, leading = batch.hashes.take(word_place), batch.leading.take(word_place)
+        starts, ends = batch.starts.take(word_place), batch.ends.take(word_place)
+        return cls(word, document, first, count, Vocabulary(hashes, leading, starts, ends, batch.buffer))
 
 
 def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return first position and count of each distinct token of one document, ordered by first position.
-
-    >>> first_and_count(["no", "means", "no"])
-    {'no': (0, 2), 'means': (1, 1)}
-    """
+    """Return first position and count of each distinct token of one document, ordered by first position."""
     terms: dict[str, tuple[int, int]] = {}
     for place, token in enumerate(tokens):
         first, count = terms.get(token, (place, 0))

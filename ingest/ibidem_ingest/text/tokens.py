@@ -11,7 +11,7 @@ since Python versions differ.
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from itertools import accumulate
@@ -53,11 +53,7 @@ def _characters(points: CodePoints) -> str:
 
 
 def character_kinds(text: str) -> bytes:
-    """Return one byte for each character: its kind.
-
-    >>> character_kinds("Año 7, 日本")
-    b'Lll-D--SS'
-    """
+    """Return one byte for each character: its kind."""
     return kinds().take(code_points(text)).tobytes()
 
 
@@ -80,11 +76,7 @@ MAX_EXPANSION = 18  # characters that normalising makes of one at most: U+FDFA i
 
 
 def normal_length(text: str) -> int:
-    """Return the number of characters of a normalised text, each normalised separately.
-
-    >>> normal_length("ﬁne")
-    4
-    """
+    """Return the number of characters of a normalised text, each normalised separately."""
     return int(_widths().take(code_points(text)).sum(dtype=np.int64))
 
 
@@ -112,23 +104,27 @@ _WORD = frozenset((LETTER, LOWER, MARK, DIGIT, SINGLE, SINGLE_DIGIT))
 
 
 def join_broken_words(text: str) -> str:
-    r"""Remove hyphens at the ends of lines and pages, with the breaks after them, inside broken words.
+    """Remove hyphens at the ends of lines and pages, with the breaks after them, inside broken words.
 
     A soft hyphen (U+00AD) or U+2223 goes with the break after it; `-`, U+2010, U+2011 and `¬` only when a lower-case
     letter is on both sides (marks on the letter before are passed over). A break is optional blanks, CR? LF,
     optional blanks; or a form feed with at most one line break and blanks on each side. Over a form feed the whole
     word precedes it, so the text still has as many pages, and every word is on the page where it begins.
-
-    >>> join_broken_words("the defen-\n  dant in the hol-\fding, Franco-\nPrussian")
-    'the defendant in the holding\x0c, Franco-\nPrussian'
     """
     pattern = _ASCII_BREAK if text.isascii() else _BREAK
-    result = None
-    for match in pattern.finditer(text):
-        if _is_joint(text, match):
-            result = result or _JoinedText(text)
-            result.cut(match)
-    return result.finish() if result else text
+    joints = [match for match in pattern.finditer(text) if _is_joint(text, match)]
+    pieces, start, breaks = [], 0, 0  # breaks of pages that are put behind the word that goes on
+    for end, match in [*((match.start(), match) for match in joints), (len(text), None)]:
+        word_end = start
+        while breaks and word_end < end and kind(text[word_end]) in _WORD:
+            word_end += 1
+        pieces.append(text[start:word_end])
+        if word_end < end:
+            pieces += ["\f" * breaks, text[word_end:end]]
+            breaks = 0
+        if match:
+            start, breaks = match.end(), breaks + match[2].count("\f")
+    return "".join([*pieces, "\f" * breaks]) if joints else text
 
 
 def _is_joint(text: str, match: re.Match[str]) -> bool:
@@ -139,37 +135,6 @@ def _is_joint(text: str, match: re.Match[str]) -> bool:
         start -= 1
     end = match.end()
     return start >= 0 and end < len(text) and kind(text[start]) == LOWER == kind(text[end])
-
-
-@dataclass(slots=True)
-class _JoinedText:
-    """Pieces between the removed line breaks, and form feeds to insert after the current word."""
-
-    text: str
-    pieces: list[str] = field(default_factory=list)
-    start: int = 0
-    waiting: int = 0
-
-    def cut(self, match: re.Match[str]) -> None:
-        """Remove the hyphen and break of a broken word; its form feeds are inserted after the word."""
-        self._add(match.start())
-        self.start = match.end()
-        self.waiting += match[2].count("\f")
-
-    def finish(self) -> str:
-        """Return the text so far and the remaining text."""
-        self._add(len(self.text))
-        return "".join([*self.pieces, "\f" * self.waiting])
-
-    def _add(self, end: int) -> None:
-        word_end = self.start
-        while self.waiting and word_end < end and kind(self.text[word_end]) in _WORD:
-            word_end += 1
-        self.pieces.append(self.text[self.start : word_end])
-        if word_end < end:
-            self.pieces.append("\f" * self.waiting)
-            self.waiting = 0
-        self.pieces.append(self.text[word_end:end])
 
 
 _TOKEN = re.compile(rb"[LlD][LlDM]*+|[Ss]M*+")
@@ -257,12 +222,7 @@ class TokenBatch:
     def tokenize(
         cls, texts: Sequence[str], is_joined: Flags | None = None, *, with_signs: bool = False
     ) -> "TokenBatch":
-        """Tokenize texts, with the same tokens as `tokens`.
-
-        >>> batch = TokenBatch.tokenize(["Held: affirmed.", "", "12 U.S.C."])
-        >>> batch.buffer, batch.offsets.tolist()
-        (b' held  affirmed   12 u s c           ', [0, 2, 2, 6])
-        """
+        """Tokenize texts, with the same tokens as `tokens`."""
         is_joined = np.zeros(len(texts), bool) if is_joined is None else is_joined
         buffer, begins, (positions, characters) = _normal_buffer(texts, is_joined, with_signs=with_signs)
         if with_signs:
@@ -321,11 +281,7 @@ class TokenBatch:
 
 
 def visible(text: str) -> str:
-    """Return a text without the characters that nobody sees within words.
-
-    >>> visible("soft\N{SOFT HYPHEN}ware")
-    'software'
-    """
+    """Return a text without the characters that nobody sees within words."""
     return text if text.isascii() else _INVISIBLE.sub("", text)
 
 

@@ -50,11 +50,7 @@ Places = NDArray[np.int64]
 
 
 def wh1(token: str) -> int:
-    """Hash one token.
-
-    >>> f"{wh1('court'):016x} {wh1('jurisdiction'):016x}"
-    '8c8a3cee81a0fded 3b1838cebca46246'
-    """
+    """Hash one token."""
     return hash_bytes(token.encode("utf-8", "surrogatepass"))
 
 
@@ -90,12 +86,7 @@ C = 0xE249EB2067D24289
 
 
 def shingles(hashes: Sequence[int]) -> list[int]:
-    """Return the shingle hashes of one document, in text order, with repetitions.
-
-    >>> from ibidem_ingest.text.word_hash import wh1
-    >>> [f"{each:016x}" for each in shingles([wh1(token) for token in "the court so held".split()])]
-    ['59fb9f19733677bf']
-    """
+    """Return the shingle hashes of one document, in text order, with repetitions."""
     count = len(hashes) - SHINGLE + 1
     return [_shingle(hashes[start : start + SHINGLE]) for start in range(max(count, min(1, len(hashes))))]
 
@@ -138,11 +129,7 @@ _SHIFTS = np.arange(5 * DIGITS - 5, -1, -5, dtype=np.uint64)
 
 
 def keys(letter: Letter, values: Hashes) -> NDArray[np.bytes_]:
-    """Encode values as keys.
-
-    >>> keys("b", np.array([0, 1], np.uint64)).tolist()
-    [b'b0000000', b'boapasf9']
-    """
+    """Encode values as keys."""
     return _hex_digits(letter, _mix(values))
 
 

@@ -60,9 +60,12 @@ def test_a_text_may_name_its_document(tmp_path: Path) -> None:
     assert first.origin == ""
 
 
+def files(*paths: Path | str, choice: Choice | None = None) -> list[InputFile]:
+    return [each for each in sources(paths, choice or Choice(), Counter()) if isinstance(each, InputFile)]
+
+
 def read_ids(*paths: Path | str, follow_links: bool = False) -> list[str]:
-    paths_there = sources(paths, Choice(follow_links=follow_links), Counter())
-    return [source.id if isinstance(source, InputFile) else "refused" for source in paths_there]
+    return [source.id for source in files(*paths, choice=Choice(follow_links=follow_links))]
 
 
 def test_a_folder_stands_for_all_below_it_in_the_order_of_names(tmp_path: Path) -> None:
@@ -104,8 +107,7 @@ def test_what_no_reader_takes_is_counted_by_suffix_and_hidden_files_are_left_alo
 def test_a_format_is_that_of_files_whose_name_tells_none(tmp_path: Path, choice: Choice, read: list[str]) -> None:
     for name in ("LICENSE", "page.html", "x.LOG"):
         (tmp_path / name).touch()
-    paths_there = [each for each in sources([tmp_path], choice, Counter()) if isinstance(each, InputFile)]
-    assert [f"{each.id} {each.format}" for each in paths_there] == read
+    assert [f"{each.id} {each.format}" for each in files(tmp_path, choice=choice)] == read
 
 
 @pytest.mark.parametrize(
@@ -116,8 +118,7 @@ def test_ids_come_from_paths_names_or_texts_and_each_knows_its_file(
 ) -> None:
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "a.txt").touch()
-    paths = [tmp_path, tmp_path / "sub" / "a.txt"]
-    paths_there = [each for each in sources(paths, Choice(id_from=id_from), Counter()) if isinstance(each, InputFile)]
+    paths_there = files(tmp_path, tmp_path / "sub" / "a.txt", choice=Choice(id_from=id_from))
     assert [each.id for each in paths_there] == [each.format(tmp_path) for each in ids]
     assert all(each.origin == (str(each.path) if each.id else "") for each in paths_there)
 
@@ -139,20 +140,16 @@ def test_links_lead_out_of_a_folder_only_when_they_are_to_be_followed(tmp_path: 
     (inside / "file.txt").symlink_to(outside / "outside.txt")
     (inside / "folder").symlink_to(outside)
     (inside / "loop.txt").symlink_to(inside / "loop.txt")
+    (inside / "none.txt").symlink_to(tmp_path / "nowhere")
+    os.mkfifo(inside / "pipe.txt")
     (tmp_path / "given").symlink_to(inside)
     skipped_files: Counter[str] = Counter()
     names = [source.id for source in sources([inside], Choice(), skipped_files) if isinstance(source, InputFile)]
-    assert (names, skipped_files) == (["inside.txt"], {"link": 3})
+    assert (names, skipped_files) == (["inside.txt"], {"link": 4, "named pipe": 1})
     assert read_ids(tmp_path / "given") == ["inside.txt"]
-    assert read_ids(inside, follow_links=True) == ["file.txt", "folder/outside.txt", "inside.txt", "loop.txt"]
-
-
-def test_links_to_files_may_be_followed_and_what_is_no_file_is_left_alone(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").touch()
-    (tmp_path / "b.txt").symlink_to(tmp_path / "a.txt")
-    (tmp_path / "gone.txt").symlink_to(tmp_path / "nowhere")
-    os.mkfifo(tmp_path / "pipe.txt")
-    assert read_ids(tmp_path, follow_links=True) == ["a.txt", "b.txt", "gone.txt"]
+    assert read_ids(inside, follow_links=True) == [
+        *("file.txt", "folder/outside.txt", "inside.txt", "loop.txt", "none.txt")
+    ]
 
 
 @pytest.mark.parametrize(
@@ -182,6 +179,7 @@ def test_what_cannot_be_meant_is_reported_first(tmp_path: Path, name: str, forma
         ({"encoding": "klingon"}, "'klingon' is not an encoding"),
         ({"encoding": "zlib"}, "'zlib' is not an encoding"),
         ({"id_from": "title"}, "no ids from 'title'; they are from path, name, hash"),
+        ({"text_format": "rtf"}, "html, markdown"),
     ],
 )
 def test_a_choice_that_cannot_be_meant_is_reported_first(arguments: dict[str, Any], why: str) -> None:
@@ -224,24 +222,14 @@ def test_suffixes_may_have_formats_of_their_own() -> None:
         parse_formats("log=text")
 
 
-@pytest.fixture
-def bare(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A machine on which the extra was never installed."""
+@pytest.mark.parametrize("format_", [Format.HTML, Format.PDF])
+def test_a_missing_library_is_reported_with_the_remedy_and_before_anything_is_read(
+    format_: Format, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("trafilatura", "pypdfium2"):
         monkeypatch.setitem(sys.modules, name, None)
-
-
-@pytest.mark.usefixtures("bare")
-@pytest.mark.parametrize("format_", [Format.HTML, Format.PDF])
-def test_a_missing_library_is_reported_before_anything_is_read(format_: Format) -> None:
-    why = r"which is not installed; install it with: pip install 'ibidem-search\[readers\]'"
-    with pytest.raises(UsageError, match=why):
+    with pytest.raises(UsageError, match=r"not installed; install it with: pip install 'ibidem-search\[readers\]'"):
         require(format_)
-
-
-@pytest.mark.usefixtures("bare")
-@pytest.mark.parametrize("format_", [Format.HTML, Format.PDF])
-def test_a_missing_library_refuses_a_file_in_a_folder_and_names_the_remedy(format_: Format) -> None:
     with pytest.raises(Unreadable, match=r"pip install 'ibidem-search\[readers\]'"):
         load_library(format_)
 

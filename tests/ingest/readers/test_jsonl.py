@@ -93,17 +93,6 @@ MANY = b"".join(b'{"id": %d, "text": "%d"}\n' % (number, number**50) for number 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("suffix", COMPRESS)
-def test_of_a_file_that_was_cut_the_rest_is_one_refusal(reading: Reading, suffix: str) -> None:
-    content = COMPRESS[suffix](MANY)
-    *documents, refusal = reading(content[: len(content) // 2], name=f"f.jsonl{suffix}")
-    assert all(isinstance(document, Document) for document in documents)
-    assert isinstance(refusal, Refusal)
-    assert refusal.where == (f"f.jsonl:{len(documents) + 1}" if documents else "f.jsonl")
-    assert "ends in the middle; fetch or create the file again" in refusal.why
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("suffix", COMPRESS)
 def test_of_a_damaged_file_the_rest_is_one_refusal(reading: Reading, suffix: str) -> None:
     content = bytearray(COMPRESS[suffix](MANY))
     content[len(content) // 2 : len(content) // 2 + 40] = b"\xff" * 40
@@ -165,10 +154,8 @@ def test_every_line_that_the_rest_of_a_cut_file_unpacks_into_is_read(reading: Re
     *documents, refusal = reading(content, name=f"f.jsonl{suffix}")
     assert [each.id for each in documents if isinstance(each, Document)] == [str(number) for number in range(whole)]
     assert isinstance(refusal, Refusal)
-    assert (refusal.where, "ends in the middle" in refusal.why) == (
-        f"f.jsonl:{whole + 1}" if whole else "f.jsonl",
-        True,
-    )
+    assert refusal.where == (f"f.jsonl:{whole + 1}" if whole else "f.jsonl")
+    assert "ends in the middle; fetch or create the file again" in refusal.why
 
 
 def test_of_a_line_that_was_cut_the_refusal_names_the_document(reading: Reading) -> None:

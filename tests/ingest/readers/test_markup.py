@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Choice
 from ibidem_ingest.readers.inputs import read
 
@@ -48,8 +48,3 @@ def test_a_text_that_was_escaped_very_often_takes_no_longer_for_it(tmp_path: Pat
     (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "text": f"one &{'amp;' * 200_000}"}))
     (document,) = read([tmp_path / "a.jsonl"], Choice(text_format="html"))
     assert getattr(document, "text", "").startswith("one &amp;amp;")
-
-
-def test_an_unknown_format_is_refused_with_what_there_is() -> None:
-    with pytest.raises(UsageError, match="html, markdown"):
-        Choice(text_format="rtf")

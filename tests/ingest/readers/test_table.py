@@ -32,13 +32,23 @@ def test_a_row_without_an_id_has_its_number_and_cells_may_hold_lines(tmp_path: P
     assert [row.origin for row in rows if isinstance(row, Document)] == [f"{tmp_path}/a.csv:{row}" for row in (2, 4, 5)]
 
 
-@pytest.mark.parametrize("cell", ["", '""'])
-def test_a_row_with_an_empty_id_among_others_is_refused_and_given_none(tmp_path: Path, cell: str) -> None:
-    first, refusal, third = outcomes(tmp_path, f"id,text\na,We the People\n{cell},of the\nc,Union\n")
+@pytest.mark.parametrize(
+    ("head", "row", "field", "why"),
+    [
+        ("id,text", ",of the", "id", "is empty; fill it in"),
+        ("id,text", '"",of the', "id", "is empty; fill it in"),
+        ("text,language", "y,soon enough", "language", "is not a code"),
+        ("title,text", "II,to form, a union", "", "3 cells, but the first line names 2; put a cell that contains ','"),
+    ],
+)
+def test_a_row_that_cannot_be_taken_or_would_be_cut_harms_no_other(
+    tmp_path: Path, head: str, row: str, field: str, why: str
+) -> None:
+    first, refusal, third = outcomes(tmp_path, f"{head}\nen,de,,\n{row}\nde,en\n")
     assert isinstance(refusal, Refusal)
-    assert (refusal.where, refusal.field) == (f"{tmp_path}/a.csv:3", "id")
-    assert "is empty" in refusal.why
-    assert [row.id for row in (first, third) if isinstance(row, Document)] == ["a", "c"]
+    assert (refusal.where, refusal.id, refusal.field) == (f"{tmp_path}/a.csv:3", f"{tmp_path}/a.csv#3", field)
+    assert why in refusal.why
+    assert all(isinstance(each, Document) for each in (first, third))
 
 
 @pytest.mark.parametrize("data", ["", "id,body\na,b\n", "\x00", "a\n" * 3])
@@ -60,13 +70,6 @@ def test_what_comes_before_damage_is_read_and_the_rest_refused(tmp_path: Path, t
     assert why in last.why
 
 
-def test_a_row_that_cannot_be_taken_harms_no_other(tmp_path: Path) -> None:
-    first, second, third = outcomes(tmp_path, "text,language\nx,en\ny,soon enough\nz,de\n")
-    assert isinstance(second, Refusal)
-    assert (second.where, second.field) == (f"{tmp_path}/a.csv:3", "language")
-    assert [row.text for row in (first, third) if isinstance(row, Document)] == ["x", "z"]
-
-
 def test_a_row_whose_quotation_marks_stay_open_from_cell_to_cell_is_no_larger_than_a_limit(tmp_path: Path) -> None:
     first, refusal = outcomes(tmp_path, "text,more\nWe the People,a\n" + '"a\n",' * 200_000)
     assert isinstance(first, Document)
@@ -80,11 +83,3 @@ def test_a_table_that_gives_no_document_for_too_long_is_left(tmp_path: Path) -> 
     assert isinstance(first, Document)
     assert isinstance(refusal, Refusal)
     assert "0.01 seconds of reading gave no document" in refusal.why
-
-
-def test_a_row_with_more_cells_than_columns_is_refused_since_its_text_would_be_cut(tmp_path: Path) -> None:
-    first, second, third = outcomes(tmp_path, "title,text\nI,We the People,,\nII,to form, a union\nIII,Union\n")
-    assert isinstance(second, Refusal)
-    assert (second.where, second.id) == (f"{tmp_path}/a.csv:3", f"{tmp_path}/a.csv#3")
-    assert second.why.endswith("3 cells, but the first line names 2; put a cell that contains ',' into double quotes")
-    assert [row.text for row in (first, third) if isinstance(row, Document)] == ["We the People", "Union"]

@@ -19,15 +19,15 @@ from support.pdf_files import pdf
 COMPRESS = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.compress, ".bz2": bz2.compress}
 
 
-def read(tmp_path: Path, data: bytes, max_text: int = 1_000) -> dict[str, object]:
-    path = tmp_path / "f.txt"
-    path.write_bytes(data)
-    return text_record(path, max_text)
+def write(folder: Path, data: str | bytes) -> Path:
+    path = folder / "f"
+    path.write_bytes(data if isinstance(data, bytes) else data.encode())
+    return path
 
 
 def test_the_first_line_that_is_not_blank_is_the_title(tmp_path: Path) -> None:
     text = "\n  COMPLAINT \n\n1. Plaintiff résides\n"
-    assert read(tmp_path, text.encode()) == {"text": text, "title": "COMPLAINT"}
+    assert text_record(write(tmp_path, text), 1_000) == {"text": text, "title": "COMPLAINT", "damaged_bytes": 0}
 
 
 @pytest.mark.parametrize(
@@ -42,18 +42,14 @@ def test_the_first_line_that_is_not_blank_is_the_title(tmp_path: Path) -> None:
 )
 def test_what_cannot_be_read_says_why(tmp_path: Path, data: bytes, why: str) -> None:
     with pytest.raises(Unreadable, match=why):
-        read(tmp_path, data)
+        text_record(write(tmp_path, data), 1_000)
 
 
 def test_one_damaged_byte_is_replaced_and_counted_unless_reading_is_strict(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_bytes(b"caf\xe9 open")
-    assert text_record(tmp_path / "a.txt", 1_000) == {
-        "text": "caf\ufffd open",
-        "title": "caf\ufffd open",
-        "damaged_bytes": 1,
-    }
+    path, text = write(tmp_path, b"caf\xe9 open"), "caf\ufffd open"
+    assert text_record(path, 1_000) == {"text": text, "title": text, "damaged_bytes": 1}
     with pytest.raises(Unreadable, match="iconv -f"):
-        text_record(tmp_path / "a.txt", 1_000, Decoding(strict=True))
+        text_record(path, 1_000, Decoding(strict=True))
 
 
 @pytest.mark.parametrize("suffix", [".gz", ".xz", ".zst", ".bz2"])
@@ -64,6 +60,14 @@ def test_a_compressed_text_is_read_as_the_file_inside_by_its_byte_order_mark(
     path = tmp_path / f"a.txt{suffix}"
     path.write_bytes(COMPRESS[suffix]("We the People\nof the Union".encode(encoding)))
     assert text_record(path, 1_000)["title"] == "We the People"
+
+
+@pytest.mark.parametrize("suffix", COMPRESS)
+def test_a_compressed_text_that_was_cut_is_refused_and_not_read_in_part(tmp_path: Path, suffix: str) -> None:
+    path, text = tmp_path / f"a.txt{suffix}", " ".join(str(number**50) for number in range(9_000))
+    path.write_bytes(COMPRESS[suffix](text.encode())[:-1_000])
+    with pytest.raises(Unreadable, match="ends in the middle"):
+        text_record(path, 1_000_000)
 
 
 BODY = """<nav><a href="/">Home</a> <a href="/about">About us</a></nav>
@@ -78,10 +82,8 @@ PAGE = (
 )
 
 
-def read_html(tmp_path: Path, html: str | bytes, max_text: int = 10_000) -> dict[str, object]:
-    path = tmp_path / "f.html"
-    path.write_bytes(html if isinstance(html, bytes) else html.encode())
-    return html_record(path, max_text)
+def read_html(folder: Path, html: str | bytes) -> dict[str, object]:
+    return html_record(write(folder, html), 10_000)
 
 
 def test_only_the_core_text_is_read(tmp_path: Path) -> None:
@@ -93,13 +95,8 @@ def test_only_the_core_text_is_read(tmp_path: Path) -> None:
 def test_title_language_date_and_address_are_what_the_page_says_of_itself(tmp_path: Path) -> None:
     head = '<meta name="date" content="1798-05-03"><link rel="canonical" href="https://gazette.org/roe">'
     record = read_html(tmp_path, PAGE.format(head))
-    values = {name: record[name] for name in ("title", "language", "date", "url")}
-    assert values == {
-        "title": "Roe v. Doe",
-        "language": "en-US",
-        "date": "1798-05-03",
-        "url": "https://gazette.org/roe",
-    }
+    expected = {"title": "Roe v. Doe", "language": "en-US", "date": "1798-05-03", "url": "https://gazette.org/roe"}
+    assert record.items() >= expected.items()
 
 
 @pytest.mark.parametrize("head", ["", '<meta name="date" content="soon">'])
@@ -164,14 +161,8 @@ print("x")
 """
 
 
-def read_markup(folder: Path, text: str) -> dict[str, object]:
-    path = folder / "a.md"
-    path.write_text(text, encoding="utf-8")
-    return markdown_record(path, 10_000)
-
-
 def test_marks_are_no_text_and_the_first_heading_is_the_title(tmp_path: Path) -> None:
-    record = read_markup(tmp_path, MARKUP_PAGE)
+    record = markdown_record(write(tmp_path, MARKUP_PAGE), 10_000)
     assert record["title"] == "The csrf token"
     assert " ".join(str(record["text"]).split()) == (
         'Some words before it. The csrf token See the guide and a picture. one thing another a b c d print("x")'
@@ -181,27 +172,23 @@ def test_marks_are_no_text_and_the_first_heading_is_the_title(tmp_path: Path) ->
 @pytest.mark.parametrize("text", ["", "   \n", "---\na: b\n---\n", "<!-- x -->", "[a]: https://b"])
 def test_what_shows_nothing_is_refused(tmp_path: Path, text: str) -> None:
     with pytest.raises(Unreadable, match="it is empty"):
-        read_markup(tmp_path, text)
+        markdown_record(write(tmp_path, text), 10_000)
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["[" * 9_000, "> " * 4_000 + "x", "*a " * 3_000, "`" * 9_999, "x\x00y", "![" * 4_000])
 def test_what_is_broken_or_nests_without_an_end_is_read_or_refused(tmp_path: Path, text: str) -> None:
     with suppress(Unreadable):
-        assert read_markup(tmp_path, text)["text"]
-
-
-def read_pdf(tmp_path: Path, data: bytes, max_text: int = 1_000) -> dict[str, object]:
-    path = tmp_path / "f.pdf"
-    path.write_bytes(data)
-    return pdf_record(path, max_text)
+        assert markdown_record(write(tmp_path, text), 10_000)["text"]
 
 
 def test_each_page_is_a_page_also_an_empty_one(tmp_path: Path) -> None:
-    record = read_pdf(
-        tmp_path, pdf([["We the People", "of the United States"], [], ["Article I"]], title="Constitution")
-    )
-    assert record == {"pages": ["We the People\nof the United States", "", "Article I"], "title": "Constitution"}
+    data = pdf([["We the People", "of the United States"], [], ["Article I"]], title="Constitution")
+    record = pdf_record(write(tmp_path, data), 1_000)
+    assert record == {
+        "pages": ["We the People\nof the United States", "", "Article I"],
+        "title": "Constitution",
+    }
 
 
 @pytest.mark.parametrize(
@@ -217,4 +204,4 @@ def test_each_page_is_a_page_also_an_empty_one(tmp_path: Path) -> None:
 )
 def test_pdf_what_cannot_be_read_says_why(tmp_path: Path, data: bytes, why: str) -> None:
     with pytest.raises(Unreadable, match=why):
-        read_pdf(tmp_path, data)
+        pdf_record(write(tmp_path, data), 1_000)

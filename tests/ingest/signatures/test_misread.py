@@ -121,8 +121,8 @@ def read_again(words: list[str], rate: float, seed: int) -> list[str]:
     return ["".join(rng.choice(OTHERS) if rng.random() < rate else c for c in each) for each in words]
 
 
-def packed(words: list[str], table: Table = TABLE) -> Packed:
-    document = Document("a", " ".join(words))
+def packed(text: str, table: Table | None = TABLE) -> Packed:
+    document = Document("a", text)
     read = unpack(pack(document, sign_one(document, table)))
     assert read is not None
     return read
@@ -130,8 +130,9 @@ def packed(words: list[str], table: Table = TABLE) -> Packed:
 
 def decision(a: list[str], b: list[str], policy: Policy | None = None, table: Table = TABLE) -> Evidence | None:
     policy = policy or Policy(slots=None, terms=None, fingerprint=None)
-    evidence = decide(packed(a, table), packed(b, table), policy)
-    assert evidence == decide(packed(b, table), packed(a, table), policy)
+    both = [packed(" ".join(words), table) for words in (a, b)]
+    evidence = decide(*both, policy)
+    assert evidence == decide(*both[::-1], policy)
     return evidence
 
 
@@ -205,13 +206,6 @@ KOREAN = (
 )
 
 
-def packed_bigrams(text: str) -> Packed:
-    document = Document("a", text)
-    read = unpack(pack(document, sign_one(document, None)))
-    assert read is not None
-    return read
-
-
 def misread(text: str, rate: float) -> str:
     rng = random.Random(7)  # noqa: S311 - made-up misreadings keep no secret
     first, last = min(filter(str.isalpha, text)), max(text)
@@ -221,7 +215,7 @@ def misread(text: str, rate: float) -> str:
 @pytest.mark.parametrize("text", [CHINESE, KOREAN])
 @pytest.mark.parametrize("rate", [0.05, 0.1])
 def test_a_misread_copy_is_near_by_its_characters(text: str, rate: float) -> None:
-    evidence = decide(packed_bigrams(text), packed_bigrams(misread(text, rate)), Policy())
+    evidence = decide(packed(text, None), packed(misread(text, rate), None), Policy())
     assert evidence is not None
     assert evidence.signature in {"characters", "minhash"}
 
