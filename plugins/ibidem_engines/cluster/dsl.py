@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ibidem_core.address import Fields
-from ibidem_engines.cluster.client import build_failure
+from ibidem_engines.cluster.client import read_responses
 from ibidem_engines.cluster.source import filter_value
 from ibidem_engines.engine import HIGHLIGHT
 from ibidem_engines.query import MEMBERSHIPS, Filter, Phrase, Query, Words, days
@@ -24,23 +24,22 @@ LONG = "ibidem.long"
 ONLY_PACKED: Clause = {"stored_fields": "_none_", "docvalue_fields": [PACKED]}
 ALL: Clause = {"match_all": {}}
 
-# Documents by schema and idf table; those without signatures, and those without words, are unsigned.
+# Documents without signatures, and those without words.
+UNSIGNED: Clause = {
+    "bool": {
+        "should": [{"bool": {"must_not": {"exists": {"field": "ibidem.schema"}}}}, {"term": {"ibidem.length": 0}}],
+        "minimum_should_match": 1,
+    }
+}
+
+# Documents by schema and idf table.
 COUNTS: Clause = {
     "size": 0,
     "track_total_hits": True,
     "aggs": {
         "schemas": {"terms": {"field": "ibidem.schema", "size": 100}},
         "tables": {"terms": {"field": "ibidem.idf", "size": 1_000}},
-        "unsigned": {
-            "filter": {
-                "bool": {
-                    "should": [
-                        {"bool": {"must_not": {"exists": {"field": "ibidem.schema"}}}},
-                        {"term": {"ibidem.length": 0}},
-                    ]
-                }
-            }
-        },
+        "unsigned": {"filter": UNSIGNED},
     },
 }
 
@@ -234,15 +233,13 @@ SUGGESTIONS = 10  # spellings that are asked for of each word, and of each shard
 def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
     """Find spellings; see `Engine.suggest`."""
     terms = list(words[:MAX_SPELLED])
-    counts = yield from _answers(target, [_count_body(word, fields) for word in terms]) if terms else _no_answers()
+    counts = yield from _answers(target, [_count_body(word, fields) for word in terms])
     missing = [
         word
         for word, answer in zip(terms, counts, strict=True)
         if not answer["hits"]["total"]["value"] and MIN_LETTERS <= len(word) <= MAX_LETTERS
     ]
-    answers = (
-        yield from _answers(target, [_suggest_body(word, fields) for word in missing]) if missing else _no_answers()
-    )
+    answers = yield from _answers(target, [_suggest_body(word, fields) for word in missing])
     spellings = {word: best(answer["suggest"]) for word, answer in zip(missing, answers, strict=True)}
     return {word: term for word, term in spellings.items() if term}
 
@@ -255,25 +252,16 @@ def best(suggest: Mapping[str, Any]) -> str:
     return min(documents, key=lambda term: (-documents[term], term), default="")
 
 
-def _answers(target: Target, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[Sequence[Mapping[str, Any]]]:
-    answers: Sequence[Mapping[str, Any]] = (yield target.searches([dict(body) for body in bodies]))["responses"]
-    for answer in answers:
-        if "error" in answer:
-            raise build_failure(int(answer["status"]), answer)
-    return answers
+def _answers(target: Target, bodies: Sequence[Clause]) -> RequestFlow[Sequence[Mapping[str, Any]]]:
+    return read_responses((yield target.searches(bodies))) if bodies else ()
 
 
-def _no_answers() -> RequestFlow[Sequence[Mapping[str, Any]]]:
-    yield from ()
-    return ()
-
-
-def _count_body(word: str, fields: Fields) -> dict[str, Any]:
+def _count_body(word: str, fields: Fields) -> Clause:
     query = {"multi_match": {"query": word, "fields": [fields.title, fields.searched]}}
     return {"query": query, "size": 0, "track_total_hits": 1}
 
 
-def _suggest_body(word: str, fields: Fields) -> dict[str, Any]:
+def _suggest_body(word: str, fields: Fields) -> Clause:
     """Build the request for terms at edit distance one from a word, in each field."""
     slip = {
         "suggest_mode": "always",

@@ -16,7 +16,7 @@ from elasticsearch import exceptions
 from elasticsearch.exceptions import ConnectionError as NoConnection
 from elasticsearch.serializer import OrjsonSerializer
 
-from ibidem_core.address import Address, parse_address, redact_text
+from ibidem_core.address import Address, redact_text
 from ibidem_engines.cluster import client
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.requests import JsonAnswer
@@ -129,12 +129,9 @@ EXCEPTIONS: tuple[tuple[type[Exception], str], ...] = (
 
 
 class ElasticsearchEngine(ClusterEngine):
-    def __init__(self, address: Address | str, index: str) -> None:
-        if isinstance(address, str):
-            address = parse_address(address)
-        super().__init__(
-            client.ClusterClient(address.label, lambda: ElasticsearchTransport(address)), DIALECT, address, index
-        )
+    def __init__(self, address: Address, index: str) -> None:
+        cluster = client.ClusterClient(address.label, lambda: ElasticsearchTransport(address))
+        super().__init__(cluster, DIALECT, address, index)
 
 
 class ElasticsearchTransport:
