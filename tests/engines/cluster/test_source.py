@@ -26,6 +26,7 @@ from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import FieldCounts, ReindexSource, SourceDocument
 from ibidem_engines.requests import JsonAnswer
 from ibidem_engines.stored_groups import Name, SeqNoRange
+from ibidem_ingest.dates import interval, iso_day
 from ibidem_ingest.document import Document
 from servers.indices import ask
 from support.signed_records import make_record
@@ -85,6 +86,13 @@ def test_a_document_that_ibidem_never_wrote_is_read_as_far_as_its_fields_say_wha
 def test_the_hash_of_a_mail_is_found_where_another_program_wrote_the_mail() -> None:
     source = orjson.loads(signed_part(make_record("a", meta={"message-id": "<1@x>"}), "full", ()))
     assert source["doc"]["ibidem"]["meta"] == ["message-id=<1@x>", "mih=3d01a3d9cf298610632c542db943942f"]
+
+
+@given(st.dates())
+def test_a_day_is_written_as_it_was_read(day: object) -> None:
+    first, _ = interval(str(day))
+    assert first is not None
+    assert iso_day(first) == str(day)
 
 
 @given(st.lists(OBJECTS | st.none(), max_size=3), STYLES)
