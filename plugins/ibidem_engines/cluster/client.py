@@ -14,7 +14,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import orjson
@@ -293,8 +292,6 @@ WAITS_S = (0.1, 0.4, 1.6)  # seconds before the second, third and fourth try, ea
 
 CONNECTIONS = 32  # maximum pooled connections per node
 
-NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-
 
 class ClusterClient:
     """A cluster, with one set of connections per process, shared by its threads.
@@ -304,15 +301,11 @@ class ClusterClient:
     """
 
     def __init__(
-        self,
-        label: str,
-        connect: Callable[[], Transport],
-        waits: tuple[float, ...] = WAITS_S,
-        search_parts: Mapping[str, str] = NO_HEADERS,
+        self, label: str, connect: Callable[[], Transport], search_parts: Mapping[str, str] | None = None
     ) -> None:
         self.label = label
-        self.waits = waits
-        self._search_parts = search_parts
+        self.waits: tuple[float, ...] = WAITS_S
+        self._search_parts = search_parts or {}
         self.throttle = Throttle()
         self._of_thread = threading.local()
         self._connect = connect

@@ -9,7 +9,7 @@ sequence numbers of each index: any write, regrouping or deletion changes that k
 hits of each page, so only the first page of a ranking has its groups counted.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -106,12 +106,9 @@ class MatchCounter:
     layout: Layout  # layout of the indexes
     field: str = GROUP  # what the documents of a group share
 
-    def writes(self) -> Clause:
-        """Build the aggregation that shows whether the matching writes have changed."""
-        return {COUNTS: filter_aggregations(self.body, self._writes)}
-
     @property
-    def _writes(self) -> Clause:
+    def writes(self) -> Clause:
+        """The aggregations that show whether the matching writes have changed."""
         return WRITES_BY_INDEX if len(self.layout.indices) > 1 else WRITES
 
     def count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], CountResult]]:
@@ -133,7 +130,7 @@ class MatchCounter:
             "groups": {"terms": {"field": self.field, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}},
             "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
             "ungrouped": {"missing": {"field": self.field}},
-            **self._writes,
+            **self.writes,
         }
         if self.layout.shards == 1:
             aggs["several"] = {"terms": {"field": self.field, "size": MAX_NAMED, "min_doc_count": 2}}
@@ -319,7 +316,8 @@ class ClusterCollapse:
         if count is None and not separate:
             (answer,), counts = yield from counter.count(request)
         else:
-            search = request if count is None else {**request, "aggs": {**request.get("aggs", {}), **counter.writes()}}
+            aggs = {**request.get("aggs", {}), COUNTS: filter_aggregations(self.body, counter.writes)}
+            search = request if count is None else {**request, "aggs": aggs}
             answer = (yield self.target.search(search)) if separate else (yield from self._search([search]))[0]
             if count is not None:
                 writes, answer = split_counts(answer)
@@ -356,8 +354,9 @@ class ClusterCollapse:
         body = self._members_body(groups, size) | {"aggs": {COUNTS: filter_aggregations(self.body, counted)}}
         (answer,) = yield from self._search([body])
         sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][COUNTS]["groups"]["buckets"]}
-        hits = self._read(answer)
-        read = split_by_group(hits)
+        read: defaultdict[str, list[GroupHit]] = defaultdict(list)
+        for hit in self._read(answer):
+            read[hit.group].append(hit)
         incomplete = [name for name, count in sizes.items() if len(read.get(name, ())) < min(count, limit)]
         bodies = [self._members_body([name], min(limit, sizes[name])) for name in incomplete]
         for name, each in zip(incomplete, (yield from self._search(bodies)), strict=True):
@@ -432,14 +431,6 @@ class ClusterCollapse:
         if len(bodies) == 1:  # a single search costs less
             return [(yield self.target.search(bodies[0]))]
         return read_responses((yield self.target.searches(bodies)))
-
-
-def split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
-    """Return hits by group, in rank order; hits without a group are under an empty name."""
-    groups: dict[str, list[GroupHit]] = {}
-    for each in hits:
-        groups.setdefault(each.group, []).append(each)
-    return groups
 
 
 def first_value(hit: Mapping[str, Any], field: str) -> object:

@@ -56,20 +56,17 @@ class ApiVersion:
 
     def lower(self, sent: int | None, error: exceptions.ApiError) -> bool:
         """Lower the version after a server refused it; returns whether the request may be retried."""
-        if not is_refusal(error):
+        if error.body is None:  # as of `HEAD`: it may have been refused for its version
+            is_refusal = error.status_code == BAD_REQUEST
+        else:
+            cause = error.body.get("error") if isinstance(error.body, Mapping) else None
+            is_refusal = isinstance(cause, Mapping) and cause.get("type") == REFUSED
+        if not is_refusal:
             return False
         if self.lowered == sent:
             before = (sent or self.newest) - 1
             self.lowered = before if before >= MIN_VERSION else None
         return self.lowered is not None
-
-
-def is_refusal(error: exceptions.ApiError) -> bool:
-    """Return whether a server refused the API version, or may have: responses to `HEAD` have no body."""
-    if error.body is None:
-        return error.status_code == BAD_REQUEST
-    cause = error.body.get("error") if isinstance(error.body, Mapping) else None
-    return isinstance(cause, Mapping) and cause.get("type") == REFUSED
 
 
 def in_server_version(api: ApiVersion, perform_request: Callable[..., Any]) -> Callable[..., Any]:

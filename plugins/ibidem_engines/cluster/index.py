@@ -92,9 +92,6 @@ _PARTS = (
     "*.settings.index.disable_sequence_numbers",
 )
 
-WITHOUT_CODEC = "the server cannot write an index that is compressed by {!r}, as the layout `lean` requires"
-CODEC_REMEDY = "leave ?layout=lean out of IBIDEM_ENGINE, or use a server with all its modules"
-
 
 @dataclass(frozen=True, slots=True)
 class Layout:
@@ -339,7 +336,11 @@ def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> N
         cluster.ask("POST", f"/{trial}/_refresh")
     except Permanent as error:
         reason = error.__cause__.reason if isinstance(error.__cause__, Failure) else error.what
-        raise Permanent(f"{cluster.label}: {WITHOUT_CODEC.format(codec)}: {reason}", CODEC_REMEDY) from error
+        raise Permanent(
+            f"{cluster.label}: the server cannot write an index that is compressed by {codec!r}, as the layout `lean` "
+            f"requires: {reason}",
+            "leave ?layout=lean out of IBIDEM_ENGINE, or use a server with all its modules",
+        ) from error
     finally:
         cluster.ask("DELETE", f"/{trial}", ignore_unavailable="true")
 

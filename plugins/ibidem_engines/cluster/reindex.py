@@ -19,7 +19,6 @@ from ibidem_engines.cluster.client import (
     Action,
     ActionOutcome,
     ClusterClient,
-    State,
     read_docs,
     run,
 )
@@ -117,7 +116,9 @@ class ClusterReindexTarget(ReindexTarget):
     def prune(self, end: Marks) -> int:
         removed_count = 0
         for part, max_seq_no in end.items():
-            for batch in self._slices(part, max_seq_no):
+            position = layout.NONE
+            while batch := layout.states(self._cluster, SeqNoRange(part, position, max_seq_no), SLICE):
+                position = batch[-1][0].order
                 ids = self._missing_ids([name for name, _ in batch])
                 deletions = [(name, state) for name, state in batch if name.id in ids]
                 actions = [Action("delete", self.name, name.id, None, state, name.routing) for name, state in deletions]
@@ -211,12 +212,6 @@ class ClusterReindexTarget(ReindexTarget):
     def _layout(self) -> layout.Layout:
         return layout.read(self._cluster, self.name)
 
-    def _slices(self, part: ShardRef, max_seq_no: int) -> Iterator[list[State]]:
-        position = layout.NONE
-        while batch := layout.states(self._cluster, SeqNoRange(part, position, max_seq_no), SLICE):
-            yield batch
-            position = batch[-1][0].order
-
     def _missing_ids(self, names: Sequence[Name]) -> set[str]:
         """Return the ids of documents that the old index no longer has."""
         docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name in names]
@@ -292,7 +287,11 @@ class ClusterReindexSource(ReindexSource):
                 "copy them one by one, naming each in IBIDEM_INDEX",
             )
         elif target == "strip":
-            self._check_pipelines()
+            for index, pipeline in self._final_pipelines.items():
+                raise UsageError(
+                    f"index {index!r} has the final pipeline {pipeline!r}, which would change its documents again",
+                    "strip it into a new index: ibidem strip --into NAME",
+                )
         for storage in self._storages.values():
             storage.check(target)
 
@@ -307,14 +306,9 @@ class ClusterReindexSource(ReindexSource):
         records.make_missing(self._cluster, self._layout.names(self.index).home)
 
     def missing_fields(self) -> list[str]:
-        default_names = Fields()
-        names = [
-            each.name
-            for each in dataclasses.fields(Fields)
-            if each.name not in ("stemmed", "text_format")
-            and getattr(self._fields, each.name) != getattr(default_names, each.name)
-        ]
-        paths = {*self._fields.stemmed, *(getattr(self._fields, name) for name in {*names, "text"})} - {""}
+        default_names, names = Fields(), {each.name for each in dataclasses.fields(Fields)} - {"stemmed", "text_format"}
+        named = [name for name in names if getattr(self._fields, name) != getattr(default_names, name)]
+        paths = {*self._fields.stemmed, *(getattr(self._fields, name) for name in {*named, "text"})} - {""}
         mappings = self._cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").values()
         paths -= {path for path in paths for mapping in mappings if _has_field(mapping["mappings"], path.split("."))}
         if paths:
@@ -474,14 +468,6 @@ class ClusterReindexSource(ReindexSource):
             raise UsageError(
                 f"the sequence numbers of {names} cannot be searched (index.disable_sequence_numbers)",
                 "add changed=FIELD to IBIDEM_FIELDS, the date of its last change, and use: ibidem backfill --beside",
-            )
-
-    def _check_pipelines(self) -> None:
-        """Refuse to write whole documents if a pipeline would change them."""
-        for index, pipeline in self._final_pipelines.items():
-            raise UsageError(
-                f"index {index!r} has the final pipeline {pipeline!r}, which would change its documents again",
-                "strip it into a new index: ibidem strip --into NAME",
             )
 
     @cached_property

@@ -71,17 +71,6 @@ def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
     return account
 
 
-def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, view: ReadView) -> engine.GroupedHits:
-    hits = answer["hits"]["hits"]
-    documents = {
-        (hit["_index"], hit["_id"]): to_stored_document(hit, fields, words)
-        for hit in iterate_hits(hits)
-        if "_source" in hit
-    }
-    best, total = answer["hits"]["max_score"], answer["hits"]["total"]["value"]
-    return engine.GroupedHits(hits, documents, pop_account(answer), total, best, view)
-
-
 KEEP_ALIVE = "5m"
 AT_ONCE = 1_000
 
@@ -138,9 +127,13 @@ class ClusterSearch(engine.EngineSearch):
         body = apply_view(dsl.search_body(self._ranked, self.fields, size, self.dialect.offset_limit), view)
         body |= {"from": start, "ext": {NAME: dict(options)}}
         answer = yield self._target(view).search(body)
-        yield from self._check_phrases(answer["hits"]["hits"])
+        hits = answer["hits"]["hits"]
+        yield from self._check_phrases(hits)
         words = self.query if self.fields.are_cut_as_ours or self.fields.search else None
-        return read_grouped(answer, self.fields, words, next_view(view, answer))
+        shown = [hit for hit in iterate_hits(hits) if "_source" in hit]
+        documents = {(hit["_index"], hit["_id"]): to_stored_document(hit, self.fields, words) for hit in shown}
+        best, total = answer["hits"]["max_score"], answer["hits"]["total"]["value"]
+        return engine.GroupedHits(hits, documents, pop_account(answer), total, best, next_view(view, answer))
 
     def fetch(self, ids: Names) -> RequestFlow[list[engine.StoredDocument]]:
         """Fetch documents with matching passages.

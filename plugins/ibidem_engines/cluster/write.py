@@ -99,11 +99,6 @@ class WriteTarget:
     def stored_versions(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         return read_versions(self.cluster, self.indices or (self.index,), ids) if ids else {}
 
-    @property
-    def reads_first(self) -> bool:
-        """Whether a write must read first: with several indexes, only a read shows where a document is."""
-        return len(self.indices) > 1 or not self.mode.expects_new
-
     def tombstones(self, ids: Sequence[str]) -> dict[str, int]:
         return tombstone_versions(self.ledgers.get_keys("tombstones", ids))
 
@@ -193,7 +188,9 @@ def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcom
     """
     outcomes: dict[int, Outcome] = {}
     remaining = dict(ready)
-    sent_again, first_round = target.cluster.resend_count, 1 if target.reads_first else 0
+    # With several indexes, only a read shows where a document is.
+    reads_first = len(target.indices) > 1 or not target.mode.expects_new
+    sent_again, first_round = target.cluster.resend_count, 1 if reads_first else 0
     for turn in range(first_round, ROUNDS):
         ids = [each.id for each in remaining.values()]
         tombstones = target.tombstones(ids)

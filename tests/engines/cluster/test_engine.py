@@ -430,8 +430,7 @@ class TestWrongServer:
                 at(server.address(other)).info()
 
     @pytest.mark.parametrize(
-        ("status", "error", "message"),
-        [(200, Permanent, "its answer is not JSON"), (503, Unavailable, "status 503")],
+        ("status", "error", "message"), [(200, Permanent, "its answer is not JSON"), (503, Unavailable, "status 503")]
     )
     def test_a_page_of_a_proxy_that_is_called_json_is_judged_by_its_status(
         self, kind: str, status: int, error: type[EngineError], message: str
