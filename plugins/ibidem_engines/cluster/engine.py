@@ -280,17 +280,14 @@ class ClusterEngine(Engine):
 
     def _searched_fields(self) -> Fields:
         """Return the searched field names, with stemmed ones from the settings or the mapping."""
-        stemmed = self.fields.stemmed or self._readable().stemmed
-        return replace(self.fields, stemmed=stemmed)
+        return replace(self.fields, stemmed=self.fields.stemmed or self._readable().stemmed)
 
     def _place(self) -> WriteTarget:
         """Return the write target, after checking that the index has our fields.
 
         The next index of an alias of several, or of a data stream, gets them here: its first writer may be this one.
         """
-        if self._readable().indices != (self.index,):
-            self._layout_cache.clear()
-        if (index_layout := self._readable()).bare and index_layout.kinds and not index_layout.beside:
+        if (index_layout := self._layout_now()).bare and index_layout.kinds and not index_layout.beside:
             layout.create(self._cluster, self.index, self._kind)
             self._layout_cache.clear()
             index_layout = self._readable()

@@ -384,10 +384,8 @@ class ClusterReindexSource(ReindexSource):
         """
         outcomes: dict[int, Outcome | None] = {}
         actions: dict[int, Action] = {}
-        signed = [(position, *each) for position, each in enumerate(documents)]
-        records_by_position = {position: record for position, _, record in signed if record is not None}
-        all_values = values_of_records(list(records_by_position.values()))
-        for (position, record), values in zip(records_by_position.items(), all_values, strict=True):
+        signed = {at: record for at, (_, record) in enumerate(documents) if record is not None}
+        for (position, record), values in zip(signed.items(), values_of_records(list(signed.values())), strict=True):
             document = documents[position][0]
             try:
                 actions[position] = self._signing(document, record, values)
@@ -400,12 +398,11 @@ class ClusterReindexSource(ReindexSource):
     def _signing(self, document: SourceDocument, record: Record, values: Values) -> Action:
         """Build the action that adds signatures to a document: a whole write if its JSON was read."""
         name, kind = document.name, "full" if "full" in self._layout.kinds else "lean"
+        group = document.group or own_group(name)
         if not document.raw or self.updates_in_part:
-            body = signed_part(record, kind, document.own_fields, values, group=document.group or own_group(name))
+            body = signed_part(record, kind, document.own_fields, values, group=group)
             return Action("update", name.index, name.id, body, document.state, name.routing)
-        return _whole(
-            document, with_signatures(document.raw, record, kind, values, group=document.group or own_group(name))
-        )
+        return _whole(document, with_signatures(document.raw, record, kind, values, group=group))
 
     def strip_document(self, document: SourceDocument) -> SourceDocument:
         return dataclasses.replace(document, raw=remove_member(document.raw, OURS))

@@ -36,7 +36,7 @@ FULL = "No space left on device"
         (500, "circuit_breaking_exception", Unavailable),
         (503, "search_phase_execution_exception", Unavailable),
         (500, "node_disconnected_exception", Unavailable),
-        (502, "node_not_connected_exception", Unavailable),
+        (500, "node_not_connected_exception", Unavailable),
         (403, "index_create_block_exception", Unavailable),
         (400, "task_cancelled_exception", Unavailable),
         (400, "parsing_exception", Permanent),
