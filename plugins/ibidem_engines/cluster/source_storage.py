@@ -269,10 +269,7 @@ def _state(document: Mapping[str, Any]) -> tuple[str, int, int]:
 
 
 def count_fields(cluster: ClusterClient, index: str) -> FieldCounts:
-    """Count the documents with each field that a response may leave out.
-
-    A field that the server cannot ask for (`exists`) is not counted.
-    """
+    """Count the documents with each field that a response may leave out, if the server can ask for it (`exists`)."""
     fields = {field.name: field for each in read_storages(cluster, index).values() for field in each.at_risk}
     if not fields:
         return FieldCounts()

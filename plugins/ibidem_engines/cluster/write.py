@@ -182,10 +182,7 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version
 
 
 def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
-    """Write until there is no conflict with another writer.
-
-    If most recent documents were new, documents are created without reading first; only existing ones are then read.
-    """
+    """Write until there is no conflict with another writer; see `WriteMode` for when stored versions are read first."""
     outcomes: dict[int, Outcome] = {}
     remaining = dict(ready)
     # With several indexes, only a read shows where a document is.
