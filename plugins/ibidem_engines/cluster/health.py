@@ -32,7 +32,11 @@ def check_cluster(cluster: ClusterClient, sources: Sequence[str]) -> Iterator[He
     settings = _get(cluster, f"/{names}/_settings", parameters)
     if settings:
         yield from _check_shards(cluster, sorted(settings))
-    yield from _check_blocks(settings)
+    for name, each in sorted(settings.items()):
+        blocks = each["settings"]["index"].get("blocks", {})
+        for block, (problem, remedy) in BLOCKS.items():
+            if str(blocks.get(block, "false")) == "true":
+                yield HealthIssue("blocks", f"index {name!r} {problem}", remedy)
     yield from _check_disks(cluster)
 
 
@@ -59,14 +63,6 @@ def _explain_allocation(cluster: ClusterClient, index: str) -> str:
     details = str(info.get("details", "")).partition("\n")[0]
     reasons = [info.get("reason", ""), details, answer.get("allocate_explanation", "")]
     return "".join(f"; {each}" for each in reasons if each)
-
-
-def _check_blocks(indices: Mapping[str, Any]) -> Iterator[HealthIssue]:
-    for name, each in sorted(indices.items()):
-        blocks = each["settings"]["index"].get("blocks", {})
-        for block, (problem, remedy) in BLOCKS.items():
-            if str(blocks.get(block, "false")) == "true":
-                yield HealthIssue("blocks", f"index {name!r} {problem}", remedy)
 
 
 def _check_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
