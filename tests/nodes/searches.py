@@ -8,11 +8,12 @@ import threading
 from collections import Counter
 from dataclasses import dataclass, field
 from http.client import HTTPException
-from typing import Any, Protocol
+from typing import Any
 
 from faults.environment import wait_for
 from ibidem_engines.connect import open_engine
 from ibidem_workers.groups.service import settle_all
+from nodes.cluster import FrailNodes
 from servers.indices import ask, create_index
 from servers.nodes import NAMES, Nodes
 from workers.groups.test_service import signed
@@ -44,22 +45,11 @@ def found(address: str) -> str:
     return json.dumps([[hit["_id"], hit["_dedupe"]] for each in hits for hit in each])
 
 
-class Asked(Protocol):
-    """A cluster that can be asked, at any node and at each."""
-
-    @property
-    def address(self) -> str:
-        """All nodes, as `IBIDEM_ENGINE` names them."""
-
-    def address_of(self, name: str) -> str:
-        """One node, as `IBIDEM_ENGINE` names it."""
-
-
 @dataclass
 class Searches:
     """Threads that search at each node until they are stopped."""
 
-    nodes: Asked  # the cluster
+    nodes: FrailNodes  # the cluster
     expected: str  # what a whole answer shows
     cancels: bool = False  # whether searches are cancelled meanwhile, as an administrator does
     patience: float = 120.0  # seconds within which each node answers wholly once all is well

@@ -14,23 +14,21 @@ from typing import Any
 from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster.client import CONFLICT, Action, ClusterClient, run
+from ibidem_engines.cluster.client import FORBIDDEN, Action, ClusterClient, run
 from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.cluster.index import beside_key, refresh_index, signature_index
-from ibidem_engines.cluster.records import LedgerStore
-from ibidem_engines.cluster.reindex import SLICE, ClusterReindexSource, to_outcome, with_values
-from ibidem_engines.cluster.source import signature_entry
+from ibidem_engines.cluster.records import make_missing
+from ibidem_engines.cluster.reindex import SLICE, ClusterReindexSource
+from ibidem_engines.cluster.source import Values, signature_entry
 from ibidem_engines.cluster.source_storage import source_document
 from ibidem_engines.cluster.write import get_many
-from ibidem_engines.engine import Destination, FieldCounts, Outcome, Signed, SourceDocument, WriteStatus
-from ibidem_engines.ledger import UnstorableRecord
-from ibidem_engines.requests import ALL_SHARDS, quote_index
+from ibidem_engines.engine import Destination, FieldCounts, Outcome, Record, Signed, SourceDocument
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, own_group
 from ibidem_ingest.errors import UsageError
 
 MAX_LOOKUP = 200_000_000  # documents that an index of one shard takes, as a look-up join needs it
 NO_STATE = 0, 0  # state of an entry that is not there: no primary term is 0
-REFUSED, FORBIDDEN = 400, 403
+REFUSED = 400
 AGAIN_MS = 60_000  # each look reads again from a minute before the last date
 
 
@@ -65,13 +63,11 @@ class BesideSource(ClusterReindexSource):
 
     def prepare(self) -> None:
         """Create the index of signatures, with as many shards as the first one has."""
-        names = self._layout.names(self.index)
-        LedgerStore(self._cluster, names).create()
+        home = self._layout.names(self.index).home
+        make_missing(self._cluster, home)
         found = layout.read(self._cluster, self._held)
         if found.bare:
-            problem = (
-                f"index {self._held!r} is not one of signatures: {names.home + layout.SIGNATURES!r} keeps records there"
-            )
+            problem = f"index {self._held!r} is not one of signatures: {home + layout.SIGNATURES!r} keeps records there"
             raise UsageError(problem, "sign in place; or give one of the two indexes another name")
         if found.indices:
             return
@@ -91,31 +87,21 @@ class BesideSource(ClusterReindexSource):
 
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return the last write of each part; by a search where the account may not see statistics."""
-        try:
+        with layout.unless_failure(FORBIDDEN):
             return super().newest(marks)
-        except Permanent as error:
-            if not layout.is_failure(error, FORBIDDEN):
-                raise
         return {part: self._last_write(part) for part in self.parts()}
 
     def _last_write(self, part: ShardRef) -> int:
         body: Clause = {"size": 0, "aggs": {"last": {"max": {"field": self._fields.changed or "_seq_no"}}}}
-        answer = self._search_shard(part, body)
+        answer = layout.search_shard(self._cluster, part, body)
         value = answer["aggregations"]["last"]["value"]
         if value is not None:
             return layout.write_order(max(0, int(value)))
         return layout.write_order(0) if answer["hits"]["total"]["value"] else layout.NONE
 
-    def _search_shard(self, part: ShardRef, body: Clause) -> Any:
-        path = f"/{quote_index(part.index)}/_search"
-        return self._cluster.ask("POST", path, body, preference=f"_shards:{part.shard}", **ALL_SHARDS)
-
     def uuids(self) -> Mapping[str, str]:
-        try:
+        with layout.unless_failure(FORBIDDEN):
             return super().uuids()
-        except Permanent as error:
-            if not layout.is_failure(error, FORBIDDEN):
-                raise
         return self._layout.uuids
 
     def count_fields(self) -> FieldCounts:
@@ -147,22 +133,13 @@ class BesideSource(ClusterReindexSource):
         )
 
     def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
-        outcomes: dict[int, Outcome | None] = {}
-        actions: dict[int, Action] = {}
-        for position, document, record, values in with_values(documents):
-            name, is_new = document.name, document.state == NO_STATE
-            try:
-                body = signature_entry(record, name.index, document.order, document.group or own_group(name), values)
-            except UnstorableRecord as unfit:
-                outcomes[position] = Outcome(name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
-                continue
-            state = None if is_new else document.state
-            verb = "create" if is_new else "index"
-            actions[position] = Action(verb, self._held, record.document.id, body, state)
-        for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
-            written = to_outcome(documents[position][0], outcome)
-            outcomes[position] = None if outcome.status == CONFLICT else replace(written, order=0)
-        return [outcomes.get(position) for position in range(len(documents))]
+        return [each and replace(each, order=0) for each in super().sign(documents)]
+
+    def _signing(self, document: SourceDocument, record: Record, values: Values) -> Action:
+        name, is_new = document.name, document.state == NO_STATE
+        body = signature_entry(record, name.index, document.order, document.group or own_group(name), values)
+        verb, state = ("create", None) if is_new else ("index", document.state)
+        return Action(verb, self._held, record.document.id, body, state)
 
     def prune(self) -> int:
         """Delete the entries of documents that are gone; they are looked for where the two indexes' counts differ."""
@@ -192,21 +169,16 @@ class BesideSource(ClusterReindexSource):
 
     def _entries(self, conditions: Sequence[Clause]) -> list[Mapping[str, Any]]:
         body: Clause = {"query": {"bool": {"filter": list(conditions)}}, "size": SLICE, "_source": False}
-        answer = self._cluster.ask(
-            "POST",
-            f"/{self._held}/_search",
-            body | {"seq_no_primary_term": True, "track_total_hits": False},
-            **ALL_SHARDS,
-        )
-        hits: list[Mapping[str, Any]] = answer["hits"]["hits"]
+        body |= {"seq_no_primary_term": True, "track_total_hits": False}
+        hits: list[Mapping[str, Any]] = self._cluster.search(self._held, body)["hits"]["hits"]
         return hits
 
     def _present(self, index: str, conditions: Sequence[Clause]) -> set[str]:
         """Return the keys of entries whose documents are there, by a search, which finds them under any routing."""
         ids = [each["_id"].partition("/")[2] for each in self._entries(conditions)]
         body: Clause = {"query": ids_query(ids), "size": len(ids), "_source": False, "track_total_hits": False}
-        answer = self._cluster.ask("POST", f"/{quote_index(index)}/_search", body, **ALL_SHARDS) if ids else None
-        return {beside_key(index, each["_id"]) for each in answer["hits"]["hits"]} if answer else set()
+        hits = self._cluster.search(index, body)["hits"]["hits"] if ids else []
+        return {beside_key(index, each["_id"]) for each in hits}
 
     def _delete(self, conditions: Sequence[Clause], present: Sequence[str] | set[str]) -> int:
         """Delete entries whose documents are not present, unless they were written meanwhile."""
@@ -219,8 +191,7 @@ class BesideSource(ClusterReindexSource):
 
     def _count(self, index: str, query: Clause) -> int:
         body: Clause = {"query": query, "size": 0, "track_total_hits": True}
-        answer = self._cluster.ask("POST", f"/{quote_index(index)}/_search", body, **ALL_SHARDS)
-        return int(answer["hits"]["total"]["value"])
+        return int(self._cluster.search(index, body)["hits"]["total"]["value"])
 
 
 class DatedSource(BesideSource):
@@ -248,7 +219,7 @@ class DatedSource(BesideSource):
 
     def count(self, seq_range: SeqNoRange) -> int:
         body: Clause = {"query": self._since(seq_range), "size": 0, "track_total_hits": True}
-        return int(self._search_shard(seq_range.part, body)["hits"]["total"]["value"])
+        return int(layout.search_shard(self._cluster, seq_range.part, body)["hits"]["total"]["value"])
 
     def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
         """Return the first documents of a range, and all others that have the date of the last one."""
@@ -268,7 +239,7 @@ class DatedSource(BesideSource):
         body: Clause = {"query": query, "sort": [sort], "size": size, "_source": False, "track_total_hits": False}
         return [
             Name(hit["_index"], hit["_id"], layout.write_order(max(0, int(hit["sort"][0]))), hit.get("_routing", ""))
-            for hit in self._search_shard(part, body)["hits"]["hits"]
+            for hit in layout.search_shard(self._cluster, part, body)["hits"]["hits"]
         ]
 
     def _since(self, seq_range: SeqNoRange) -> Clause:

@@ -14,14 +14,22 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from types import MappingProxyType
 from typing import Any
 
 import orjson
 
 from ibidem_core.address import redact_text
 from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
-from ibidem_engines.requests import TOO_MANY_REQUESTS, ApiRequest, RequestFlow, T, Transport, run_sync
+from ibidem_engines.requests import (
+    ALL_SHARDS,
+    TOO_MANY_REQUESTS,
+    ApiRequest,
+    RequestFlow,
+    T,
+    Transport,
+    quote_index,
+    run_sync,
+)
 from ibidem_engines.stored_groups import Name
 
 MAX_REQUESTS = 64.0  # requests at once from which none is held back; more threads than that no process has
@@ -181,9 +189,7 @@ BLOCKS = {
 # By HTTP status, when the type is not in the table above.
 STATUSES = {
     401: Fault(
-        Permanent,
-        "it rejects this user and password (or API key)",
-        "correct them in IBIDEM_ENGINE: user:password@",
+        Permanent, "it rejects this user and password (or API key)", "correct them in IBIDEM_ENGINE: user:password@"
     ),
     403: Fault(Permanent, "this user is not permitted to do that", "give the user the right to this index"),
     413: Fault(Permanent, "the request is larger than it accepts", "raise its http.max_content_length"),
@@ -232,6 +238,24 @@ def build_failure(status: int, answer: object, secret_values: Collection[str] = 
     return Failure(status, str(cause.get("type", "")), _reason(reason, secret_values))
 
 
+def read_responses(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the responses of several searches as those of single ones; raise if one failed."""
+    for each in answer["responses"]:
+        if "error" in each:
+            raise build_failure(int(each["status"]), each)
+    return [{name: part for name, part in each.items() if name != "status"} for each in answer["responses"]]
+
+
+def read_docs(request: ApiRequest, absent_kinds: Collection[str] = ()) -> RequestFlow[Any]:
+    """Read documents by `_mget`; raise if one is neither found nor missing, except for some types of errors."""
+    answer = yield request
+    for each in answer["docs"]:
+        failure = build_failure(503, each) if "error" in each else None
+        if failure is not None and failure.kind not in absent_kinds:
+            raise failure
+    return answer
+
+
 def _shards_kind(answer: object) -> str:
     """Return the type of a failed refresh: a retry may reach all copies, unless a shard itself failed."""
     shards = answer.get("_shards") if isinstance(answer, Mapping) else None
@@ -268,14 +292,6 @@ WAITS_S = (0.1, 0.4, 1.6)  # seconds before the second, third and fourth try, ea
 
 CONNECTIONS = 32  # maximum pooled connections per node
 
-NO_HEADERS: Mapping[str, str] = MappingProxyType({})
-
-
-class _Count(threading.local):
-    """A counter per thread."""
-
-    value = 0
-
 
 class ClusterClient:
     """A cluster, with one set of connections per process, shared by its threads.
@@ -285,17 +301,13 @@ class ClusterClient:
     """
 
     def __init__(
-        self,
-        label: str,
-        connect: Callable[[], Transport],
-        waits: tuple[float, ...] = WAITS_S,
-        search_parts: Mapping[str, str] = NO_HEADERS,
+        self, label: str, connect: Callable[[], Transport], search_parts: Mapping[str, str] | None = None
     ) -> None:
         self.label = label
-        self.waits = waits
-        self._search_parts = search_parts
+        self.waits: tuple[float, ...] = WAITS_S
+        self._search_parts = search_parts or {}
         self.throttle = Throttle()
-        self._sent_again = _Count()
+        self._of_thread = threading.local()
         self._connect = connect
         self._wire: Transport | None = None
         self._pid = 0
@@ -304,13 +316,17 @@ class ClusterClient:
     @property
     def resend_count(self) -> int:
         """Number of repeated requests of this thread."""
-        return self._sent_again.value
+        return int(getattr(self._of_thread, "resend_count", 0))
 
     def ask(self, method: str, path: str, body: object = None, /, **params: str) -> Any:
         """Send a request with a JSON body and return the response."""
         if self._search_parts and path.endswith("/_search"):
             body = {**self._search_parts, **(body if isinstance(body, Mapping) else {})}
         return self._with_retries(method, path, params, JSON, None if body is None else orjson.dumps(body))
+
+    def search(self, index: str, body: Mapping[str, object], /, **params: str) -> Any:
+        """Search an index; all of its shards have to answer."""
+        return self.ask("POST", f"/{quote_index(index)}/_search", body, **ALL_SHARDS, **params)
 
     def ask_lines(self, path: str, lines: Iterable[bytes], /, **params: str) -> Any:
         return self._with_retries("POST", path, params, LINES, b"".join(line + b"\n" for line in lines))
@@ -364,7 +380,7 @@ class ClusterClient:
                     raise to_engine_error(failure, self.label) from failure
             self.wait(turn)
             turn += 1
-            self._sent_again.value += 1
+            self._of_thread.resend_count = self.resend_count + 1
 
     def _send_once(
         self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None
@@ -405,6 +421,7 @@ State = tuple[Name, tuple[int, int]]  # where a document is, and the sequence nu
 MAX_BYTES = 8 << 20
 MAX_ACTIONS = 2_000
 TOO_LARGE = 413
+FORBIDDEN = 403
 CONFLICT = 409
 OF_THE_INDEX = frozenset(("index_not_found_exception", "index_closed_exception"))  # refusals of a whole request
 NOT_FOUND = 404
@@ -501,11 +518,8 @@ def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutco
         if not (isinstance(cause, Failure) and cause.status == TOO_LARGE):
             raise
         if len(actions) == 1:
-            return [
-                ActionOutcome(
-                    TOO_LARGE, reason=f"{len(actions[0].body or b''):,} bytes are more than the server accepts"
-                )
-            ]
+            reason = f"{len(actions[0].body or b''):,} bytes are more than the server accepts"
+            return [ActionOutcome(TOO_LARGE, reason=reason)]
         half = len(actions) // 2
         return _send(cluster, actions[:half]) + _send(cluster, actions[half:])
     return [_item(next(iter(item.values())), cluster.label) for item in answer["items"]]

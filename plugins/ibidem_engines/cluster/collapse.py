@@ -9,13 +9,13 @@ sequence numbers of each index: any write, regrouping or deletion changes that k
 hits of each page, so only the first page of a ranking has its groups counted.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.client import build_failure
+from ibidem_engines.cluster.client import read_responses
 from ibidem_engines.cluster.dsl import ALL, PACKED, Clause
 from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS
 from ibidem_engines.cluster.index import Layout
@@ -78,24 +78,20 @@ class CountResult:
 
 
 # The counts of a search over no index: a wildcard that matches none, of which servers give no aggregations.
-NO_COUNTS = CountResult(
-    Writes(0, -1, 0.0),
-    MatchCounts(documents=0, groups=0, exact=True),
-    frozenset(),
-)
+NO_COUNTS = CountResult(Writes(0, -1, 0.0), MatchCounts(documents=0, groups=0, exact=True), frozenset())
 
 
 @dataclass(frozen=True, slots=True)
 class CountCache:
+    """The counts of one search among those of all, of which a bounded number is kept."""
+
     cache: TtlCache[str, CountResult]  # the counts of all searches
     key: str  # the key of this search
 
     def get(self) -> CountResult | None:
-        """Return the counts, unless they are outdated."""
         return self.cache.get(self.key)
 
     def put(self, count: CountResult) -> None:
-        """Store the counts, for a bounded number of searches."""
         if len(self.cache) >= MAX_KEPT:
             self.cache.clear()
         self.cache.put(self.key, count)
@@ -110,18 +106,15 @@ class MatchCounter:
     layout: Layout  # layout of the indexes
     field: str = GROUP  # what the documents of a group share
 
-    def writes(self) -> Clause:
-        """Build the aggregation that shows whether the matching writes have changed."""
-        return {COUNTS: filter_aggregations(self.body, self._writes)}
-
     @property
-    def _writes(self) -> Clause:
+    def writes(self) -> Clause:
+        """The aggregations that show whether the matching writes have changed."""
         return WRITES_BY_INDEX if len(self.layout.indices) > 1 else WRITES
 
     def count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], CountResult]]:
         """Count, and run other searches at the same time."""
         request = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
-        *answers, count_answer = check_answers((yield request)["responses"])
+        *answers, count_answer = read_responses((yield request))
         if "aggregations" not in count_answer:
             return answers, NO_COUNTS
         counts = count_answer["aggregations"][COUNTS]
@@ -137,7 +130,7 @@ class MatchCounter:
             "groups": {"terms": {"field": self.field, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}},
             "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
             "ungrouped": {"missing": {"field": self.field}},
-            **self._writes,
+            **self.writes,
         }
         if self.layout.shards == 1:
             aggs["several"] = {"terms": {"field": self.field, "size": MAX_NAMED, "min_doc_count": 2}}
@@ -162,24 +155,28 @@ class MatchCounter:
             exact = counted is not None
             if counted is None:
                 count = {"cardinality": {"field": self.field, "precision_threshold": MAX_GROUPS}}
-                (answer,) = check_answers((yield self.target.searches([self._body({"groups": count})]))["responses"])
-                counted = min(documents - ungrouped_count, int(answer["aggregations"][COUNTS]["groups"]["value"]))
+                estimate = yield from self._aggregate({"groups": count})
+                counted = min(documents - ungrouped_count, int(estimate["groups"]["value"]))
             groups = counted
         return MatchCounts(documents, groups + ungrouped_count, exact, ungrouped_count)
 
     def _count_by_leads(self, documents: int) -> RequestFlow[int | None]:
         """Count the groups of several shards: groups with a matching lead, and groups without one."""
         names = {"terms": {"field": GROUP, "size": MAX_GROUPS, "shard_size": MAX_GROUPS}}
-        listing = self._body({"followers": {"filter": FOLLOWERS, "aggs": {"groups": names}}})
-        (answer,) = check_answers((yield self.target.searches([listing]))["responses"])
-        followers = answer["aggregations"][COUNTS]["followers"]
+        listing = yield from self._aggregate({"followers": {"filter": FOLLOWERS, "aggs": {"groups": names}}})
+        followers = listing["followers"]
         if followers["groups"]["sum_other_doc_count"]:
             return None
         groups = [each["key"] for each in followers["groups"]["buckets"]]
-        led = self._body({"led": {"filter": {"bool": {"filter": [LEADS, {"terms": {GROUP: groups}}]}}}})
-        (answer,) = check_answers((yield self.target.searches([led]))["responses"])
+        with_lead = {"bool": {"filter": [LEADS, {"terms": {GROUP: groups}}]}}
+        led = yield from self._aggregate({"led": {"filter": with_lead}})
         leads = documents - int(followers["doc_count"])
-        return leads + len(groups) - int(answer["aggregations"][COUNTS]["led"]["doc_count"])
+        return leads + len(groups) - int(led["led"]["doc_count"])
+
+    def _aggregate(self, aggs: Clause) -> RequestFlow[Mapping[str, Any]]:
+        (answer,) = read_responses((yield self.target.searches([self._body(aggs)])))
+        counts: Mapping[str, Any] = answer["aggregations"][COUNTS]
+        return counts
 
 
 def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow[Coverage]:
@@ -193,7 +190,7 @@ def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow
             newer: Clause = {"range": {"_seq_no": {"gte": settled.get(ShardRef(index, shard), 0)}}}
             part = {"index": index} | ({"preference": f"_shards:{shard}"} if shards > 1 else {})
             lines += [{**head, **part}, counting | {"query": {"bool": {"filter": [LEADS, newer]}}}]
-    answers = check_answers((yield ApiRequest("POST", "/_msearch", lines=lines))["responses"])
+    answers = read_responses((yield ApiRequest("POST", "/_msearch", lines=lines)))
     documents, ungrouped, *unsettled = [int(each["hits"]["total"]["value"]) for each in answers]
     return Coverage(documents, ungrouped, sum(unsettled), has_content=bool(layout.kinds))
 
@@ -203,22 +200,12 @@ def filter_aggregations(body: Mapping[str, Any], aggs: Clause) -> Clause:
     return {"filter": body.get("post_filter") or ALL, "aggs": aggs}
 
 
-def split_writes(answer: Mapping[str, Any]) -> tuple[Writes, Mapping[str, Any]]:
-    """Remove the summary of matching writes from the response of a search, and return it."""
-    if "aggregations" not in answer:
-        return NO_COUNTS.writes, answer
-    aggregations = {name: each for name, each in answer["aggregations"].items() if name != COUNTS}
+def split_counts(answer: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Remove the counts from the response of a search, and return them; empty if it has none."""
+    aggregations = dict(answer.get("aggregations", {}))
+    counts = aggregations.pop(COUNTS, {})
     response = {name: part for name, part in answer.items() if name != "aggregations"}
-    response |= {"aggregations": aggregations} if aggregations else {}
-    return Writes.read(answer["aggregations"][COUNTS]), response
-
-
-def check_answers(answers: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """Return the responses of several searches as those of single ones; raise if one failed."""
-    for answer in answers:
-        if "error" in answer:
-            raise build_failure(int(answer["status"]), answer)
-    return [{name: part for name, part in each.items() if name != "status"} for each in answers]
+    return counts, response | ({"aggregations": aggregations} if aggregations else {})
 
 
 def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
@@ -289,14 +276,9 @@ class ClusterCollapse:
     ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
         """Read a part of the collapsed ranking; see `EngineSearch.collapse`. Without a cache, no groups are counted."""
         counted_off = place.start + size <= self.layout.max_hits
-        body = {
-            **self.body,
-            **self._hit_fields(),
-            "from": (place.start if counted_off else 0),
-            "size": (size if counted_off else 0),
-            "track_total_hits": True,
-        }
-        request = body | {"collapse": {"field": self.field}}
+        counted = {"from": place.start, "size": size} if counted_off else {"from": 0, "size": 0}
+        request = {**self.body, **self._fields(self.display), **counted, "track_total_hits": True}
+        request |= {"collapse": {"field": self.field}}
         if cache is None:
             answer, count = yield from self._send_uncounted(request, aggregations, has_ungrouped=has_ungrouped)
         else:
@@ -320,10 +302,7 @@ class ClusterCollapse:
         own = {} if self.target.point else NEWEST
         own |= {"ungrouped": {"missing": {"field": self.field}}} if has_ungrouped else {}
         aggs = {**aggregations, COUNTS: filter_aggregations(self.body, own)} if own else {**aggregations}
-        answer = dict((yield self.target.search_packed({**request, "aggs": aggs} if aggs else request)))
-        aggs = dict(answer.pop("aggregations", {}))
-        counts = aggs.pop(COUNTS, {})
-        answer |= {"aggregations": aggs} if aggs else {}
+        counts, answer = split_counts((yield self.target.search_packed({**request, "aggs": aggs} if aggs else request)))
         documents, ungrouped = answer["hits"]["total"]["value"], counts.get("ungrouped", {}).get("doc_count", 0)
         newest = counts.get("newest", {}).get("value")
         writes = Writes(documents, -1 if newest is None else int(newest), 0.0)
@@ -337,11 +316,12 @@ class ClusterCollapse:
         if count is None and not separate:
             (answer,), counts = yield from counter.count(request)
         else:
-            search = request if count is None else {**request, "aggs": {**request.get("aggs", {}), **counter.writes()}}
+            aggs = {**request.get("aggs", {}), COUNTS: filter_aggregations(self.body, counter.writes)}
+            search = request if count is None else {**request, "aggs": aggs}
             answer = (yield self.target.search(search)) if separate else (yield from self._search([search]))[0]
             if count is not None:
-                writes, answer = split_writes(answer)
-                if writes == count.writes:
+                writes, answer = split_counts(answer)
+                if (Writes.read(writes) if writes else NO_COUNTS.writes) == count.writes:
                     return answer, count
             _, counts = yield from counter.count()
         cache.put(counts)
@@ -357,8 +337,8 @@ class ClusterCollapse:
         heads = [head for head in heads if head.group in groups]
         heads_clause = {"bool": {"should": dsl.documents([head.name for head in heads]), "minimum_should_match": 1}}
         clause = {"bool": {"filter": [{"terms": {self.field: list(groups)}}], "must_not": [heads_clause]}}
-        body = add_filter({**self.body, **self._hit_fields(), "size": size, "track_total_hits": True}, clause)
-        answer = yield self.target.search_packed(body)
+        body = {**self.body, **self._fields(self.display), "size": size, "track_total_hits": True}
+        answer = yield self.target.search_packed(add_filter(body, clause))
         if answer["hits"]["total"]["value"] > len(answer["hits"]["hits"]):
             return (), (yield from self.members(groups, limit))
         hits = self._read(answer)
@@ -370,18 +350,13 @@ class ClusterCollapse:
             return Members((), {})
         limit = min(limit, MAX_MEMBERS, self.layout.max_hits)
         size = min(MEMBER_BATCH, self.layout.max_hits, max(100, 2 * limit * len(groups)))
-        body = self._members_body(groups, size) | {
-            "aggs": {
-                COUNTS: filter_aggregations(
-                    self.body,
-                    {"groups": {"terms": {"field": self.field, "size": len(groups), "include": list(groups)}}},
-                )
-            }
-        }
+        counted = {"groups": {"terms": {"field": self.field, "size": len(groups), "include": list(groups)}}}
+        body = self._members_body(groups, size) | {"aggs": {COUNTS: filter_aggregations(self.body, counted)}}
         (answer,) = yield from self._search([body])
         sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][COUNTS]["groups"]["buckets"]}
-        hits = self._read(answer)
-        read = split_by_group(hits)
+        read: defaultdict[str, list[GroupHit]] = defaultdict(list)
+        for hit in self._read(answer):
+            read[hit.group].append(hit)
         incomplete = [name for name, count in sizes.items() if len(read.get(name, ())) < min(count, limit)]
         bodies = [self._members_body([name], min(limit, sizes[name])) for name in incomplete]
         for name, each in zip(incomplete, (yield from self._search(bodies)), strict=True):
@@ -405,12 +380,8 @@ class ClusterCollapse:
         offset, next_place = (0, place.search_after) if place.search_after is not None else (place.start, None)
         heads: list[GroupHit] = []
         while len(heads) < offset + size:
-            body: Clause = {
-                **self.body,
-                **self._fields,
-                "size": min(CHUNK, self.layout.max_hits),
-                "track_total_hits": False,
-            }
+            counted = {"size": min(CHUNK, self.layout.max_hits), "track_total_hits": False}
+            body: Clause = {**self.body, **self._fields(), **counted}
             if next_place is not None:
                 body["search_after"] = list(next_place)
             (answer,) = yield from self._search([body])
@@ -433,20 +404,14 @@ class ClusterCollapse:
         (answer,) = yield from self._search([body])
         return {each.group: each.name for each in self._read(answer)}
 
-    def _hit_fields(self) -> Clause:
-        """Request packed signatures and groups, and the shown fields."""
-        if self.display is None:
-            return self._fields
-        return {**self.display, "docvalue_fields": [*self.display.get("docvalue_fields", ()), PACKED, self.field, LEAD]}
-
-    @property
-    def _fields(self) -> Clause:
-        """Request what groups are made of, and nothing that is shown."""
-        return {"_source": False, "docvalue_fields": [PACKED, self.field, LEAD]}
+    def _fields(self, display: Mapping[str, Any] | None = None) -> Clause:
+        """Request packed signatures and groups, and the shown fields, if any."""
+        shown: Mapping[str, Any] = {"_source": False} if display is None else display
+        return {**shown, "docvalue_fields": [*shown.get("docvalue_fields", ()), PACKED, self.field, LEAD]}
 
     def _members_body(self, groups: Sequence[str], size: int) -> Clause:
         """Build the request for documents of some groups; the group condition does not affect scores."""
-        body = {**self.body, **self._fields, "size": size, "track_total_hits": False}
+        body = {**self.body, **self._fields(), "size": size, "track_total_hits": False}
         return add_filter(body, {"terms": {self.field: list(groups)}})
 
     def _read(self, answer: Mapping[str, Any]) -> list[GroupHit]:
@@ -465,15 +430,7 @@ class ClusterCollapse:
             return []
         if len(bodies) == 1:  # a single search costs less
             return [(yield self.target.search(bodies[0]))]
-        return check_answers((yield self.target.searches(bodies))["responses"])
-
-
-def split_by_group(hits: Sequence[GroupHit]) -> dict[str, list[GroupHit]]:
-    """Return hits by group, in rank order; hits without a group are under an empty name."""
-    groups: dict[str, list[GroupHit]] = {}
-    for each in hits:
-        groups.setdefault(each.group, []).append(each)
-    return groups
+        return read_responses((yield self.target.searches(bodies)))
 
 
 def first_value(hit: Mapping[str, Any], field: str) -> object:

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ibidem_core.address import Fields
-from ibidem_engines.cluster.client import build_failure
+from ibidem_engines.cluster.client import read_responses
 from ibidem_engines.cluster.source import filter_value
 from ibidem_engines.engine import HIGHLIGHT
 from ibidem_engines.query import MEMBERSHIPS, Filter, Phrase, Query, Words, days
@@ -24,23 +24,22 @@ LONG = "ibidem.long"
 ONLY_PACKED: Clause = {"stored_fields": "_none_", "docvalue_fields": [PACKED]}
 ALL: Clause = {"match_all": {}}
 
-# Documents by schema and idf table; those without signatures, and those without words, are unsigned.
+# Documents without signatures, and those without words.
+UNSIGNED: Clause = {
+    "bool": {
+        "should": [{"bool": {"must_not": {"exists": {"field": "ibidem.schema"}}}}, {"term": {"ibidem.length": 0}}],
+        "minimum_should_match": 1,
+    }
+}
+
+# Documents by schema and idf table.
 COUNTS: Clause = {
     "size": 0,
     "track_total_hits": True,
     "aggs": {
         "schemas": {"terms": {"field": "ibidem.schema", "size": 100}},
         "tables": {"terms": {"field": "ibidem.idf", "size": 1_000}},
-        "unsigned": {
-            "filter": {
-                "bool": {
-                    "should": [
-                        {"bool": {"must_not": {"exists": {"field": "ibidem.schema"}}}},
-                        {"term": {"ibidem.length": 0}},
-                    ]
-                }
-            }
-        },
+        "unsigned": {"filter": UNSIGNED},
     },
 }
 
@@ -50,31 +49,35 @@ SNIPPET = 200
 
 def clause(query: Query, fields: Fields) -> Clause:
     parts = _words(query, fields)
-    parts["must_not"] += [_condition(condition, fields) for condition in query.excluded]
+    parts["must_not"] += [_any_of(each.field, [each.value], fields) for each in query.excluded]
     parts["filter"] = filters(query.filters, fields)
     return {"bool": {name: part for name, part in parts.items() if part}}
 
 
 def filters(conditions: Sequence[Filter], fields: Fields) -> list[Clause]:
     """Build filter clauses; of several values for one field, any may match."""
-    by_field: dict[str, list[Filter]] = {}
+    by_field: dict[str, list[str]] = {}
     for condition in conditions:
-        by_field.setdefault(condition.field, []).append(condition)
-    return [_any_of(field, some, fields) for field, some in by_field.items()]
+        by_field.setdefault(condition.field, []).append(condition.value)
+    return [_any_of(field, values, fields) for field, values in by_field.items()]
 
 
-def _any_of(field: str, conditions: Sequence[Filter], fields: Fields) -> Clause:
+def _any_of(field: str, values: Sequence[str], fields: Fields) -> Clause:
     """Build one clause that matches any of several values: a server takes few clauses, but many terms."""
-    values = [condition.value for condition in conditions]
-    if len(values) == 1 or not (field == "id" or field in MEMBERSHIPS or field.startswith("meta.")):
-        return _or([_condition(condition, fields) for condition in conditions])
     if field == "id":
         return ids_query(values)
     if field in MEMBERSHIPS:
-        return {"terms": {f"ibidem.{field}": values}}
+        return _terms(f"ibidem.{field}", values)
+    if not field.startswith("meta."):
+        return _or([_condition(field, value, fields) for value in values])
     name = field.removeprefix("meta.")
-    own_clause: Clause = {"terms": {"ibidem.meta": [filter_value(name, value) for value in values]}}
-    return own_clause if fields.are_own else _or([own_clause, {"terms": {_meta_path(name, fields): values}}])
+    own_clause = _terms("ibidem.meta", [filter_value(name, value) for value in values])
+    path = f"{fields.meta}.{name}" if fields.meta else name
+    return own_clause if fields.are_own else _or([own_clause, _terms(path, values)])
+
+
+def _terms(path: str, values: Sequence[str]) -> Clause:
+    return {"term": {path: values[0]}} if len(values) == 1 else {"terms": {path: list(values)}}
 
 
 def window(query: Query, fields: Fields, size: int) -> Clause:
@@ -94,11 +97,8 @@ def with_ids(body: Mapping[str, Any]) -> Clause:
 
 def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_limit: str | None) -> Clause:
     """Build the request for documents by index and id that match a query."""
-    body: Clause = {
-        "query": {"bool": {"filter": [_or(documents(ids))], "must": [clause(query, fields)]}},
-        "size": len(ids),
-        "track_total_hits": False,
-    }
+    body = fetch_by_name(ids)
+    body["query"] = {"bool": {"filter": [body["query"]], "must": [clause(query, fields)]}}
     return body if offset_limit is None else body | {"highlight": _highlight(fields, offset_limit)}
 
 
@@ -125,15 +125,10 @@ def _highlight(fields: Fields, offset_limit: str) -> Clause:
 
 def long_signatures(ids: Sequence[tuple[str, str]], matching: Clause | None = None) -> Clause:
     """Build the request for the long signatures of documents by index and id, optionally filtered by a clause."""
-    filters: list[Clause] = [_or(documents(ids)), {"exists": {"field": LONG}}]
-    return {
-        "query": {"bool": {"filter": filters if matching is None else [*filters, matching]}},
-        "size": len(ids),
-        "track_total_hits": False,
-        "_source": False,
-        "docvalue_fields": [LONG, PACKED],
-        "seq_no_primary_term": True,
-    }
+    body = fetch_by_name(ids) | {"_source": False, "docvalue_fields": [LONG, PACKED], "seq_no_primary_term": True}
+    filters: list[Clause] = [body["query"], {"exists": {"field": LONG}}]
+    body["query"] = {"bool": {"filter": filters if matching is None else [*filters, matching]}}
+    return body
 
 
 def fetch_by_name(ids: Sequence[tuple[str, str]]) -> Clause:
@@ -193,30 +188,14 @@ def _near(words: Sequence[str], slop: int, name: str) -> Clause:
     return {"intervals": {field: phrase_clause | ({"boost": float(boost)} if boost else {})}}
 
 
-def _condition(condition: Filter, fields: Fields) -> Clause:
-    if not condition.value:
-        path = "ibidem.date" if condition.field == "date" else getattr(fields, condition.field)
+def _condition(field: str, value: str, fields: Fields) -> Clause:
+    """Build a query for the value of a field, for a date that overlaps a range, or for documents without any."""
+    if not value:
+        path = "ibidem.date" if field == "date" else getattr(fields, field)
         return {"bool": {"must_not": [{"exists": {"field": path}}]}}
-    if condition.field == "date":
-        return _date(condition, fields)
-    if condition.field == "id":
-        return ids_query([condition.value])
-    if condition.field in MEMBERSHIPS:
-        return {"term": {f"ibidem.{condition.field}": condition.value}}
-    if not condition.field.startswith("meta."):
-        return {"term": {getattr(fields, condition.field): condition.value}}
-    name = condition.field.removeprefix("meta.")
-    own_clause: Clause = {"term": {"ibidem.meta": filter_value(name, condition.value)}}
-    return own_clause if fields.are_own else _or([own_clause, {"term": {_meta_path(name, fields): condition.value}}])
-
-
-def _meta_path(name: str, fields: Fields) -> str:
-    return f"{fields.meta}.{name}" if fields.meta else name
-
-
-def _date(condition: Filter, fields: Fields) -> Clause:
-    """Build a query for a date that overlaps a range."""
-    first, last = days(condition.value)
+    if field != "date":
+        return {"term": {getattr(fields, field): value}}
+    first, last = days(value)
     ends = [("gte", first), ("lte", last)]
     bounds = {name: iso_day(day) for name, day in ends if day is not None}
     signed_clause: Clause = {
@@ -234,15 +213,13 @@ SUGGESTIONS = 10  # spellings that are asked for of each word, and of each shard
 def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
     """Find spellings; see `Engine.suggest`."""
     terms = list(words[:MAX_SPELLED])
-    counts = yield from _answers(target, [_count_body(word, fields) for word in terms]) if terms else _no_answers()
+    counts = yield from _answers(target, [_count_body(word, fields) for word in terms])
     missing = [
         word
         for word, answer in zip(terms, counts, strict=True)
         if not answer["hits"]["total"]["value"] and MIN_LETTERS <= len(word) <= MAX_LETTERS
     ]
-    answers = (
-        yield from _answers(target, [_suggest_body(word, fields) for word in missing]) if missing else _no_answers()
-    )
+    answers = yield from _answers(target, [_suggest_body(word, fields) for word in missing])
     spellings = {word: best(answer["suggest"]) for word, answer in zip(missing, answers, strict=True)}
     return {word: term for word, term in spellings.items() if term}
 
@@ -255,25 +232,16 @@ def best(suggest: Mapping[str, Any]) -> str:
     return min(documents, key=lambda term: (-documents[term], term), default="")
 
 
-def _answers(target: Target, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[Sequence[Mapping[str, Any]]]:
-    answers: Sequence[Mapping[str, Any]] = (yield target.searches([dict(body) for body in bodies]))["responses"]
-    for answer in answers:
-        if "error" in answer:
-            raise build_failure(int(answer["status"]), answer)
-    return answers
+def _answers(target: Target, bodies: Sequence[Clause]) -> RequestFlow[Sequence[Mapping[str, Any]]]:
+    return read_responses((yield target.searches(bodies))) if bodies else ()
 
 
-def _no_answers() -> RequestFlow[Sequence[Mapping[str, Any]]]:
-    yield from ()
-    return ()
-
-
-def _count_body(word: str, fields: Fields) -> dict[str, Any]:
+def _count_body(word: str, fields: Fields) -> Clause:
     query = {"multi_match": {"query": word, "fields": [fields.title, fields.searched]}}
     return {"query": query, "size": 0, "track_total_hits": 1}
 
 
-def _suggest_body(word: str, fields: Fields) -> dict[str, Any]:
+def _suggest_body(word: str, fields: Fields) -> Clause:
     """Build the request for terms at edit distance one from a word, in each field."""
     slip = {
         "suggest_mode": "always",

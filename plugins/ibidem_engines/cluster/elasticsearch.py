@@ -16,7 +16,7 @@ from elasticsearch import exceptions
 from elasticsearch.exceptions import ConnectionError as NoConnection
 from elasticsearch.serializer import OrjsonSerializer
 
-from ibidem_core.address import Address, parse_address, redact_text
+from ibidem_core.address import Address, redact_text
 from ibidem_engines.cluster import client
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.requests import JsonAnswer
@@ -56,20 +56,17 @@ class ApiVersion:
 
     def lower(self, sent: int | None, error: exceptions.ApiError) -> bool:
         """Lower the version after a server refused it; returns whether the request may be retried."""
-        if not is_refusal(error):
+        if error.body is None:  # as of `HEAD`: it may have been refused for its version
+            is_refusal = error.status_code == BAD_REQUEST
+        else:
+            cause = error.body.get("error") if isinstance(error.body, Mapping) else None
+            is_refusal = isinstance(cause, Mapping) and cause.get("type") == REFUSED
+        if not is_refusal:
             return False
         if self.lowered == sent:
             before = (sent or self.newest) - 1
             self.lowered = before if before >= MIN_VERSION else None
         return self.lowered is not None
-
-
-def is_refusal(error: exceptions.ApiError) -> bool:
-    """Return whether a server refused the API version, or may have: responses to `HEAD` have no body."""
-    if error.body is None:
-        return error.status_code == BAD_REQUEST
-    cause = error.body.get("error") if isinstance(error.body, Mapping) else None
-    return isinstance(cause, Mapping) and cause.get("type") == REFUSED
 
 
 def in_server_version(api: ApiVersion, perform_request: Callable[..., Any]) -> Callable[..., Any]:
@@ -129,12 +126,9 @@ EXCEPTIONS: tuple[tuple[type[Exception], str], ...] = (
 
 
 class ElasticsearchEngine(ClusterEngine):
-    def __init__(self, address: Address | str, index: str) -> None:
-        if isinstance(address, str):
-            address = parse_address(address)
-        super().__init__(
-            client.ClusterClient(address.label, lambda: ElasticsearchTransport(address)), DIALECT, address, index
-        )
+    def __init__(self, address: Address, index: str) -> None:
+        cluster = client.ClusterClient(address.label, lambda: ElasticsearchTransport(address))
+        super().__init__(cluster, DIALECT, address, index)
 
 
 class ElasticsearchTransport:

@@ -69,7 +69,7 @@ class ClusterEngine(Engine):
         layout.create(self._cluster, self.index, self._kind)
         self._layout_cache.clear()
         self._ledgers.clear()
-        LedgerStore(self._cluster, layout.read(self._cluster, self.index).names(self.index)).create()
+        records.make_missing(self._cluster, layout.read(self._cluster, self.index).names(self.index).home)
 
     def write(self, records: Sequence[Record]) -> list[Outcome]:
         return writing.write(self._place(), records) if records else []
@@ -128,23 +128,11 @@ class ClusterEngine(Engine):
             behind = (total := self.run(count_all(self.index))) - held.documents
             return replace(held, documents=total, unsigned=max(0, behind) + held.unsigned)
         answer = self._search(dsl.COUNTS)
-        counts = answer["aggregations"]
+        name, counts, documents = self._dialect.name, answer["aggregations"], answer["hits"]["total"]["value"]
         tables = {bucket["key"]: bucket["doc_count"] for bucket in counts["tables"]["buckets"] if bucket["key"]}
-        documents, unsigned_count = answer["hits"]["total"]["value"], counts["unsigned"]["doc_count"]
-        schema = (
-            tuple(sorted(bucket["key"] for bucket in counts["schemas"]["buckets"]))
-            if documents > unsigned_count
-            else ()
-        )
-        return Info(
-            self._dialect.name,
-            version,
-            exists=True,
-            documents=documents,
-            unsigned=unsigned_count,
-            schema=schema,
-            tables=tables,
-        )
+        unsigned = counts["unsigned"]["doc_count"]
+        schema = tuple(sorted(bucket["key"] for bucket in counts["schemas"]["buckets"])) if documents > unsigned else ()
+        return Info(name, version, exists=True, documents=documents, unsigned=unsigned, schema=schema, tables=tables)
 
     def health_issues(self) -> list[HealthIssue]:
         issue = self.run(field_issue(self.index, self.fields))
@@ -292,17 +280,14 @@ class ClusterEngine(Engine):
 
     def _searched_fields(self) -> Fields:
         """Return the searched field names, with stemmed ones from the settings or the mapping."""
-        stemmed = self.fields.stemmed or self._readable().stemmed
-        return replace(self.fields, stemmed=stemmed)
+        return replace(self.fields, stemmed=self.fields.stemmed or self._readable().stemmed)
 
     def _place(self) -> WriteTarget:
         """Return the write target, after checking that the index has our fields.
 
         The next index of an alias of several, or of a data stream, gets them here: its first writer may be this one.
         """
-        if self._readable().indices != (self.index,):
-            self._layout_cache.clear()
-        if (index_layout := self._readable()).bare and index_layout.kinds and not index_layout.beside:
+        if (index_layout := self._layout_now()).bare and index_layout.kinds and not index_layout.beside:
             layout.create(self._cluster, self.index, self._kind)
             self._layout_cache.clear()
             index_layout = self._readable()
@@ -333,14 +318,11 @@ class ClusterEngine(Engine):
 
     def _server(self) -> tuple[str, str]:
         """Read version and product; if the root path is not available, ask for the nodes."""
-        try:
+        with layout.unless_failure(400, 404, 405):
             answer = self._cluster.ask("GET", "/").get("version", {})
-        except Permanent as error:
-            if not any(layout.is_failure(error, status) for status in (400, 404, 405)):
-                raise
-            nodes = self._cluster.ask("GET", "/_nodes", filter_path="nodes.*.version")["nodes"]
-            return min(str(node["version"]) for node in nodes.values()), ""
-        return str(answer.get("number", "")), str(answer.get("distribution", "elasticsearch"))
+            return str(answer.get("number", "")), str(answer.get("distribution", "elasticsearch"))
+        nodes = self._cluster.ask("GET", "/_nodes", filter_path="nodes.*.version")["nodes"]
+        return min(str(node["version"]) for node in nodes.values()), ""
 
     def _close_point(self, point: str) -> None:
         body = [point] if self._dialect.closed_as == "pit_id" else point

@@ -8,7 +8,7 @@ index, as by a rollover, the record of the first one becomes that of the alias.
 """
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from itertools import chain
@@ -21,20 +21,21 @@ from ibidem_core.errors import NoIndex
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import Action, ClusterClient, run
-from ibidem_engines.cluster.dsl import PACKED, Clause
+from ibidem_engines.cluster.dsl import PACKED, UNSIGNED, Clause
 from ibidem_engines.cluster.index import (
     Layout,
     beside_key,
     deletions,
     document_of,
     identities,
+    in_range,
+    name_of,
     newest,
     read,
     shards,
     template,
-    write_order,
 )
-from ibidem_engines.cluster.lookup import LeadLookUp, long_values, read_binary
+from ibidem_engines.cluster.lookup import leads_with_value, long_values, read_binary
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import signature_fields
 from ibidem_engines.engine import HealthIssue
@@ -74,12 +75,6 @@ LONG_ALIVE = "1h"  # how long a point in time of a part waits for its next reade
 REMEDY = "settle the others with: ibidem regroup"
 WRITE, WRITES = 500, 4  # followers that are written at once, and how many such writes are under way at the same time
 
-UNSIGNED: Clause = {
-    "bool": {
-        "should": [{"bool": {"must_not": {"exists": {"field": "ibidem.schema"}}}}, {"term": {"ibidem.length": 0}}],
-        "minimum_should_match": 1,
-    }
-}
 LEADS: Clause = {"term": {LEAD: True}}
 FOLLOWERS: Clause = {"term": {LEAD: False}}
 
@@ -110,17 +105,14 @@ class ClusterGroups(StoredGroups):
         return deletions(self.cluster, self._parts)
 
     def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._documents(self._shard(seq_range.part), _read([LEADS, _numbers(seq_range)], size))
+        return self._documents(self._shard(seq_range.part), _read([LEADS, in_range(seq_range)], size))
 
     def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._documents(self._shard(seq_range.part), _read([_numbers(seq_range)], size))
+        return self._documents(self._shard(seq_range.part), _read([in_range(seq_range)], size))
 
     def count_leads(self, seq_range: SeqNoRange) -> int:
-        body: Clause = {
-            "query": {"bool": {"filter": [LEADS, _numbers(seq_range)]}},
-            "size": 0,
-            "track_total_hits": True,
-        }
+        query = {"bool": {"filter": [LEADS, in_range(seq_range)]}}
+        body: Clause = {"query": query, "size": 0, "track_total_hits": True}
         return int(self._search(self._shard(seq_range.part), body)["hits"]["total"]["value"])
 
     def with_value(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
@@ -128,7 +120,7 @@ class ClusterGroups(StoredGroups):
         for part, number in end.items():
             if number:
                 conditions: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
-                hits += self.cluster.hold(LeadLookUp(self._shard(part), self.layout, conditions).with_value(keys))
+                hits += self.cluster.hold(leads_with_value(self._shard(part), self.layout, conditions, keys))
         return hits
 
     def _shard(self, part: ShardRef) -> Target:
@@ -203,9 +195,7 @@ class ClusterGroups(StoredGroups):
 
     def update(self, changes: Sequence[tuple[GroupedDocument, Mapping[str, object]]]) -> list[bool]:
         """Write fields of documents by partial updates; False for a document that changed since it was read."""
-        with_long = [
-            _place(document) for document, _ in changes if document.packed[1:2] and document.packed[1] & IS_LONG
-        ]
+        with_long = [_place(each) for each, _ in changes if each.packed[1:2] and each.packed[1] & IS_LONG]
         long_signatures = self.cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
         keys = lookup_keys_batch([document.packed for document, _ in changes])
         actions = [
@@ -274,11 +264,6 @@ class BesideGroups(ClusterGroups):
             yield documents
 
 
-def _numbers(seq_range: SeqNoRange) -> Clause:
-    """Return the filter for documents in a range of sequence numbers."""
-    return {"range": {"_seq_no": {"gte": seq_range.after, "lt": seq_range.end}}}
-
-
 def _read(conditions: Sequence[Clause], size: int) -> Clause:
     """Request documents with their groups, in the order of writing."""
     return {
@@ -294,9 +279,8 @@ def _read(conditions: Sequence[Clause], size: int) -> Clause:
 
 def _document(hit: Mapping[str, Any]) -> GroupedDocument:
     fields = hit.get("fields", {})
-    name = Name(hit["_index"], hit["_id"], write_order(hit["_seq_no"]), hit.get("_routing", ""))
     return GroupedDocument(
-        name,
+        name_of(hit),
         read_binary(hit, PACKED) or b"",
         str(fields.get(GROUP, [""])[0]),
         bool(fields.get(LEAD, [True])[0]),
@@ -343,7 +327,6 @@ def _groups(bucket: Mapping[str, Any]) -> int:
     return ungrouped + min(int(bucket["groups"]["value"]), int(bucket["doc_count"]) - ungrouped)
 
 
-AT_ONCE = 1_000
 _TYPE = f"*.mappings.properties.{OURS}.properties.{FIELDS[0]}.type"
 _THREAD = f"{OURS}.{FIELDS[0]}"
 
@@ -364,12 +347,8 @@ class ClusterMemberships(MembershipStore):
                 self._cluster.ask("PUT", f"/{quote_index(index)}/_mapping", fields)
 
     def has_threads(self) -> bool:
-        body: dsl.Clause = {
-            "query": {"exists": {"field": _THREAD}},
-            "size": 0,
-            "track_total_hits": 1,
-            "terminate_after": 1,
-        }
+        query = {"exists": {"field": _THREAD}}
+        body: Clause = {"query": query, "size": 0, "track_total_hits": 1, "terminate_after": 1}
         answer = self._cluster.hold(answer_to(Target(self._index).search(body)))
         return bool(answer["hits"]["total"]["value"])
 
@@ -389,18 +368,14 @@ class ClusterMemberships(MembershipStore):
 
 def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
     memberships: dict[DocumentRef, Values] = {}
-    for start in range(0, len(names), AT_ONCE):
-        batch = names[start : start + AT_ONCE]
-        answer = yield target.search(
-            dsl.fetch_by_name(batch) | {"_source": False, "docvalue_fields": [f"{OURS}.{name}" for name in FIELDS]}
-        )
-        memberships |= {(hit["_index"], hit["_id"]): read_hit(hit) for hit in answer["hits"]["hits"]}
+    shown = {"_source": False, "docvalue_fields": [f"{OURS}.{name}" for name in FIELDS]}
+    for start in range(0, len(names), SLICE):
+        answer = yield target.search(dsl.fetch_by_name(names[start : start + SLICE]) | shown)
+        for hit in answer["hits"]["hits"]:
+            fields = hit.get("fields", {})
+            values = {name: fields.get(f"{OURS}.{name}", [None])[0] for name in FIELDS}
+            memberships[hit["_index"], hit["_id"]] = values
     return memberships
-
-
-def read_hit(hit: Mapping[str, Any]) -> Values:
-    fields = hit.get("fields", {})
-    return {name: fields.get(f"{OURS}.{name}", [None])[0] for name in FIELDS}
 
 
 LEASE = "groups/lease"
@@ -422,10 +397,6 @@ class SettledNames:
 
     names: IndexNames
     entries: Mapping[str, Any]  # the record next to each of them that has one
-
-    @classmethod
-    def of(cls, names: IndexNames, records: Iterable[StoredRecord]) -> "SettledNames":
-        return cls(names, {each.source: each.entry for each in records})
 
     @property
     def wide(self) -> list[str]:
@@ -495,7 +466,7 @@ def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = Fa
     """Return the name of the group set of indexes, and move its progress record there."""
     store = LedgerStore(cluster, names)
     records = {each.source: each for each in store.stored("groups", [KEY])}
-    settled = SettledNames.of(names, records.values())
+    settled = SettledNames(names, {source: each.entry for source, each in records.items()})
     indices = set(names.indices)
     if takes_over:
         found = settled.unite([each for each in settled.wide if indices.issuperset(read(cluster, each).indices)])
@@ -512,7 +483,8 @@ def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = Fa
 def issues(cluster: ClusterClient, names: IndexNames) -> Iterator[HealthIssue]:
     """Yield the reasons why the groups of some indexes cannot be settled."""
     try:
-        SettledNames.of(names, LedgerStore(cluster, names).stored("groups", [KEY])).find()
+        stored = LedgerStore(cluster, names).stored("groups", [KEY])
+        SettledNames(names, {each.source: each.entry for each in stored}).find()
     except UsageError as error:
         yield HealthIssue("groups", error.what, error.remedy)
 

@@ -32,7 +32,11 @@ def check_cluster(cluster: ClusterClient, sources: Sequence[str]) -> Iterator[He
     settings = _get(cluster, f"/{names}/_settings", parameters)
     if settings:
         yield from _check_shards(cluster, sorted(settings))
-    yield from _check_blocks(settings)
+    for name, each in sorted(settings.items()):
+        blocks = each["settings"]["index"].get("blocks", {})
+        for block, (problem, remedy) in BLOCKS.items():
+            if str(blocks.get(block, "false")) == "true":
+                yield HealthIssue("blocks", f"index {name!r} {problem}", remedy)
     yield from _check_disks(cluster)
 
 
@@ -56,20 +60,9 @@ def _explain_allocation(cluster: ClusterClient, index: str) -> str:
     request = ApiRequest("POST", "/_cluster/allocation/explain", body=body, ok_statuses=OK_STATUSES)
     answer = cluster.hold(answer_to(request))
     info = answer.get("unassigned_info", {})
-    reasons = [
-        info.get("reason", ""),
-        str(info.get("details", "")).partition("\n")[0],
-        answer.get("allocate_explanation", ""),
-    ]
+    details = str(info.get("details", "")).partition("\n")[0]
+    reasons = [info.get("reason", ""), details, answer.get("allocate_explanation", "")]
     return "".join(f"; {each}" for each in reasons if each)
-
-
-def _check_blocks(indices: Mapping[str, Any]) -> Iterator[HealthIssue]:
-    for name, each in sorted(indices.items()):
-        blocks = each["settings"]["index"].get("blocks", {})
-        for block, (problem, remedy) in BLOCKS.items():
-            if str(blocks.get(block, "false")) == "true":
-                yield HealthIssue("blocks", f"index {name!r} {problem}", remedy)
 
 
 def _check_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
@@ -79,9 +72,8 @@ def _check_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
     for node in answer.get("nodes", {}).values():
         disk = node.get("fs", {}).get("total", {})
         if size := disk.get("total_in_bytes", 0):
-            yield from HealthIssue.of_disk(
-                f"the disk of node {node.get('name', '')!r}", size, disk.get("available_in_bytes", size)
-            )
+            name = f"the disk of node {node.get('name', '')!r}"
+            yield from HealthIssue.of_disk(name, size, disk.get("available_in_bytes", size))
 
 
 def _has_disk_threshold(cluster: ClusterClient) -> bool:
@@ -119,9 +111,8 @@ def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
     if not missing or not paths:
         return None
     names = " and ".join(repr(searched[name]) for name in missing)
-    problem = (
-        f"index {index!r} has no {'field' if len(missing) == 1 else 'fields'} {names}, so searches find nothing there"
-    )
+    noun = "field" if len(missing) == 1 else "fields"
+    problem = f"index {index!r} has no {noun} {names}, so searches find nothing there"
     return HealthIssue("fields", problem, f"map them, such as IBIDEM_FIELDS={_proposal(fields, paths)}")
 
 

@@ -3,6 +3,7 @@
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +14,7 @@ from ibidem_core.address import OURS, read_path
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster.client import NOT_FOUND, ClusterClient, Failure, State, to_engine_error
 from ibidem_engines.cluster.dsl import Clause, ids_query
-from ibidem_engines.requests import ALL_SHARDS, ApiRequest, RequestFlow, answer_to, quote_index
+from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
 from ibidem_engines.stored_groups import IndexNames, Marks, Name, SeqNoRange, ShardRef
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -90,9 +91,6 @@ _PARTS = (
     "*.settings.index.search",
     "*.settings.index.disable_sequence_numbers",
 )
-
-WITHOUT_CODEC = "the server cannot write an index that is compressed by {!r}, as the layout `lean` requires"
-CODEC_REMEDY = "leave ?layout=lean out of IBIDEM_ENGINE, or use a server with all its modules"
 
 
 @dataclass(frozen=True, slots=True)
@@ -308,6 +306,16 @@ def is_failure(error: Permanent, status: int = 0, kind: str = "") -> bool:
     return isinstance(cause, Failure) and (cause.status == status if status else cause.kind == kind)
 
 
+@contextmanager
+def unless_failure(*statuses: int) -> Iterator[None]:
+    """Go on after a request that failed with one of some statuses."""
+    try:
+        yield
+    except Permanent as error:
+        if not any(is_failure(error, status) for status in statuses):
+            raise
+
+
 def make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
     """Create an index; it may be created by another process at the same time."""
     try:
@@ -328,7 +336,11 @@ def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> N
         cluster.ask("POST", f"/{trial}/_refresh")
     except Permanent as error:
         reason = error.__cause__.reason if isinstance(error.__cause__, Failure) else error.what
-        raise Permanent(f"{cluster.label}: {WITHOUT_CODEC.format(codec)}: {reason}", CODEC_REMEDY) from error
+        raise Permanent(
+            f"{cluster.label}: the server cannot write an index that is compressed by {codec!r}, as the layout `lean` "
+            f"requires: {reason}",
+            "leave ?layout=lean out of IBIDEM_ENGINE, or use a server with all its modules",
+        ) from error
     finally:
         cluster.ask("DELETE", f"/{trial}", ignore_unavailable="true")
 
@@ -479,38 +491,36 @@ def deletions(cluster: ClusterClient, parts: Sequence[ShardRef]) -> int:
 
 def count(cluster: ClusterClient, seq_range: SeqNoRange) -> int:
     """Count the documents written in a range of sequence numbers."""
-    path = f"/{quote_index(seq_range.part.index)}/_search"
-    body: Clause = {"query": _in_range(seq_range), "size": 0, "track_total_hits": True}
-    answer = cluster.ask("POST", path, body, preference=f"_shards:{seq_range.part.shard}", **ALL_SHARDS)
-    return int(answer["hits"]["total"]["value"])
+    body: Clause = {"query": {"bool": {"filter": [in_range(seq_range)]}}, "size": 0, "track_total_hits": True}
+    return int(search_shard(cluster, seq_range.part, body)["hits"]["total"]["value"])
+
+
+def search_shard(cluster: ClusterClient, part: ShardRef, body: Clause) -> Any:
+    return cluster.search(part.index, body, preference=f"_shards:{part.shard}")
 
 
 def states(cluster: ClusterClient, seq_range: SeqNoRange, size: int, ids: Sequence[str] | None = None) -> list[State]:
     """Return the first documents written in a range of sequence numbers, in order, with their versions."""
-    query = _in_range(seq_range)
-    if ids is not None:
-        query["bool"]["filter"].append(ids_query(ids))
     body: Clause = {
-        "query": query,
+        "query": {"bool": {"filter": [in_range(seq_range), *([] if ids is None else [ids_query(ids)])]}},
         "sort": [{"_seq_no": {"order": "asc", "unmapped_type": "long"}}],  # which an empty index may not have
         "size": size,
         "_source": False,
         "seq_no_primary_term": True,
         "track_total_hits": False,
     }
-    path = f"/{quote_index(seq_range.part.index)}/_search"
-    answer = cluster.ask("POST", path, body, preference=f"_shards:{seq_range.part.shard}", **ALL_SHARDS)
-    return [_state(hit) for hit in answer["hits"]["hits"]]
+    hits = search_shard(cluster, seq_range.part, body)["hits"]["hits"]
+    return [(name_of(hit), (hit["_seq_no"], hit["_primary_term"])) for hit in hits]
 
 
-def _state(hit: Mapping[str, Any]) -> State:
-    name = Name(hit["_index"], hit["_id"], write_order(hit["_seq_no"]), hit.get("_routing", ""))
-    return name, (hit["_seq_no"], hit["_primary_term"])
+def name_of(hit: Mapping[str, Any]) -> Name:
+    return Name(hit["_index"], hit["_id"], write_order(hit["_seq_no"]), hit.get("_routing", ""))
 
 
 def _names(parts: Sequence[ShardRef]) -> str:
     return ",".join({part.index: None for part in parts})
 
 
-def _in_range(seq_range: SeqNoRange) -> Clause:
-    return {"bool": {"filter": [{"range": {"_seq_no": {"gte": seq_range.after, "lt": seq_range.end}}}]}}
+def in_range(seq_range: SeqNoRange) -> Clause:
+    """Return the filter for documents in a range of sequence numbers."""
+    return {"range": {"_seq_no": {"gte": seq_range.after, "lt": seq_range.end}}}

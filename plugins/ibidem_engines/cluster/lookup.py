@@ -17,10 +17,9 @@ whoever may write a document may write any value into it, so that id is a claim.
 window by `is_same_state`; where the engine gives its own id, a value that names another document counts as missing.
 """
 
-import dataclasses
 from binascii import a2b_base64
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from importlib import import_module
 from importlib.util import find_spec
@@ -30,13 +29,13 @@ import numpy as np
 import orjson
 
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.client import build_failure
+from ibidem_engines.cluster.client import ClusterClient, read_responses
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause, ids_query, packed_options, with_ids
-from ibidem_engines.cluster.index import Layout, beside_key, write_order
+from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, write_order
 from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import LookupResult, SignatureLookup, SourceDocument
 from ibidem_engines.requests import RequestFlow, Target
-from ibidem_engines.stored_groups import Hit, HitColumns, HitNames, LeadKeys, Several
+from ibidem_engines.stored_groups import Hit, HitColumns, HitNames, LeadKeys
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import MISSING, ROOM, IdColumn, PackedValues, read_id, unpack
 
@@ -244,49 +243,30 @@ def read_newest(answer: Mapping[str, Any]) -> int:
 
 
 PACKED_AT_ONCE = 500
-# Index, id and routing of a document, sequence number and primary term of its state.
-State = tuple[str, str, str, int, int]
 
 
-def fill_packed(
-    documents: Sequence[SourceDocument], search: Callable[[dsl.Clause], Any], refresh: Callable[[], None]
-) -> list[SourceDocument]:
+def fill_packed(cluster: ClusterClient, index: str, documents: Sequence[SourceDocument]) -> list[SourceDocument]:
     """Fill in the packed values of signed documents that are missing in `_source`, as in older indexes.
 
     A document that another writer changes at the same time stays without: it counts as unsigned, and is signed again.
     """
     incomplete = [each for each in documents if each.schema and not each.packed]
-    packed_by_state: dict[State, bytes] = {}
+    packed_by_state: dict[tuple[object, ...], bytes] = {}
     for turn in range(2):
         missing = [each for each in incomplete if _state(each) not in packed_by_state]
         if missing and turn:
-            refresh()
+            refresh_index(cluster, index)
         for start in range(0, len(missing), PACKED_AT_ONCE):
-            packed_by_state |= _read(missing[start : start + PACKED_AT_ONCE], search)
-    return [
-        each if each.packed else dataclasses.replace(each, packed=packed_by_state.get(_state(each), b""))
-        for each in documents
-    ]
+            names = [(each.name.index, each.name.id) for each in missing[start : start + PACKED_AT_ONCE]]
+            parts = {"_source": False, "docvalue_fields": [PACKED], "seq_no_primary_term": True}
+            for hit in cluster.search(index, dsl.fetch_by_name(names) | parts)["hits"]["hits"]:
+                state = (hit["_index"], hit["_id"], hit.get("_routing", ""), hit["_seq_no"], hit["_primary_term"])
+                packed_by_state[state] = read_binary(hit, PACKED) or b""
+    return [each if each.packed else replace(each, packed=packed_by_state.get(_state(each), b"")) for each in documents]
 
 
-def _read(documents: Sequence[SourceDocument], search: Callable[[dsl.Clause], Any]) -> dict[State, bytes]:
-    names = [(each.name.index, each.name.id) for each in documents]
-    body = {
-        **dsl.fetch_by_name(names),
-        "_source": False,
-        "docvalue_fields": [dsl.PACKED],
-        "seq_no_primary_term": True,
-    }
-    return {
-        (hit["_index"], hit["_id"], hit.get("_routing", ""), hit["_seq_no"], hit["_primary_term"]): read_binary(
-            hit, dsl.PACKED
-        )
-        or b""
-        for hit in search(body)["hits"]["hits"]
-    }
-
-
-def _state(document: SourceDocument) -> State:
+def _state(document: SourceDocument) -> tuple[object, ...]:
+    """Return index, id and routing of a document, sequence number and primary term of its state."""
     name = document.name
     return name.index, name.id, name.routing, *document.state
 
@@ -303,6 +283,8 @@ SAMPLE_EVERY, FREQUENT = 10, 5
 
 # Classes that have a field of their own in the layout `full`, and are among the keys in `lean`.
 OWN_FIELD: frozenset[LookupField] = frozenset(("fingerprint", "profile"))
+
+FoundHits = tuple[list[Hit], int]  # hits of a search, and how many documents match
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -326,6 +308,10 @@ class _Question:
     def limit(self) -> int:
         return self.search.hit_limit(self.name)
 
+    def others(self, hits: Sequence[Hit]) -> list[Hit]:
+        """Return hits without the searching document itself."""
+        return [hit for hit in hits if hit.id != self.search.own_id]
+
 
 @dataclass(slots=True)
 class _Answer:
@@ -333,9 +319,9 @@ class _Answer:
     capped: list[LookupField] = field(default_factory=list)
     copies: int = 0
 
-    def add(self, question: _Question, hits: Sequence[Hit], total: int) -> None:
+    def add(self, question: _Question, hits: Iterable[Hit], total: int) -> None:
         """Add the documents with the values of one class: the first by sequence number, up to the limit."""
-        for hit in hits[: question.limit]:
+        for hit in sorted(hits, key=lambda hit: hit.order)[: question.limit]:
             self.hits[hit.index, hit.id] = hit
         if question.name == "content":
             self.copies = total
@@ -362,12 +348,12 @@ class LookUp:
         direct = [each for each in questions if each.min_shared <= 1 and each.name not in LONG_FIELDS]
         parts = [asking for chunk in chunks if (asking := [each for each in direct if each.position in chunk])]
         separate = self._distinct_bodies([each for each in questions if each.min_shared > 1])
-        batch = list(separate)[:SEARCHES_PER_REQUEST]
-        answers = yield from self._send([*map(self._shared_body, parts), *map(orjson.loads, batch)])
+        batch, rest = separate[:SEARCHES_PER_REQUEST], separate[SEARCHES_PER_REQUEST:]
+        answers = yield from self._send([*map(self._shared_body, parts), *(body for body, _ in batch)])
         for asking, (hits, total) in zip(parts, answers, strict=False):
             yield from self._assign_hits(asking, hits, total)
-        yield from self._distribute(separate, batch, answers[len(parts) :])
-        yield from self._send_separately(separate, list(separate)[SEARCHES_PER_REQUEST:])
+        yield from self._distribute(batch, answers[len(parts) :])
+        yield from self._distribute(rest, (yield from self._send_in_batches([body for body, _ in rest])))
         yield from self._ask_in_parts([each for each in questions if each.min_shared <= 1 and each.name in LONG_FIELDS])
         return [
             LookupResult(
@@ -378,20 +364,22 @@ class LookUp:
 
     def _shared_body(self, questions: Sequence[_Question]) -> Clause:
         """Build one search for the values of all lookups."""
-        clauses = [self._carries(name, values, 1) for name, values in _group_values(questions).items()]
-        return self._body(clauses, MAX_TOGETHER)
+        values = distinct_values((each.name, each.values) for each in questions)
+        return self._body([with_value_query(self._kinds, *item) for item in values.items()], MAX_TOGETHER)
+
+    def _clause_of(self, question: _Question) -> Clause:
+        return with_value_query(self._kinds, question.name, question.values, question.min_shared)
 
     def _assign_hits(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> RequestFlow[None]:
         """Add the hits to their lookups; values with too many hits are searched for separately."""
         hits_by_question = self._hits_by_question(questions, hits if total <= MAX_TOGETHER else hits[::SAMPLE_EVERY])
         if total <= MAX_TOGETHER:
             for question, hits_by_name in hits_by_question.items():
-                sorted_hits = sorted(hits_by_name.values(), key=lambda hit: hit.order)
-                self._answers[question.position].add(question, sorted_hits, len(sorted_hits))
+                self._answers[question.position].add(question, hits_by_name.values(), len(hits_by_name))
             return
         frequent = {question for question, hits in hits_by_question.items() if len(hits) >= FREQUENT}
         apart = self._distinct_bodies([each for each in questions if not frequent or each in frequent])
-        yield from self._send_separately(apart, list(apart))
+        yield from self._distribute(apart, (yield from self._send_in_batches([body for body, _ in apart])))
         if together := [each for each in questions if frequent and each not in frequent]:
             ((hits, total),) = yield from self._send([self._shared_body(together)])
             yield from self._assign_hits(together, hits, total)
@@ -406,47 +394,35 @@ class LookUp:
                 asking[question.name, value].append(question)
         hits_by_question: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
         for hit in hits:
-            for question in {question for key in _hit_values(hit) for question in asking.get(key, ())}:
+            packed = unpack(hit.packed) if hit.packed else None
+            values_by_name = lookup_keys(packed) if packed is not None else {}
+            keys = [(name, value) for name, values in values_by_name.items() for value in values]
+            for question in {question for key in keys for question in asking.get(key, ())}:
                 if hit.id != question.search.own_id:
                     hits_by_question[question][hit.index, hit.id] = hit
         return hits_by_question
 
-    def _distinct_bodies(self, questions: Sequence[_Question]) -> dict[bytes, list[_Question]]:
-        """Build a search for each class of each lookup; equal searches are sent once."""
-        questions_by_body: defaultdict[bytes, list[_Question]] = defaultdict(list)
+    def _distinct_bodies(self, questions: Sequence[_Question]) -> list[tuple[Clause, list[_Question]]]:
+        """Build a search for each class of each lookup; lookups with equal searches share one."""
+        distinct: dict[bytes, tuple[Clause, list[_Question]]] = {}
         for question in questions:
-            clause = self._carries(question.name, question.values, question.min_shared)
-            questions_by_body[orjson.dumps(self._body([clause], question.limit + 1))].append(question)
-        return questions_by_body
-
-    def _send_separately(
-        self, questions_by_body: Mapping[bytes, list[_Question]], requests: Sequence[bytes]
-    ) -> RequestFlow[None]:
-        for position in range(0, len(requests), SEARCHES_PER_REQUEST):
-            batch = requests[position : position + SEARCHES_PER_REQUEST]
-            answers = yield from self._send(list(map(orjson.loads, batch)))
-            yield from self._distribute(questions_by_body, batch, answers)
+            body = self._body([self._clause_of(question)], question.limit + 1)
+            distinct.setdefault(orjson.dumps(body), (body, []))[1].append(question)
+        return list(distinct.values())
 
     def _distribute(
-        self,
-        questions_by_body: Mapping[bytes, list[_Question]],
-        requests: Sequence[bytes],
-        answers: Sequence[tuple[list[Hit], int]],
+        self, separate: Sequence[tuple[Clause, list[_Question]]], answers: Sequence[FoundHits]
     ) -> RequestFlow[None]:
-        """Add the hits of each search to the lookups that share it."""
-        for request, (hits, total) in zip(requests, answers, strict=True):
-            for question in questions_by_body[request]:
-                yield from self._add_others(question, hits, total)
-
-    def _add_others(self, question: _Question, hits: Sequence[Hit], total: int) -> RequestFlow[None]:
-        """Add the hits of one class, without the searching document itself."""
-        other_hits = [hit for hit in hits if hit.id != question.search.own_id]
-        if len(other_hits) < len(hits):
-            total -= 1
-        elif question.search.own_id and question.name == "content" and total > len(hits):
-            clause = self._carries(question.name, question.values, question.min_shared)
-            ((_, total),) = yield from self._send([self._body([clause], 0, question.search.own_id)])
-        self._answers[question.position].add(question, other_hits, total)
+        """Add the hits of each search to the lookups that share it, without the searching document itself."""
+        for (_, questions), (hits, found_total) in zip(separate, answers, strict=True):
+            for question in questions:
+                others, total = question.others(hits), found_total
+                if len(others) < len(hits):
+                    total -= 1
+                elif question.search.own_id and question.name == "content" and total > len(hits):
+                    body = self._body([self._clause_of(question)], 0, question.search.own_id)
+                    ((_, total),) = yield from self._send([body])
+                self._answers[question.position].add(question, others, total)
 
     def _ask_in_parts(self, questions: Sequence[_Question]) -> RequestFlow[None]:
         """Search for values of long texts, in halves if there are too many hits; too frequent values are skipped.
@@ -454,15 +430,17 @@ class LookUp:
         A hit does not say which of these values it has. A banner page or a stock form is in very many documents, and
         without this what else they share would be cut with it.
         """
-        parts = [(question, tuple(question.values)) for question in questions]
+        parts = [(question, question.values) for question in questions]
         hits_by_question: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
         while parts:
-            halves: list[tuple[_Question, tuple[str, ...]]] = []
-            answers = yield from self._send_parts(parts)
+            halves: list[tuple[_Question, list[str]]] = []
+            clauses = [with_value_query(self._kinds, question.name, values) for question, values in parts]
+            bodies = [self._body([each], part[0].limit + 1) for each, part in zip(clauses, parts, strict=True)]
+            answers = yield from self._send_in_batches(bodies)
             for (question, values), (hits, total) in zip(parts, answers, strict=True):
-                other_hits = [hit for hit in hits if hit.id != question.search.own_id]
-                if total - (len(hits) - len(other_hits)) <= question.limit:
-                    hits_by_question[question] |= {(hit.index, hit.id): hit for hit in other_hits}
+                others = question.others(hits)
+                if total - (len(hits) - len(others)) <= question.limit:
+                    hits_by_question[question] |= {(hit.index, hit.id): hit for hit in others}
                 elif len(values) > 1:
                     middle = len(values) // 2
                     halves += [(question, values[:middle]), (question, values[middle:])]
@@ -471,54 +449,37 @@ class LookUp:
             parts = halves
         for question, hits_by_name in hits_by_question.items():
             answer = self._answers[question.position]
-            sorted_hits = sorted(hits_by_name.values(), key=lambda hit: hit.order)
-            answer.add(question, sorted_hits, 0 if question.name in answer.capped else len(sorted_hits))
+            answer.add(question, hits_by_name.values(), 0 if question.name in answer.capped else len(hits_by_name))
 
-    def _send_parts(
-        self, parts: Sequence[tuple[_Question, tuple[str, ...]]]
-    ) -> RequestFlow[list[tuple[list[Hit], int]]]:
-        """Search for values, one search per part."""
-        answers: list[tuple[list[Hit], int]] = []
-        for position in range(0, len(parts), SEARCHES_PER_REQUEST):
-            bodies = [
-                self._body([self._carries(question.name, values, 1)], question.limit + 1)
-                for question, values in parts[position : position + SEARCHES_PER_REQUEST]
-            ]
-            answers += yield from self._send(bodies)
+    def _send_in_batches(self, bodies: Sequence[Clause]) -> RequestFlow[list[FoundHits]]:
+        answers: list[FoundHits] = []
+        for start in range(0, len(bodies), SEARCHES_PER_REQUEST):
+            answers += yield from self._send(bodies[start : start + SEARCHES_PER_REQUEST])
         return answers
 
-    def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[tuple[list[Hit], int]]]:
-        if not bodies:
-            return []
-        answers: list[Mapping[str, Any]] = (yield self._target.searches(bodies))["responses"]
-        for answer in answers:
-            if "error" in answer:
-                raise build_failure(int(answer["status"]), answer)
+    def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[FoundHits]]:
+        answers = read_responses((yield self._target.searches(bodies))) if bodies else []
         return [
             (list(replace(read_hits(answer), sorts=())), int(answer["hits"]["total"]["value"])) for answer in answers
         ]
 
     def _body(self, clauses: Sequence[Clause], limit: int, own_id: str = "") -> Clause:
-        """Build one search, with hits ordered by sequence number."""
-        filters: list[Clause] = [{"bool": {"should": list(clauses), "minimum_should_match": 1}}]
-        if self._clause is not None:
-            filters.append(self._clause)
-        query: Clause = {"bool": {"filter": filters}}
+        filters = [_match_least(clauses, 1), *([] if self._clause is None else [self._clause])]
+        body = search_in_order(filters, min(limit, self._limit))
         if own_id:
-            query["bool"]["must_not"] = [ids_query([own_id])]
-        return with_ids(
-            {
-                "query": query,
-                "size": min(limit, self._limit),
-                "track_total_hits": True,
-                "sort": ["_seq_no"],
-                **packed_options(),
-            }
-        )
+            body["query"]["bool"]["must_not"] = [ids_query([own_id])]
+        return with_ids(body)
 
-    def _carries(self, name: LookupField, values: Sequence[str], min_count: int) -> Clause:
-        """Build the query for documents with at least `min_count` of the values of one class."""
-        return with_value_query(self._kinds, name, values, min_count)
+
+def search_in_order(filters: Sequence[Clause], size: int) -> Clause:
+    """Build a search for packed values, with hits ordered by sequence number."""
+    return {
+        "query": {"bool": {"filter": filters}},
+        "size": size,
+        "track_total_hits": True,
+        "sort": ["_seq_no"],
+        **packed_options(),
+    }
 
 
 def with_value_query(kinds: Collection[str], name: LookupField, values: Sequence[str], min_count: int = 1) -> Clause:
@@ -539,95 +500,55 @@ def _terms(path: str, values: Sequence[str], min_count: int) -> Clause:
 
 
 def _match_least(clauses: Sequence[Clause], min_count: int) -> Clause:
-    return {"bool": {"should": list(clauses), "minimum_should_match": max(1, min_count)}}
+    return {"bool": {"should": list(clauses), "minimum_should_match": min_count}}
 
 
-def _group_values(questions: Iterable[_Question]) -> dict[LookupField, list[str]]:
+def distinct_values(items: Iterable[tuple[LookupField, Iterable[str]]]) -> dict[LookupField, list[str]]:
+    """Return the distinct values of each class."""
     values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
-    for question in questions:
-        values[question.name].update(dict.fromkeys(question.values))
-    return {name: list(keys) for name, keys in values.items()}
+    for name, entries in items:
+        values[name].update(dict.fromkeys(entries))
+    return {name: list(entries) for name, entries in values.items()}
 
-
-def _hit_values(hit: Hit) -> list[tuple[str, str]]:
-    packed = unpack(hit.packed) if hit.packed else None
-    if packed is None:
-        return []
-    return [(name, value) for name, values in lookup_keys(packed).items() for value in values]
-
-
-# documents whose values are asked for in one search
 
 MAX_CLAUSES = 900  # clauses of a query; a server takes 1,024
 
 
-class LeadLookUp:
-    """Look-ups among leads."""
-
-    def __init__(self, target: Target, layout: Layout, conditions: Sequence[Clause]) -> None:
-        self._target = target
-        self._kinds, self._hit_limit = layout.kinds, layout.max_hits
-        self._conditions = list(conditions)
-
-    def with_value(self, keys: Sequence[LeadKeys]) -> RequestFlow[list[Hit]]:
-        """Read the leads that have any of the values, each once."""
-        with_value: dict[tuple[str, str], Hit] = {}
-        parts = [keys[start : start + SEARCH_BATCH] for start in range(0, len(keys), SEARCH_BATCH)]
-        while bodies := [(part, body) for part in parts for body in self._bodies(part)]:
-            retries: list[Sequence[LeadKeys]] = []
-            for answer, (part, _) in zip((yield from self._send([body for _, body in bodies])), bodies, strict=True):
-                hits, total = read_hits(answer), int(answer["hits"]["total"]["value"])
-                if total > len(hits) and len(part) > 1:
-                    retries += [part[: len(part) // 2], part[len(part) // 2 :]]
-                with_value |= {(hit.index, hit.id): hit for hit in hits if hit.id}
-            parts = list({id(part[0]): part for part in retries}.values())
-        return list(with_value.values())
-
-    def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[Mapping[str, Any]]]:
-        answers = (yield self._target.searches(bodies))["responses"]
-        for answer in answers:
-            if "error" in answer:
-                raise build_failure(int(answer["status"]), answer)
-        return list(answers)
-
-    def _bodies(self, keys: Sequence[LeadKeys]) -> list[Clause]:
-        value_clauses = [
-            with_value_query(self._kinds, lookup_field, values) for lookup_field, values in by_class(keys).items()
-        ]
-        bodies = [self._body(value_clauses)] if value_clauses else []
-        several = [
-            (lookup_field, values)
-            for each in keys
-            for lookup_field, values in each.several.items()
-            if len(values.values) >= values.min_shared
-        ]
-        size = max(1, MAX_CLAUSES // (2 + max((len(values.values) for _, values in several), default=0)))
-        clauses = [self._share_several(lookup_field, values) for lookup_field, values in several]
-        return bodies + [self._body(clauses[start : start + size]) for start in range(0, len(clauses), size)]
-
-    def _share_several(self, lookup_field: LookupField, keys: Several) -> Clause:
-        """Build a query for documents that share several values of a class, with a length within bounds."""
-        lengths = {"range": {"ibidem.length": {"gte": keys.shortest, "lte": keys.longest}}}
-        return {
-            "bool": {"filter": [with_value_query(self._kinds, lookup_field, keys.values, keys.min_shared), lengths]}
-        }
-
-    def _body(self, clauses: Sequence[Clause]) -> Clause:
-        """Build one search, with hits ordered by sequence number."""
-        clause: Clause = {"bool": {"should": list(clauses), "minimum_should_match": 1}}
-        return {
-            "query": {"bool": {"filter": [*self._conditions, clause]}},
-            "size": self._hit_limit,
-            "track_total_hits": True,
-            "sort": ["_seq_no"],
-            **packed_options(),
-        }
+def leads_with_value(
+    target: Target, layout: Layout, conditions: Sequence[Clause], keys: Sequence[LeadKeys]
+) -> RequestFlow[list[Hit]]:
+    """Read the leads that have any of the values, each once."""
+    with_value: dict[tuple[str, str], Hit] = {}
+    parts = [keys[start : start + SEARCH_BATCH] for start in range(0, len(keys), SEARCH_BATCH)]
+    while clauses := [(part, clause) for part in parts for clause in _lead_clauses(layout.kinds, part)]:
+        bodies = [search_in_order([*conditions, clause], layout.max_hits) for _, clause in clauses]
+        answers = read_responses((yield target.searches(bodies)))
+        retries: list[Sequence[LeadKeys]] = []
+        for answer, (part, _) in zip(answers, clauses, strict=True):
+            hits, total = read_hits(answer), int(answer["hits"]["total"]["value"])
+            if total > len(hits) and len(part) > 1:
+                retries += [part[: len(part) // 2], part[len(part) // 2 :]]
+            with_value |= {(hit.index, hit.id): hit for hit in hits if hit.id}
+        parts = list({id(part[0]): part for part in retries}.values())
+    return list(with_value.values())
 
 
-def by_class(keys: Sequence[LeadKeys]) -> dict[LookupField, list[str]]:
-    """Return the distinct values of those classes for which one shared value is enough."""
-    values: defaultdict[LookupField, dict[str, None]] = defaultdict(dict)
-    for each in keys:
-        for lookup_field, entries in each.values.items():
-            values[lookup_field].update(dict.fromkeys(entries))
-    return {lookup_field: list(entries) for lookup_field, entries in values.items()}
+def _lead_clauses(kinds: Collection[str], keys: Sequence[LeadKeys]) -> list[Clause]:
+    """Build a clause for all values of which one is enough, and clauses for those of which several are needed."""
+    values = distinct_values(item for each in keys for item in each.values.items())
+    several = [
+        (lookup_field, shared)
+        for each in keys
+        for lookup_field, shared in each.several.items()
+        if len(shared.values) >= shared.min_shared
+    ]
+    shares: list[Clause] = []
+    for lookup_field, shared in several:
+        length = {"range": {"ibidem.length": {"gte": shared.shortest, "lte": shared.longest}}}
+        query = with_value_query(kinds, lookup_field, shared.values, shared.min_shared)
+        shares.append({"bool": {"filter": [query, length]}})
+    size = max(1, MAX_CLAUSES // (2 + max((len(shared.values) for _, shared in several), default=0)))
+    batches = [shares[start : start + size] for start in range(0, len(shares), size)]
+    if values:
+        batches.insert(0, [with_value_query(kinds, *item) for item in values.items()])
+    return [_match_least(batch, 1) for batch in batches]

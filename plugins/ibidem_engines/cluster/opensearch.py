@@ -9,7 +9,7 @@ from opensearchpy.exceptions import ConnectionError as NoConnection
 from opensearchpy.exceptions import ConnectionTimeout, OpenSearchException, SerializationError, SSLError, TransportError
 from opensearchpy.serializer import JSONSerializer
 
-from ibidem_core.address import Address, parse_address, redact_text
+from ibidem_core.address import Address, redact_text
 from ibidem_engines.cluster import client
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.requests import JsonAnswer
@@ -40,9 +40,7 @@ EXCEPTIONS: tuple[tuple[type[OpenSearchException], str], ...] = (
 
 
 class OpenSearchEngine(ClusterEngine):
-    def __init__(self, address: Address | str, index: str) -> None:
-        if isinstance(address, str):
-            address = parse_address(address)
+    def __init__(self, address: Address, index: str) -> None:
         cluster = client.ClusterClient(address.label, lambda: OpenSearchTransport(address), search_parts=NO_PIPELINE)
         super().__init__(cluster, DIALECT, address, index)
 

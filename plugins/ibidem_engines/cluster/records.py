@@ -6,18 +6,28 @@ gives the mapping to an index that a server creates for a late write. Without th
 gave to a new index is removed, or the index is refused.
 """
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import groupby, product
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_core.errors import Permanent, Unavailable
-from ibidem_engines.cluster.client import CONFLICT, NOT_FOUND, Action, ActionOutcome, ClusterClient, build_failure, run
-from ibidem_engines.cluster.dsl import Clause, ids_query
-from ibidem_engines.cluster.index import is_failure, make, refresh_index
+from ibidem_engines.cluster.client import (
+    CONFLICT,
+    FORBIDDEN,
+    NOT_FOUND,
+    Action,
+    ActionOutcome,
+    ClusterClient,
+    build_failure,
+    read_docs,
+    run,
+)
+from ibidem_engines.cluster.dsl import Clause
+from ibidem_engines.cluster.index import is_failure, make, refresh_index, unless_failure
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import ATTEMPTS
 from ibidem_engines.requests import ALL_SHARDS, ApiRequest, RequestFlow, TtlCache, quote_index
@@ -77,23 +87,17 @@ def make_missing(cluster: ClusterClient, source: str) -> None:
             problem = f"records of {source!r} would be mixed with those of {source.removesuffix(WORK)!r}"
             raise UsageError(problem, f"choose a name that does not end in {WORK}")
         body = {"index_patterns": [f"{PREFIX}*"], "priority": PRIORITY, "template": template()}
-        _unless_forbidden(lambda: cluster.ask("PUT", f"/_index_template/{TEMPLATE}", body))
+        # An account may lack the right for these; the write that needs it says so.
+        with unless_failure(FORBIDDEN):
+            cluster.ask("PUT", f"/_index_template/{TEMPLATE}", body)
         for name in missing:
-            _unless_forbidden(lambda name=name: _make(cluster, name))  # type: ignore[misc]
+            with unless_failure(FORBIDDEN):
+                _make(cluster, name)
         repair(cluster, missing)
         found = _read(cluster, names)
     for name in found or {}:
         if fault := fault_of(name, (found or {})[name]):
             raise fault
-
-
-def _unless_forbidden(ask: Callable[[], object]) -> None:
-    """Do what an account may lack the right for; the write that needs it says so."""
-    try:
-        ask()
-    except Permanent as error:
-        if not is_failure(error, 403):
-            raise
 
 
 def _make(cluster: ClusterClient, name: str) -> None:
@@ -111,9 +115,9 @@ def _read(cluster: ClusterClient, names: Sequence[str]) -> dict[str, Any] | None
     try:
         return dict(cluster.ask("GET", f"/{quote_index(','.join(names))}", **params))
     except Permanent as error:
-        if is_failure(error, 404):
+        if is_failure(error, NOT_FOUND):
             return {}
-        if is_failure(error, 403):
+        if is_failure(error, FORBIDDEN):
             return None
         raise
 
@@ -168,7 +172,6 @@ def drop(cluster: ClusterClient, sources: Iterable[str]) -> None:
 
 SLICE = 1_000  # records in the answer to one search
 
-FORBIDDEN = 403
 IF_AVAILABLE = {"ignore_unavailable": "true"}
 NO_HITS: Mapping[str, Any] = {"hits": {"hits": [], "total": {"value": 0}}}
 # Types of errors of a ledger that is not there, or may not be read.
@@ -188,100 +191,80 @@ def read_record(names: IndexNames, ledger: Ledger, key: str) -> RequestFlow[list
     return [records[source] for source in names.sources if source in nearest]
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerQuery:
-    """A query for the records of a ledger next to several indexes."""
+def _search(ledger: Ledger, *searches: tuple[Sequence[str], Clause]) -> RequestFlow[Any]:
+    """Search for records next to the names of each; heads name the indexes, for a path may be too short for them."""
+    lines: list[Clause] = []
+    for sources, body in searches:
+        lines += [{"index": [record_index(each, ledger) for each in sources], **ALL_SHARDS, **IF_AVAILABLE}, body]
+    return (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
 
-    ledger: Ledger
-    key: str = ""  # key of the only record of each index; empty for all records
-    prefix: str = ""  # of the keys
 
-    def clause(self) -> Clause:
-        prefix = [{"prefix": {"key": self.prefix}}] if self.prefix else []
-        ids = [ids_query([record_id(self.ledger, self.key)])] if self.key else []
-        return {"bool": {"filter": [{"term": {"ledger": self.ledger}}, *prefix, *ids]}}
-
-    def head(self, sources: Sequence[str]) -> dict[str, Any]:
-        """Return the head of a search, which names the indexes: a path may be too short for those of an alias."""
-        return {"index": [record_index(each, self.ledger) for each in sources], **ALL_SHARDS, **IF_AVAILABLE}
-
-    def count(self, sources: Sequence[str]) -> RequestFlow[int]:
-        """Count records, as last made visible by a refresh."""
-        body = {"query": self.clause(), "size": 0, "track_total_hits": True}
-        (answer,) = (yield ApiRequest("POST", "/_msearch", lines=[self.head(sources), body]))["responses"]
-        return int((_found(answer) or NO_HITS)["hits"]["total"]["value"])
+def count_records(ledger: Ledger, sources: Sequence[str]) -> RequestFlow[int]:
+    """Count records, as last made visible by a refresh."""
+    body = {"query": {"bool": {"filter": [{"term": {"ledger": ledger}}]}}, "size": 0, "track_total_hits": True}
+    (answer,) = yield from _search(ledger, (sources, body))
+    return int(_found(answer)["hits"]["total"]["value"])
 
 
 @dataclass(slots=True)
 class Reading:
-    """The state of a query that is read in slices."""
+    """A ledger next to several names that is read in slices, in key order."""
 
-    query: LedgerQuery
+    ledger: Ledger
     sources: Sequence[str]  # the names next to which it looks
+    prefix: str = ""  # of the keys
     needed: str = ""  # the name whose records must be readable; others that may not be read are skipped
-    records: list[StoredRecord] = field(default_factory=list)  # what was read
     after: Sequence[object] | None = None  # sort values of the last record; None before the first slice
     has_ended: bool = False  # whether all was read
 
-    def lines(self) -> list[Mapping[str, Any]]:
-        """Return head and body of the search for the next records in key order."""
+    def read(self) -> RequestFlow[list[StoredRecord]]:
+        """Read the next slice, as of the last refresh; none where it turns out which names may be read."""
+        prefix = [{"prefix": {"key": self.prefix}}] if self.prefix else []
+        query = {"bool": {"filter": [{"term": {"ledger": self.ledger}}, *prefix]}}
         order = [{"key": "asc"}, {"_index": "asc"}]
-        body = {"query": self.query.clause(), "size": SLICE, "sort": order, "track_total_hits": False}
-        return [self.query.head(self.sources), body if self.after is None else body | {"search_after": self.after}]
-
-    def take(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
-        """Process the response for the next slice."""
+        body: Clause = {"query": query, "size": SLICE, "sort": order, "track_total_hits": False}
+        body |= {} if self.after is None else {"search_after": self.after}
+        (answer,) = yield from _search(self.ledger, (self.sources, body))
         if answer.get("status") == FORBIDDEN:
-            readable: list[str] = []
-            if len(self.sources) > 1:
-                lines = [line for source in self.sources for line in (self.query.head([source]), {"size": 0})]
-                answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
-                pairs = zip(self.sources, answers, strict=True)
-                readable = [source for source, each in pairs if each.get("status") != FORBIDDEN]
-            if self.needed and (self.needed not in readable or readable == self.sources):
-                raise build_failure(FORBIDDEN, answer)
-            self.has_ended = not readable or readable == self.sources
-            self.sources = readable
-            return
-        hits = (_found(answer) or NO_HITS)["hits"]["hits"]
-        self.records += [stored_record(hit, self.query.ledger) for hit in hits]
+            yield from self._leave_out_forbidden(answer)
+            return []
+        hits = _found(answer)["hits"]["hits"]
         self.has_ended = len(hits) < SLICE
         self.after = hits[-1]["sort"] if hits else None
+        return [stored_record(hit, self.ledger) for hit in hits]
+
+    def _leave_out_forbidden(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
+        readable: list[str] = []
+        if len(self.sources) > 1:
+            answers = yield from _search(self.ledger, *(([source], {"size": 0}) for source in self.sources))
+            pairs = zip(self.sources, answers, strict=True)
+            readable = [source for source, each in pairs if each.get("status") != FORBIDDEN]
+        if self.needed and (self.needed not in readable or readable == self.sources):
+            raise build_failure(FORBIDDEN, answer)
+        self.has_ended = not readable or readable == self.sources
+        self.sources = readable
 
 
-def read_slices(readings: Sequence[Reading]) -> RequestFlow[None]:
-    """Read the next slice of each query, in one request."""
-    lines = [line for each in readings for line in each.lines()]
-    answers = (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
-    for each, answer in zip(readings, answers, strict=True):
-        yield from each.take(answer)
-
-
-def read_records(names: IndexNames, *queries: LedgerQuery) -> RequestFlow[list[dict[str, Any]]]:
+def read_records(names: IndexNames, ledger: Ledger) -> RequestFlow[dict[str, Any]]:
     """Read all readable records next to several indexes, as of the last refresh."""
-    readings = [Reading(query, list(names.sources)) for query in queries]
-    while waiting := [each for each in readings if not each.has_ended]:
-        yield from read_slices(waiting)
-    return [names.own_records(each.query.ledger, each.records) for each in readings]
+    reading, records = Reading(ledger, list(names.sources)), list[StoredRecord]()
+    while not reading.has_ended:
+        records += yield from reading.read()
+    return names.own_records(ledger, records)
 
 
-def _found(answer: Mapping[str, Any]) -> Mapping[str, Any] | None:
-    """Return the answer to one search; None if no record index exists."""
-    if answer.get("status") == NOT_FOUND:
-        return None
-    if "error" in answer:
-        raise _search_error(answer)
-    return answer
-
-
-def _search_error(answer: Mapping[str, Any]) -> Exception:
-    """Create the error of a search for records; for a wrong mapping it names the index and the remedy."""
+def _found(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the answer to one search; where the mapping is wrong, the error names the index and the remedy."""
+    if answer.get("status") == NOT_FOUND:  # no record index exists
+        return NO_HITS
+    if "error" not in answer:
+        return answer
     failure = build_failure(int(answer["status"]), answer)
     error = answer["error"]
     shards = error.get("failed_shards", []) if isinstance(error, Mapping) else []
     if failure.reason.startswith(SORT_ERRORS) and shards:
-        return mapping_error(str(shards[0].get("index", "")))
-    return failure
+        raise mapping_error(str(shards[0].get("index", "")))
+    raise failure
 
 
 def read_keys(sources: Sequence[str], ledger: Ledger, keys: Sequence[str]) -> RequestFlow[list[StoredRecord]]:
@@ -298,12 +281,8 @@ def get_docs(
         {"_index": record_index(source, ledger), "_id": record_id(ledger, key)} for key in keys for source in sources
     ]
     params = {"_source_includes": field_name} if field_name else {}
-    answer = (yield ApiRequest("POST", "/_mget", params, {"docs": docs}))["docs"]
-    for each in answer:
-        failure = build_failure(503, each) if "error" in each else None
-        if failure is not None and failure.kind not in ABSENT_KINDS:
-            raise failure
-    found: list[Mapping[str, Any]] = answer
+    answer = yield from read_docs(ApiRequest("POST", "/_mget", params, {"docs": docs}), ABSENT_KINDS)
+    found: list[Mapping[str, Any]] = answer["docs"]
     return found
 
 
@@ -326,19 +305,7 @@ def record_id(ledger: Ledger, key: str) -> str:
     return id_ if len(id_.encode()) <= MAX_ID_BYTES else f"x:{xxh3_128_hexdigest(id_.encode())}"
 
 
-class StateStore(Protocol):
-    """Stores records whose writes depend on the states that were read."""
-
-    def read_states(self, ledger: Ledger, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, RecordState]]:
-        """Read records by key, with their states."""
-
-    def put_onto(
-        self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]], states: Mapping[str, RecordState]
-    ) -> list[str]:
-        """Store records; returns the keys of records that were written by others meanwhile."""
-
-
-def put_in_place(store: StateStore, label: str, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+def put_in_place(store: "LedgerStore", label: str, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
     """Replace the stored records, so that a delayed request cannot undo a later one."""
     keys = list(entries)
     for _ in range(ATTEMPTS):
@@ -370,11 +337,10 @@ class LedgerStore:
     names: IndexNames  # the index's names
     made: TtlCache[str, bool] = field(default_factory=TtlCache)  # names whose record indexes were checked of late
 
-    def create(self) -> None:
-        make_missing(self.cluster, self.names.home)
-
     def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        replaced = self._replaced(ledger, entries)
+        # Decisions on the same pairs may be stored under other names of the index.
+        replaced = self._places(ledger, entries) if ledger == "overrides" else set[Place]()
+        replaced -= set(product([self.names.home], entries))
         if ledger in MANUAL_LEDGERS:
             put_in_place(self, self.cluster.label, ledger, entries)
         else:
@@ -395,12 +361,9 @@ class LedgerStore:
         return self.names.own_records(ledger, found), states
 
     def put_onto(
-        self,
-        ledger: Ledger,
-        entries: Mapping[str, Mapping[str, object]],
-        states: Mapping[str, RecordState],
+        self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]], states: Mapping[str, RecordState]
     ) -> list[str]:
-        """Store records whose stored version has not changed since it was read."""
+        """Store records whose stored version has not changed since it was read; returns the keys of the others."""
         actions = [self._replacement(ledger, key, entry, states.get(key)) for key, entry in entries.items()]
         outcomes = self._write(ledger, actions)
         return [key for key, outcome in zip(entries, outcomes, strict=True) if outcome.status == CONFLICT]
@@ -437,12 +400,6 @@ class LedgerStore:
             raise Permanent(what, "see what is wrong: ibidem doctor")
         return outcomes
 
-    def _replaced(self, ledger: Ledger, keys: Iterable[str]) -> set[Place]:
-        """Find decisions on the same pairs, stored under other names of the index."""
-        if ledger != "overrides":
-            return set()
-        return self._places(ledger, keys) - set(product([self.names.home], keys))
-
     def _places(self, ledger: Ledger, keys: Iterable[str]) -> set[Place]:
         """Find where the records with some keys are stored; keys of decisions contain index names, which may vary."""
         if ledger != "overrides":
@@ -466,15 +423,12 @@ class LedgerStore:
             yield from self.names.own_records(ledger, same).items()
 
     def _stored(self, ledger: Ledger, prefix: str) -> Iterator[StoredRecord]:
-        reading = Reading(LedgerQuery(ledger, prefix=prefix), list(self.names.sources), self.names.home)
+        reading = Reading(ledger, list(self.names.sources), prefix, self.names.home)
         while not reading.has_ended:
-            self.cluster.hold(read_slices([reading]))
-            yield from reading.records
-            reading.records = []
+            yield from self.cluster.hold(reading.read())
 
     def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        records = self.cluster.hold(read_keys(self.names.sources, ledger, keys)) if keys else []
-        return self.names.own_records(ledger, records)
+        return self.names.own_records(ledger, self.stored(ledger, keys) if keys else [])
 
     def stored(self, ledger: Ledger, keys: Sequence[str]) -> list[StoredRecord]:
         """Read the current records with some keys next to each name."""
@@ -485,12 +439,9 @@ class LedgerStore:
         self._delete(ledger, {(each.source, each.key) for each in records})
 
     def issues(self) -> Iterator[HealthIssue]:
-        try:
+        count = 0
+        with unless_failure(FORBIDDEN):
             count = len(self._misnamed())
-        except Permanent as error:
-            if not is_failure(error, FORBIDDEN):
-                raise
-            return
         if count:
             message = f"{count} manual {'decision names' if count == 1 else 'decisions name'} an alias, not an index"
             yield HealthIssue("records", f"{message}: the plugin does not follow it", "ibidem doctor --repair")
@@ -508,7 +459,7 @@ class LedgerStore:
 
     def count(self, ledger: Ledger) -> int:
         """Count records, as last made visible by a refresh."""
-        return self.cluster.hold(LedgerQuery(ledger).count(self.names.sources))
+        return self.cluster.hold(count_records(ledger, self.names.sources))
 
     def delete(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records under every name of the index; returns how many existed."""
@@ -557,11 +508,8 @@ class LedgerStore:
         home, *others = (record_index(source, ledger) for source in self.names.sources)
         refresh_index(self.cluster, home, **IF_AVAILABLE)
         for start in range(0, len(others), NAMES_AT_ONCE):
-            try:
+            with unless_failure(FORBIDDEN):
                 refresh_index(self.cluster, ",".join(others[start : start + NAMES_AT_ONCE]), **IF_AVAILABLE)
-            except Permanent as error:
-                if not is_failure(error, FORBIDDEN):
-                    raise
 
 
 def _state(document: Mapping[str, Any]) -> RecordState:

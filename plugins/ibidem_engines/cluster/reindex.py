@@ -4,8 +4,7 @@ It is signed in its place, or into a new index, which is created with the same m
 """
 
 import dataclasses
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from math import inf
 from typing import Any
@@ -20,12 +19,9 @@ from ibidem_engines.cluster.client import (
     Action,
     ActionOutcome,
     ClusterClient,
-    State,
-    build_failure,
+    read_docs,
     run,
-    to_engine_error,
 )
-from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.lookup import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import Values, remove_member, signed_part, with_signatures
@@ -39,7 +35,7 @@ from ibidem_engines.cluster.source_storage import (
     read_documents,
     read_storages,
 )
-from ibidem_engines.cluster.write import ROUNDS, check_each, read_versions, refused_field
+from ibidem_engines.cluster.write import ROUNDS, read_versions, refused_field
 from ibidem_engines.engine import (
     Destination,
     FieldCounts,
@@ -52,8 +48,8 @@ from ibidem_engines.engine import (
     WriteStatus,
 )
 from ibidem_engines.ledger import UnstorableRecord, values_of_records
-from ibidem_engines.requests import ALL_SHARDS, ApiRequest, answer_to, quote_index
-from ibidem_engines.stored_groups import IndexNames, Ledger, Marks, Name, SeqNoRange, ShardRef, own_group
+from ibidem_engines.requests import ApiRequest, answer_to, quote_index
+from ibidem_engines.stored_groups import Ledger, Marks, Name, SeqNoRange, ShardRef, own_group
 from ibidem_ingest.errors import UsageError
 
 SLICE = 1_000
@@ -70,27 +66,12 @@ OF_AN_ALIAS = ("filter", "index_routing", "search_routing", "is_write_index", "i
 COPY_OF = "copy_of"  # in the metadata of a copy's mapping: the index that it is made of, from its very creation on
 
 
-@dataclass(frozen=True, slots=True)
-class _CopyBase:
-    """The condition under which a copy is written, and the version of the copy."""
-
-    verb: str  # `create` where there must be no document, else `index`
-    condition: tuple[int, int] | None = None  # the state that must be there
-    version: int | None = None  # the engine's own version it is to have; a stored document must not have a later one
-
-    @classmethod
-    def state(cls, condition: tuple[int, int] | None) -> "_CopyBase":
-        """Return the condition: the read version, or that no document exists."""
-        return cls("index" if condition else "create", condition)
-
-
 class ClusterReindexTarget(ReindexTarget):
     """The copy of one index; see `Copy`."""
 
     def __init__(self, cluster: ClusterClient, source: str, name: str, kind: str) -> None:
         self.name = name
         self._cluster, self._source, self._kind = cluster, source, kind
-        self._parts: list[ShardRef] = []
 
     def exists(self) -> bool:
         return bool(layout.read(self._cluster, self.name).indices)
@@ -110,29 +91,24 @@ class ClusterReindexTarget(ReindexTarget):
         own_mappings = layout.template(self._kind)
         own_meta = {OURS: own_mappings["mappings"]["_meta"][OURS] | {COPY_OF: self._source}}
         mapping = mappings | {"_meta": mappings.get("_meta", {}) | own_meta}
-        mapping["properties"] = mappings.get("properties", {}) | {
-            "ibidem": own_mappings["mappings"]["properties"]["ibidem"]
-        }
+        own_properties = own_mappings["mappings"]["properties"]
+        mapping["properties"] = mappings.get("properties", {}) | {OURS: own_properties[OURS]}
         # A part left out of `_source` makes the server write the rest in another order: documents of others stay as
         # they are, unless the lean layout is asked for.
         if mapping.pop("_source", None) or self._kind == "lean":
             mapping["_source"] = own_mappings["mappings"]["_source"]
-        codec = (
-            {"codec": own_mappings["settings"]["index"]["codec"]}
-            if "codec" in own_mappings["settings"]["index"]
-            else {}
-        )
+        codec = {name: value for name, value in own_mappings["settings"]["index"].items() if name == "codec"}
         if not self.exists():
             body = {"settings": {"index": codec | _early(settings)}, "mappings": mapping}
             self._cluster.ask("PUT", f"/{self.name}", body)
-        LedgerStore(self._cluster, IndexNames((self.name,), (self.name,))).create()
+        records.make_missing(self._cluster, self.name)
 
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
         """Write documents with the engine's own version of each, so that an older version never wins."""
-        return self._write(documents, lambda document: _CopyBase("index", version=document.engine_version))
+        return self._write(documents)
 
     def newest(self) -> dict[ShardRef, int]:
-        return layout.newest(self._cluster, self._shards())
+        return layout.newest(self._cluster, layout.shards(self._layout))
 
     def count_fields(self) -> FieldCounts:
         return count_fields(self._cluster, self.name)
@@ -140,13 +116,14 @@ class ClusterReindexTarget(ReindexTarget):
     def prune(self, end: Marks) -> int:
         removed_count = 0
         for part, max_seq_no in end.items():
-            for batch in self._slices(part, max_seq_no):
+            position = layout.NONE
+            while batch := layout.states(self._cluster, SeqNoRange(part, position, max_seq_no), SLICE):
+                position = batch[-1][0].order
                 ids = self._missing_ids([name for name, _ in batch])
                 deletions = [(name, state) for name, state in batch if name.id in ids]
                 actions = [Action("delete", self.name, name.id, None, state, name.routing) for name, state in deletions]
-                removed_count += sum(
-                    outcome.status not in (CONFLICT, NOT_FOUND) for outcome in run(self._cluster, actions)
-                )
+                outcomes = run(self._cluster, actions)
+                removed_count += sum(each.status not in (CONFLICT, NOT_FOUND) for each in outcomes)
         return removed_count
 
     def check_alias(self, alias: str) -> None:
@@ -163,15 +140,11 @@ class ClusterReindexTarget(ReindexTarget):
 
     def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
         ids = [document.name.id for document, _ in documents]
-        current_states = {
-            name.id: state
-            for part, max_seq_no in end.items()
-            for name, state in layout.states(
-                self._cluster, SeqNoRange(part, layout.NONE, max_seq_no), max(1, len(ids)), ids
-            )
-        }
-        outcomes = self._write(documents, lambda document: _CopyBase.state(current_states.get(document.name.id)))
-        return self._replace_older(documents, outcomes)
+        states: dict[str, tuple[int, int]] = {}
+        for part, max_seq_no in end.items():
+            found = layout.states(self._cluster, SeqNoRange(part, layout.NONE, max_seq_no), max(1, len(ids)), ids)
+            states |= {name.id: state for name, state in found}
+        return self._replace_older(documents, self._write(documents, states))
 
     def _replace_older(self, documents: Sequence[Signed], outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Write copies over older versions; documents of other programs have no version and are kept."""
@@ -190,33 +163,31 @@ class ClusterReindexTarget(ReindexTarget):
             ]
             if not older:
                 break
-            replaced = self._write(
-                [documents[position] for position in older],
-                lambda document, there=stored: _CopyBase.state(there[document.name.id].state),  # type: ignore[misc]
-            )
+            states = {id_: each.state for id_, each in stored.items()}
+            replaced = self._write([documents[position] for position in older], states)
             for position, outcome in zip(older, replaced, strict=True):
                 found[position] = outcome
         return found
 
-    def _write(
-        self, documents: Sequence[Signed], choose_base: Callable[[SourceDocument], "_CopyBase"]
-    ) -> list[Outcome]:
+    def _write(self, documents: Sequence[Signed], states: Mapping[str, tuple[int, int]] | None = None) -> list[Outcome]:
+        """Write copies onto known states, where others must not be there yet; or by the engine's own versions."""
         outcomes: dict[int, Outcome] = {}
         actions: dict[int, Action] = {}
         values = iter(values_of_records([record for _, record in documents if record is not None]))
         for position, (document, record) in enumerate(documents):
-            record_values = None if record is None else next(values)
+            name, body = document.name, document.raw
             try:
-                body = (
-                    document.raw if record is None else with_signatures(document.raw, record, self._kind, record_values)
-                )
+                if record is not None:
+                    body = with_signatures(document.raw, record, self._kind, next(values))
             except UnstorableRecord as unfit:
-                outcomes[position] = Outcome(document.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
-                body = document.raw
-            base, name = choose_base(document), document.name
-            actions[position] = Action(base.verb, self.name, name.id, body, base.condition, name.routing, base.version)
+                outcomes[position] = Outcome(name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
+            state, version = (None, document.engine_version) if states is None else (states.get(name.id), None)
+            verb = "index" if states is None or state else "create"
+            actions[position] = Action(verb, self.name, name.id, body, state, name.routing, version)
         for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
-            outcomes.setdefault(position, _outcome(documents[position][0], outcome))
+            document = documents[position][0]
+            stale = Outcome(document.name.id, WriteStatus.STALE, why="a newer one exists")
+            outcomes.setdefault(position, read_outcome(document, outcome) or stale)
         return [outcomes[position] for position in range(len(documents))]
 
     def _move(self, alias: str) -> None:
@@ -237,23 +208,15 @@ class ClusterReindexTarget(ReindexTarget):
         settings |= {name.removeprefix("index."): effective[name] for name in BY_VERSION if name in effective}
         return settings, metadata["mappings"]
 
-    def _shards(self) -> list[ShardRef]:
-        if not self._parts:
-            shards = layout.read(self._cluster, self.name).shard_counts[self.name]
-            self._parts = [ShardRef(self.name, shard) for shard in range(shards)]
-        return self._parts
-
-    def _slices(self, part: ShardRef, max_seq_no: int) -> Iterator[list[State]]:
-        position = layout.NONE
-        while batch := layout.states(self._cluster, SeqNoRange(part, position, max_seq_no), SLICE):
-            yield batch
-            position = batch[-1][0].order
+    @cached_property
+    def _layout(self) -> layout.Layout:
+        return layout.read(self._cluster, self.name)
 
     def _missing_ids(self, names: Sequence[Name]) -> set[str]:
         """Return the ids of documents that the old index no longer has."""
         docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name in names]
-        answer = self._cluster.ask("POST", f"/{quote_index(self._source)}/_mget", {"docs": docs}, _source="false")
-        check_each(answer["docs"], self._cluster.label)
+        request = ApiRequest("POST", f"/{quote_index(self._source)}/_mget", {"_source": "false"}, {"docs": docs})
+        answer = self._cluster.hold(read_docs(request))
         return {each["_id"] for each in answer["docs"] if not each.get("found")}
 
 
@@ -273,15 +236,6 @@ def _strip_mapping(mappings: Mapping[str, Any]) -> dict[str, Any]:
         "_source": remaining | ({"excludes": excludes} if excludes else {}),
         "properties": {name: value for name, value in mappings.get("properties", {}).items() if name != OURS},
     }
-
-
-def _outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
-    name = document.name.id
-    if outcome.status == CONFLICT:
-        return Outcome(name, WriteStatus.STALE, why="a newer one exists")
-    if outcome.reason:
-        return Outcome(name, WriteStatus.REFUSED, field=refused_field(outcome.reason), why=outcome.reason)
-    return Outcome(name, WriteStatus.INDEXED, layout.write_order(outcome.place))
 
 
 MAX_INDICES = 1_000  # behind one name, as far as they are listed
@@ -333,7 +287,11 @@ class ClusterReindexSource(ReindexSource):
                 "copy them one by one, naming each in IBIDEM_INDEX",
             )
         elif target == "strip":
-            self._check_pipelines()
+            for index, pipeline in self._final_pipelines.items():
+                raise UsageError(
+                    f"index {index!r} has the final pipeline {pipeline!r}, which would change its documents again",
+                    "strip it into a new index: ibidem strip --into NAME",
+                )
         for storage in self._storages.values():
             storage.check(target)
 
@@ -345,22 +303,17 @@ class ClusterReindexSource(ReindexSource):
                 raise
             raise Permanent(error.what, "ask for the right to write; or leave it as it is: --beside") from error
         self._layout_cache = None
-        LedgerStore(self._cluster, self._layout.names(self.index)).create()
+        records.make_missing(self._cluster, self._layout.names(self.index).home)
 
     def missing_fields(self) -> list[str]:
-        default_names = Fields()
-        names = [
-            each.name
-            for each in dataclasses.fields(Fields)
-            if each.name not in ("stemmed", "text_format")
-            and getattr(self._fields, each.name) != getattr(default_names, each.name)
-        ]
-        paths = {*self._fields.stemmed, *(getattr(self._fields, name) for name in {*names, "text"})} - {""}
+        default_names, names = Fields(), {each.name for each in dataclasses.fields(Fields)} - {"stemmed", "text_format"}
+        named = [name for name in names if getattr(self._fields, name) != getattr(default_names, name)]
+        paths = {*self._fields.stemmed, *(getattr(self._fields, name) for name in {*named, "text"})} - {""}
         mappings = self._cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").values()
         paths -= {path for path in paths for mapping in mappings if _has_field(mapping["mappings"], path.split("."))}
         if paths:
             layout.refresh_index(self._cluster, self.index)
-            hits = self._search({"size": SAMPLE, "query": {"match_all": {}}})["hits"]["hits"]
+            hits = self._cluster.search(self.index, {"size": SAMPLE, "query": {"match_all": {}}})["hits"]["hits"]
             paths -= {
                 path
                 for path in paths
@@ -397,19 +350,14 @@ class ClusterReindexSource(ReindexSource):
                 {"_index": each.index, "_id": each.id, **({"routing": each.routing} if each.routing else {})}
                 for each in batch
             ]
-            answer = self._cluster.ask("POST", "/_mget", {"docs": items}, **params)
+            answer = self._cluster.hold(read_docs(ApiRequest("POST", "/_mget", params, {"docs": items})))
             if raw:
                 self._check_whole(answer["docs"])
             self._drop_vectors(answer["docs"])
             self._at_once = max(1, min(MAX_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
-            documents += read_documents(
-                answer,
-                {(name.index, name.id): name for name in batch},
-                self._fields,
-                lambda hit: to_engine_error(build_failure(503, hit), self._cluster.label),
-                raw=raw,
-            )
-        return fill_packed(documents, self._search, lambda: layout.refresh_index(self._cluster, self.index))
+            names_by_place = {(name.index, name.id): name for name in batch}
+            documents += read_documents(answer, names_by_place, self._fields, raw=raw)
+        return fill_packed(self._cluster, self.index, documents)
 
     def _check_whole(self, docs: Sequence[Mapping[str, Any]]) -> None:
         """Refuse documents whose JSON may be incomplete."""
@@ -436,46 +384,33 @@ class ClusterReindexSource(ReindexSource):
         """
         outcomes: dict[int, Outcome | None] = {}
         actions: dict[int, Action] = {}
-        for position, document, record, values in with_values(documents):
+        signed = {at: record for at, (_, record) in enumerate(documents) if record is not None}
+        for (position, record), values in zip(signed.items(), values_of_records(list(signed.values())), strict=True):
+            document = documents[position][0]
             try:
                 actions[position] = self._signing(document, record, values)
             except UnstorableRecord as unfit:
                 outcomes[position] = Outcome(document.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
         for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
-            outcomes[position] = None if outcome.status == CONFLICT else to_outcome(documents[position][0], outcome)
+            outcomes[position] = read_outcome(documents[position][0], outcome)
         return [outcomes.get(position) for position in range(len(documents))]
 
     def _signing(self, document: SourceDocument, record: Record, values: Values) -> Action:
         """Build the action that adds signatures to a document: a whole write if its JSON was read."""
         name, kind = document.name, "full" if "full" in self._layout.kinds else "lean"
+        group = document.group or own_group(name)
         if not document.raw or self.updates_in_part:
-            body = signed_part(record, kind, document.own_fields, values, group=document.group or own_group(name))
+            body = signed_part(record, kind, document.own_fields, values, group=group)
             return Action("update", name.index, name.id, body, document.state, name.routing)
-        body = with_signatures(document.raw, record, kind, values, group=document.group or own_group(name))
-        return Action("index", name.index, name.id, body, document.state, name.routing, skips_pipeline=True)
+        return _whole(document, with_signatures(document.raw, record, kind, values, group=group))
 
     def strip_document(self, document: SourceDocument) -> SourceDocument:
         return dataclasses.replace(document, raw=remove_member(document.raw, OURS))
 
     def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
         """Write whole documents without the object `ibidem`, bypassing the default pipeline."""
-        actions = [
-            Action(
-                "index",
-                each.name.index,
-                each.name.id,
-                self.strip_document(each).raw,
-                each.state,
-                each.name.routing,
-                skips_pipeline=True,
-            )
-            for each in documents
-        ]
-        outcomes = run(self._cluster, actions)
-        return [
-            None if each.status == CONFLICT else to_outcome(document, each)
-            for document, each in zip(documents, outcomes, strict=True)
-        ]
+        outcomes = run(self._cluster, [_whole(each, self.strip_document(each).raw) for each in documents])
+        return [read_outcome(document, each) for document, each in zip(documents, outcomes, strict=True)]
 
     def unmark(self) -> None:
         """Remove ibidem's entry from `_meta`; a server cannot remove a field from a mapping."""
@@ -486,8 +421,8 @@ class ClusterReindexSource(ReindexSource):
         if not (names := self._layout.beside):
             return None
         path = f"/{quote_index(','.join(names))}"
-        body: Clause = {"size": 0, "aggs": {"of": {"terms": {"field": f"{OURS}.index", "size": MAX_INDICES}}}}
-        signed = self._cluster.ask("POST", f"{path}/_search", body, **ALL_SHARDS)["aggregations"]["of"]["buckets"]
+        body = {"size": 0, "aggs": {"of": {"terms": {"field": f"{OURS}.index", "size": MAX_INDICES}}}}
+        signed = self._cluster.search(",".join(names), body)["aggregations"]["of"]["buckets"]
         others = sorted({each["key"] for each in signed} - {*self._layout.indices})
         home = layout.source_of(names[0])
         if others and self.index != home:  # by its own name those of deleted indexes go, too
@@ -532,14 +467,6 @@ class ClusterReindexSource(ReindexSource):
                 "add changed=FIELD to IBIDEM_FIELDS, the date of its last change, and use: ibidem backfill --beside",
             )
 
-    def _check_pipelines(self) -> None:
-        """Refuse to write whole documents if a pipeline would change them."""
-        for index, pipeline in self._final_pipelines.items():
-            raise UsageError(
-                f"index {index!r} has the final pipeline {pipeline!r}, which would change its documents again",
-                "strip it into a new index: ibidem strip --into NAME",
-            )
-
     @cached_property
     def _final_pipelines(self) -> Mapping[str, str]:
         """The final pipeline of each index that has one; it changes every document that is written whole."""
@@ -561,30 +488,20 @@ class ClusterReindexSource(ReindexSource):
                 raise NoIndex(f"no index {self.index!r} in {self._cluster.label}", "name one in IBIDEM_INDEX")
         return self._layout_cache
 
-    def _search(self, body: Clause) -> Any:
-        return self._cluster.ask("POST", f"/{quote_index(self.index)}/_search", body, **ALL_SHARDS)
+
+def _whole(document: SourceDocument, body: bytes) -> Action:
+    """Build the action that writes a whole document, bypassing the default pipeline."""
+    name = document.name
+    return Action("index", name.index, name.id, body, document.state, name.routing, skips_pipeline=True)
 
 
-def with_values(documents: Sequence[Signed]) -> Iterator[tuple[int, SourceDocument, Record, Values]]:
-    """Yield the signed documents with their positions and look-up values."""
-    records = [
-        (position, document, record) for position, (document, record) in enumerate(documents) if record is not None
-    ]
-    for each, values in zip(records, values_of_records([record for _, _, record in records]), strict=True):
-        yield *each, values
-
-
-def to_outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome:
-    """Return the outcome of a conditional write without a conflict."""
-    name = document.name.id
-    if outcome.reason:
-        return Outcome(
-            name,
-            WriteStatus.REFUSED,
-            previous_version=document.version,
-            field=refused_field(outcome.reason),
-            why=outcome.reason,
-        )
+def read_outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome | None:
+    """Return the outcome of a conditional write; None for a conflict."""
+    name, reason = document.name.id, outcome.reason
+    if outcome.status == CONFLICT:
+        return None
+    if reason:
+        return Outcome(name, WriteStatus.REFUSED, 0, document.version, field=refused_field(reason), why=reason)
     return Outcome(name, WriteStatus.INDEXED, layout.write_order(outcome.place), document.version)
 
 

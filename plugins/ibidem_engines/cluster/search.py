@@ -6,12 +6,12 @@ A plugin inside the cluster groups the search where every node has it.
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Literal, get_args
+from typing import Any
 
 from ibidem_core.address import Fields, read_path
 from ibidem_engines import engine
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.client import Dialect, build_failure
+from ibidem_engines.cluster.client import Dialect, read_docs
 from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, CountResult, collapse_search, read_coverage
 from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.health import field_issue
@@ -26,7 +26,6 @@ from ibidem_ingest.dates import iso_date
 from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import UsageError
 
-Mode = Literal["auto", "off"]
 VARIABLE = "IBIDEM_PLUGIN"
 NAME = "ibidem"
 NODES = ApiRequest(
@@ -37,42 +36,26 @@ NODES = ApiRequest(
 )
 
 
-def mode() -> Mode:
-    value = os.environ.get(VARIABLE, "auto")
-    for word in get_args(Mode):
-        if value == word:
-            return word  # type: ignore[no-any-return] # one of the two
-    raise UsageError(f"{VARIABLE}={value!r} is not valid", f"allowed: {', '.join(get_args(Mode))}")
-
-
 def plugin_nodes() -> RequestFlow[list[engine.PluginNode]]:
-    """List the nodes with their plugins; empty without the right to see them."""
-    return read_nodes((yield NODES))
+    """List the nodes with their plugins, ordered by name; empty without the right to see them."""
+    nodes: list[engine.PluginNode] = []
+    for node in (yield NODES).get("nodes", {}).values():
+        plugin = next((each["version"] for each in node.get("plugins", ()) if each["name"] == NAME), "")
+        nodes.append(engine.PluginNode(node["name"], node.get("version", ""), plugin))
+    return sorted(nodes, key=lambda each: each.name)
 
 
-def read_nodes(answer: Mapping[str, Any]) -> list[engine.PluginNode]:
-    """Return the plugin of each node, ordered by node name.
-
-    >>> read_nodes({"nodes": {"a": {"name": "one", "version": "3.8.0", "plugins": [{"name": "x", "version": "1"}]}}})
-    [PluginNode(name='one', engine='3.8.0', plugin='')]
-    """
-    return sorted(
-        (
-            engine.PluginNode(
-                node["name"],
-                node.get("version", ""),
-                next((each["version"] for each in node.get("plugins", ()) if each["name"] == NAME), ""),
-            )
-            for node in answer.get("nodes", {}).values()
-        ),
-        key=lambda each: each.name,
-    )
-
-
-def has_same_plugin(nodes: list[engine.PluginNode]) -> bool:
-    """Return whether every node has this version of the plugin, since other versions may decide differently."""
-    own_version = installed_version()
-    return bool(nodes) and all(each.plugin == own_version for each in nodes)
+def may_use_plugin(cache: TtlCache[str, bool], key: str) -> RequestFlow[bool]:
+    """Return whether the environment allows the plugin and every node has it: other versions may decide differently."""
+    mode = os.environ.get(VARIABLE, "auto")
+    if mode not in ("auto", "off"):
+        raise UsageError(f"{VARIABLE}={mode!r} is not valid", "allowed: auto, off")
+    if mode == "off":
+        return False
+    if (cached := cache.get(key)) is not None:
+        return cached
+    nodes, own_version = (yield from plugin_nodes()), installed_version()
+    return cache.put(key, bool(nodes) and all(each.plugin == own_version for each in nodes))
 
 
 def iterate_hits(hits: Iterable[dict[str, Any]]) -> Iterator[dict[str, Any]]:
@@ -86,17 +69,6 @@ def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
     """Remove and return the plugin's account from a response: in `ext` on OpenSearch, else at the top level."""
     account: dict[str, Any] = answer.pop("ext", {}).get(NAME) or answer.pop("dedupe")
     return account
-
-
-def read_grouped(answer: dict[str, Any], fields: Fields, words: Query | None, view: ReadView) -> engine.GroupedHits:
-    hits = answer["hits"]["hits"]
-    documents = {
-        (hit["_index"], hit["_id"]): to_stored_document(hit, fields, words)
-        for hit in iterate_hits(hits)
-        if "_source" in hit
-    }
-    best, total = answer["hits"]["max_score"], answer["hits"]["total"]["value"]
-    return engine.GroupedHits(hits, documents, pop_account(answer), total, best, view)
 
 
 KEEP_ALIVE = "5m"
@@ -149,15 +121,19 @@ class ClusterSearch(engine.EngineSearch):
     def grouped(
         self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW
     ) -> RequestFlow[engine.GroupedHits | None]:
-        if not (yield from self._has_plugin()):
+        if not (yield from may_use_plugin(self.plugins, self.index)):
             return None
         view = yield from self._begin(view)
         body = apply_view(dsl.search_body(self._ranked, self.fields, size, self.dialect.offset_limit), view)
         body |= {"from": start, "ext": {NAME: dict(options)}}
         answer = yield self._target(view).search(body)
-        yield from self._check_phrases(answer["hits"]["hits"])
+        hits = answer["hits"]["hits"]
+        yield from self._check_phrases(hits)
         words = self.query if self.fields.are_cut_as_ours or self.fields.search else None
-        return read_grouped(answer, self.fields, words, next_view(view, answer))
+        shown = [hit for hit in iterate_hits(hits) if "_source" in hit]
+        documents = {(hit["_index"], hit["_id"]): to_stored_document(hit, self.fields, words) for hit in shown}
+        best, total = answer["hits"]["max_score"], answer["hits"]["total"]["value"]
+        return engine.GroupedHits(hits, documents, pop_account(answer), total, best, next_view(view, answer))
 
     def fetch(self, ids: Names) -> RequestFlow[list[engine.StoredDocument]]:
         """Fetch documents with matching passages.
@@ -172,18 +148,21 @@ class ClusterSearch(engine.EngineSearch):
         names = list(dict.fromkeys(place for each in places.values() for place in each))
         query = self.query
         marked_here = query if self.fields.are_cut_as_ours or self.fields.search else None
+        # Highlighted by the server if only it has the analyzer.
+        offset_limit = None if self.fields.are_cut_as_ours else self.dialect.offset_limit
         documents: dict[tuple[str, str], engine.StoredDocument] = {}
         for batch in self._batches(names):
-            hits = yield from (self._read(batch) if query is None else self._read_matching(batch, query))
-            for hit in hits:
+            by_name = (
+                self._read(batch) if query is None else self._hits(dsl.fetch(batch, query, self.fields, offset_limit))
+            )
+            for hit in (yield from by_name):
                 documents[hit["_index"], hit["_id"]] = to_stored_document(hit, self.fields, marked_here)
         return [documents[place] for each in ids for place in places[each] if place in documents]
 
     def dates(self, ids: Names) -> RequestFlow[dict[tuple[str, str], str]]:
         dates: dict[tuple[str, str], str] = {}
         for batch in self._batches(ids):
-            answer = yield Target(self.index).search(dsl.fetch_by_name(batch) | {"_source": [self.fields.date]})
-            for hit in answer["hits"]["hits"]:
+            for hit in (yield from self._hits(dsl.fetch_by_name(batch) | {"_source": [self.fields.date]})):
                 if date := iso_date(read_path(hit["_source"], self.fields.date)):
                     dates[hit["_index"], hit["_id"]] = date
         return dates
@@ -214,8 +193,7 @@ class ClusterSearch(engine.EngineSearch):
         for batch in self._batches(names):
             body = dsl.fetch_by_name(batch)
             body |= {"query": {"bool": {"filter": [body["query"], *filter(None, [clause])]}}, "_source": False}
-            answer = yield Target(self.index).search(body)
-            found |= {(hit["_index"], hit["_id"]) for hit in answer["hits"]["hits"]}
+            found |= {(hit["_index"], hit["_id"]) for hit in (yield from self._hits(body))}
         return found
 
     def long_signatures(self, ids: Names) -> RequestFlow[dict[tuple[str, str], bytes]]:
@@ -268,14 +246,6 @@ class ClusterSearch(engine.EngineSearch):
             return view
         return ReadView(point=(yield from open_point(self.dialect, self.index)))
 
-    def _has_plugin(self) -> RequestFlow[bool]:
-        """Return whether the plugin may be used: every node has it, and the environment does not disable it."""
-        if mode() == "off":
-            return False
-        if (cached := self.plugins.get(self.index)) is not None:
-            return cached
-        return self.plugins.put(self.index, has_same_plugin((yield from plugin_nodes())))
-
     def _check_phrases(self, hits: Sequence[object]) -> RequestFlow[None]:
         """Return a note if phrases found nothing because of the mapping."""
         if not hits and self._ranked.phrases() and (issue := (yield from field_issue(self.index, self.fields))):
@@ -297,28 +267,17 @@ class ClusterSearch(engine.EngineSearch):
         An alias may have a filter, which only searches apply: through one, documents are searched for by id.
         """
         if self.layout.indices != (self.index,):
-            return (yield from self._search_by_name(ids))
+            return (yield from self._hits(dsl.fetch_by_name(ids)))
         documents = [{"_index": index, "_id": name} for index, name in ids]
-        answer = yield ApiRequest("POST", "/_mget", {"realtime": "false"}, {"docs": documents})
-        for each in answer["docs"]:
-            failure = build_failure(503, each) if "error" in each else None
-            if failure is not None and failure.kind != "index_not_found_exception":
-                raise failure
+        request = ApiRequest("POST", "/_mget", {"realtime": "false"}, {"docs": documents})
+        answer = yield from read_docs(request, {"index_not_found_exception"})
         hits: list[Mapping[str, Any]] = [each for each in answer["docs"] if each.get("found")]
         if len(hits) < len(ids) and not self.fields.are_own:
             names = {(each["_index"], each["_id"]) for each in hits}
-            hits += yield from self._search_by_name([each for each in ids if each not in names])
+            hits += yield from self._hits(dsl.fetch_by_name([each for each in ids if each not in names]))
         return hits
 
-    def _search_by_name(self, ids: Names) -> RequestFlow[Sequence[Mapping[str, Any]]]:
-        """Search for whole documents by index and id."""
-        answer = yield Target(self.index).search(dsl.fetch_by_name(ids))
-        hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
-        return hits
-
-    def _read_matching(self, ids: Names, query: Query) -> RequestFlow[Sequence[Mapping[str, Any]]]:
-        """Search for matching documents by id, highlighted by the server if only it has the analyzer."""
-        body = dsl.fetch(ids, query, self.fields, None if self.fields.are_cut_as_ours else self.dialect.offset_limit)
+    def _hits(self, body: Mapping[str, Any]) -> RequestFlow[Sequence[Mapping[str, Any]]]:
         answer = yield Target(self.index).search(body)
         hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
         return hits

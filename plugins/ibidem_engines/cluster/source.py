@@ -108,10 +108,7 @@ def _past_blanks(text: str, position: int) -> int:
 
 
 # Hashes that have a field of their own in the layout `full`, and their schemes.
-COLLAPSIBLE: tuple[tuple[LookupField, str], ...] = (
-    ("fingerprint", "fp1"),
-    ("profile", "tp1"),
-)
+COLLAPSIBLE: tuple[tuple[LookupField, str], ...] = (("fingerprint", "fp1"), ("profile", "tp1"))
 
 # Classes of look-up values that have a field of their own.
 _OWN_FIELDS: Mapping[str, Collection[str]] = {

@@ -12,7 +12,7 @@ can be compared: for each document before it is written from what was read, and 
 """
 
 import base64
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -30,7 +30,7 @@ from ibidem_engines.cluster.source import (
     text_fault,
 )
 from ibidem_engines.engine import Destination, FieldCounts, SourceDocument
-from ibidem_engines.requests import ALL_SHARDS, JsonAnswer, Target, answer_to, quote_index
+from ibidem_engines.requests import JsonAnswer, Target, answer_to, quote_index
 from ibidem_engines.stored_groups import Name
 from ibidem_ingest.language import add_languages
 
@@ -202,8 +202,6 @@ def mapped_fields(mapping: Mapping[str, Any], prefix: str = "", nested: str = ""
             yield MappedField(f"{name}.{part}", inner.get("type", ""), name, nested)
 
 
-_State = tuple[str, int, int]  # id, sequence number and primary term of a document
-
 MAX_SEARCHES = 100  # searches in one request
 
 BAD_REQUEST = 400
@@ -217,32 +215,23 @@ def check_whole(
     A document that was changed since it was read is not found in that state; no write onto the state can succeed.
     """
     remaining = {_state(document): document for document in documents}
+    named = [{"bool": {"filter": [field.exists], "_name": field.name}} for field in storage.unsure]
     for turn in range(2):
         if not remaining:
             return
         if turn:
             refresh_index(cluster, storage.index)
-        for hit in _search(cluster, storage, [state[0] for state in remaining], max_hits):
+        body = {
+            "query": {"bool": {"filter": [{"ids": {"values": [id_ for id_, *_ in remaining]}}], "should": named}},
+            "size": max_hits,
+            "_source": False,
+            "seq_no_primary_term": True,
+            "track_total_hits": False,
+        }
+        for hit in cluster.search(storage.index, body)["hits"]["hits"]:
             document = remaining.pop(_state(hit), None)
             if document is not None:
                 _check_document(storage, document, hit.get("matched_queries", ()))
-
-
-def _search(
-    cluster: ClusterClient, storage: SourceStorage, ids: Sequence[str], max_hits: int
-) -> Sequence[Mapping[str, Any]]:
-    """Search for documents by id; each hit lists its fields."""
-    named = [{"bool": {"filter": [field.exists], "_name": field.name}} for field in storage.unsure]
-    body = {
-        "query": {"bool": {"filter": [{"ids": {"values": list(ids)}}], "should": named}},
-        "size": max_hits,
-        "_source": False,
-        "seq_no_primary_term": True,
-        "track_total_hits": False,
-    }
-    answer = cluster.ask("POST", f"/{quote_index(storage.index)}/_search", body, **ALL_SHARDS)
-    hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
-    return hits
 
 
 def _check_document(storage: SourceStorage, document: Mapping[str, Any], names: Iterable[str]) -> None:
@@ -275,34 +264,26 @@ def holds(source: object, names: Sequence[str]) -> bool:
     )
 
 
-def _state(document: Mapping[str, Any]) -> _State:
+def _state(document: Mapping[str, Any]) -> tuple[str, int, int]:
     return document["_id"], document["_seq_no"], document["_primary_term"]
 
 
 def count_fields(cluster: ClusterClient, index: str) -> FieldCounts:
-    """Count the documents with each field that a response may leave out.
-
-    A field that the server cannot ask for (`exists`) is not counted.
-    """
+    """Count the documents with each field that a response may leave out, if the server can ask for it (`exists`)."""
     fields = {field.name: field for each in read_storages(cluster, index).values() for field in each.at_risk}
     if not fields:
         return FieldCounts()
     refresh_index(cluster, index)
     names = list(fields)
-    total, *counts = _counts(cluster, index, [{"match_all": {}}, *(fields[name].exists for name in names)])
+    queries = [{"match_all": {}}, *(fields[name].exists for name in names)]
+    responses: list[Mapping[str, Any]] = []
+    for start in range(0, len(queries), MAX_SEARCHES):
+        batch = queries[start : start + MAX_SEARCHES]
+        bodies = [{"query": query, "size": 0, "track_total_hits": True} for query in batch]
+        responses += cluster.hold(answer_to(Target(index).searches(bodies)))["responses"]
+    total, *counts = (_count(each, cluster.label) for each in responses)
     by_field = {name: count for name, count in zip(names, counts, strict=True) if count is not None}
     return FieldCounts(total or 0, by_field)
-
-
-def _counts(cluster: ClusterClient, index: str, queries: Sequence[Mapping[str, Any]]) -> list[int | None]:
-    counts: list[int | None] = []
-    for start in range(0, len(queries), MAX_SEARCHES):
-        bodies = [
-            {"query": query, "size": 0, "track_total_hits": True} for query in queries[start : start + MAX_SEARCHES]
-        ]
-        answer = cluster.hold(answer_to(Target(index).searches(bodies)))
-        counts += [_count(each, cluster.label) for each in answer["responses"]]
-    return counts
 
 
 def _count(response: Mapping[str, Any], location: str) -> int | None:
@@ -315,17 +296,12 @@ def _count(response: Mapping[str, Any], location: str) -> int | None:
     return None
 
 
-Failed = Callable[[Mapping[str, Any]], Exception]
-
-
 def read_documents(
-    answer: JsonAnswer, names: Mapping[tuple[str, str], Name], fields: Fields, to_error: Failed, *, raw: bool
+    answer: JsonAnswer, names: Mapping[tuple[str, str], Name], fields: Fields, *, raw: bool
 ) -> Iterator[SourceDocument]:
     texts: Iterator[bytes] = iter_raw_sources(answer.text) if raw else iter(())
     for each in answer["docs"]:
         text = next(texts, b"")
-        if "error" in each:
-            raise to_error(each)
         if each.get("found"):
             yield source_document(each, names[each["_index"], each["_id"]], fields, text)
 

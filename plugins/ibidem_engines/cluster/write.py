@@ -4,7 +4,7 @@ The engine's own `_version` is never used, since others may write to the index t
 sequence number, and a write that finds another state than the one it was decided on is decided again.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
@@ -13,21 +13,12 @@ from typing import Any
 from ibidem_core.address import Fields
 from ibidem_core.errors import Unavailable
 from ibidem_engines import ledger
-from ibidem_engines.cluster.client import (
-    CONFLICT,
-    NOT_FOUND,
-    Action,
-    ActionOutcome,
-    ClusterClient,
-    build_failure,
-    run,
-    to_engine_error,
-)
+from ibidem_engines.cluster.client import CONFLICT, NOT_FOUND, Action, ActionOutcome, ClusterClient, read_docs, run
 from ibidem_engines.cluster.index import write_order
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import Values, as_source, led_group, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
-from ibidem_engines.requests import quote_index
+from ibidem_engines.requests import ApiRequest, quote_index
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,17 +49,9 @@ def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str],
     """Read parts of documents by id, index by index; missing documents are omitted."""
     docs: list[Mapping[str, Any]] = []
     for index in indices if ids else ():
-        answer = cluster.ask("POST", f"/{quote_index(index)}/_mget", {"ids": list(ids)}, _source_includes=parts)
-        check_each(answer["docs"], cluster.label)
-        docs += [each for each in answer["docs"] if each.get("found")]
+        request = ApiRequest("POST", f"/{quote_index(index)}/_mget", {"_source_includes": parts}, {"ids": list(ids)})
+        docs += [each for each in cluster.hold(read_docs(request))["docs"] if each.get("found")]
     return docs
-
-
-def check_each(docs: Iterable[Mapping[str, Any]], location: str) -> None:
-    """Refuse a response in which a document is neither found nor missing."""
-    for each in docs:
-        if "error" in each:
-            raise to_engine_error(build_failure(503, each), location)
 
 
 def _stored_version(document: Mapping[str, Any]) -> StoredVersion:
@@ -115,11 +98,6 @@ class WriteTarget:
 
     def stored_versions(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
         return read_versions(self.cluster, self.indices or (self.index,), ids) if ids else {}
-
-    @property
-    def reads_first(self) -> bool:
-        """Whether a write must read first: with several indexes, only a read shows where a document is."""
-        return len(self.indices) > 1 or not self.mode.expects_new
 
     def tombstones(self, ids: Sequence[str]) -> dict[str, int]:
         return tombstone_versions(self.ledgers.get_keys("tombstones", ids))
@@ -186,7 +164,8 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version
             else version
             for id_ in remaining
         }
-        fates = {id_: _fate_of_deletion(stored_versions.get(id_), versions[id_]) for id_ in remaining}
+        decisions = {id_: _decide_deletion(stored_versions.get(id_), versions[id_]) for id_ in remaining}
+        fates = {id_: fate for id_, (fate, _) in decisions.items()}
         _write_tombstones(target, {id_: versions[id_] for id_ in remaining if fates[id_] not in _AT_FAULT})
         deletions = [id_ for id_ in remaining if fates[id_] is WriteStatus.DELETED]
         results = target.run([_deletion(id_, stored_versions[id_]) for id_ in deletions])
@@ -194,7 +173,7 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version
         conflicts |= target.stored_versions([id_ for id_ in remaining if fates[id_] is WriteStatus.MISSING]).keys()
         for id_ in remaining:
             if id_ not in conflicts:
-                outcomes[id_] = _outcome_of_deletion(id_, fates[id_], stored_versions.get(id_), version)
+                outcomes[id_] = _unwritten(id_, decisions[id_], stored_versions.get(id_))
         remaining = sorted(conflicts)
         if not remaining:
             return [outcomes[id_] for id_ in ids]
@@ -203,13 +182,12 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version
 
 
 def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
-    """Write until there is no conflict with another writer.
-
-    If most recent documents were new, documents are created without reading first; only existing ones are then read.
-    """
+    """Write until there is no conflict with another writer; see `WriteMode` for when stored versions are read first."""
     outcomes: dict[int, Outcome] = {}
     remaining = dict(ready)
-    sent_again, first_round = target.cluster.resend_count, 1 if target.reads_first else 0
+    # With several indexes, only a read shows where a document is.
+    reads_first = len(target.indices) > 1 or not target.mode.expects_new
+    sent_again, first_round = target.cluster.resend_count, 1 if reads_first else 0
     for turn in range(first_round, ROUNDS):
         ids = [each.id for each in remaining.values()]
         tombstones = target.tombstones(ids)
@@ -290,20 +268,21 @@ def _action(
 def _outcome(
     ready: _Ready, decision: tuple[WriteStatus, str], entry: StoredVersion | None, outcome: ActionOutcome | None
 ) -> Outcome:
-    status, reason = decision
     old_version = entry.version if entry else None
     if outcome and outcome.reason:
-        return Outcome(
-            ready.id,
-            WriteStatus.REFUSED,
-            previous_version=old_version,
-            field=refused_field(outcome.reason),
-            why=outcome.reason,
-        )
-    if status is WriteStatus.INDEXED:
+        at_fault = refused_field(outcome.reason)
+        return Outcome(ready.id, WriteStatus.REFUSED, 0, old_version, field=at_fault, why=outcome.reason)
+    if decision[0] is WriteStatus.INDEXED:
         place = outcome.place if outcome else entry.state[0] if entry else 0
-        return Outcome(ready.id, status, write_order(place), old_version)
-    return Outcome(ready.id, status, previous_version=old_version, field=_AT_FAULT.get(status, ""), why=reason)
+        return Outcome(ready.id, WriteStatus.INDEXED, write_order(place), old_version)
+    return _unwritten(ready.id, decision, entry)
+
+
+def _unwritten(id_: str, decision: tuple[WriteStatus, str], entry: StoredVersion | None) -> Outcome:
+    """Return the outcome of a decision by which nothing new is written."""
+    status, reason = decision
+    old_version = entry.version if entry else None
+    return Outcome(id_, status, previous_version=old_version, field=_AT_FAULT.get(status, ""), why=reason)
 
 
 def refused_field(reason: str) -> str:
@@ -317,10 +296,7 @@ def refused_field(reason: str) -> str:
 
 
 def _check_tombstones(
-    target: WriteTarget,
-    ready: Mapping[int, _Ready],
-    outcomes: dict[int, Outcome],
-    positions: Sequence[int],
+    target: WriteTarget, ready: Mapping[int, _Ready], outcomes: dict[int, Outcome], positions: Sequence[int]
 ) -> None:
     """Check for tombstones again: a deletion may have happened between the read and the write.
 
@@ -360,22 +336,14 @@ def _is_of(entry: StoredVersion, record: Record) -> bool:
     return (entry.digest, entry.version) == (record.digest, record.version)
 
 
-def _fate_of_deletion(entry: StoredVersion | None, version: int) -> WriteStatus:
+def _decide_deletion(entry: StoredVersion | None, version: int) -> tuple[WriteStatus, str]:
     if entry is None:
-        return WriteStatus.MISSING
+        return WriteStatus.MISSING, ""
     if entry.others:
-        return WriteStatus.REFUSED
-    return WriteStatus.STALE if entry.version is not None and entry.version > version else WriteStatus.DELETED
-
-
-def _outcome_of_deletion(id_: str, status: WriteStatus, entry: StoredVersion | None, version: int) -> Outcome:
-    old_version = entry.version if entry else None
-    reason = ""
-    if status is WriteStatus.STALE:
-        reason = f"version {version} is older than the one in the index, {old_version}"
-    elif entry and status is WriteStatus.REFUSED:
-        reason = _several(entry)
-    return Outcome(id_, status, previous_version=old_version, field=_AT_FAULT.get(status, ""), why=reason)
+        return WriteStatus.REFUSED, _several(entry)
+    if entry.version is not None and entry.version > version:
+        return WriteStatus.STALE, f"version {version} is older than the one in the index, {entry.version}"
+    return WriteStatus.DELETED, ""
 
 
 def _several(entry: StoredVersion) -> str:

@@ -4,7 +4,7 @@ A request is asked again where that may help, by each process over connections o
 """
 
 import os
-from collections.abc import Mapping
+from unittest.mock import Mock
 
 import pytest
 
@@ -19,6 +19,8 @@ from ibidem_engines.cluster.client import (
     find_fault,
     to_engine_error,
 )
+
+FULL = "No space left on device"
 
 
 @pytest.mark.parametrize(
@@ -35,7 +37,6 @@ from ibidem_engines.cluster.client import (
         (503, "search_phase_execution_exception", Unavailable),
         (500, "node_disconnected_exception", Unavailable),
         (500, "node_not_connected_exception", Unavailable),
-        (502, "node_not_connected_exception", Unavailable),
         (403, "index_create_block_exception", Unavailable),
         (400, "task_cancelled_exception", Unavailable),
         (400, "parsing_exception", Permanent),
@@ -46,9 +47,10 @@ def test_a_failure_is_judged_by_its_type_then_by_its_status(status: int, kind: s
     assert type(to_engine_error(Failure(status, kind, "why"), "here")) is error
 
 
-def test_a_node_with_a_full_disk_is_waited_for() -> None:
-    error = to_engine_error(Failure(500, "i_o_exception", "No space left on device"), "here")
-    assert type(error) is Unavailable
+def test_a_node_with_a_full_disk_is_waited_for_and_not_asked_again_within_a_second() -> None:
+    for failure in (Failure(500, "i_o_exception", FULL), Failure(429, "cluster_block_exception", "flood-stage")):
+        assert isinstance(to_engine_error(failure, "here"), Unavailable)
+        assert not find_fault(failure).soon
 
 
 @pytest.mark.parametrize(
@@ -72,10 +74,6 @@ def test_every_fault_says_what_to_do() -> None:
         assert each.remedy
 
 
-def test_a_full_disk_is_not_asked_again_within_a_second() -> None:
-    assert not find_fault(Failure(429, "cluster_block_exception", "disk usage exceeded flood-stage watermark")).soon
-
-
 @pytest.mark.parametrize(
     ("answer", "expected"),
     [
@@ -95,71 +93,39 @@ def test_type_and_reason_are_read_out_of_an_answer(answer: object, expected: tup
     assert (failure.kind, failure.reason) == expected
 
 
-def test_a_refresh_in_which_a_copy_took_no_part_may_be_tried_again() -> None:
-    """So it is right after a node stood still: workers had ended by it."""
-    reason = {"type": "illegal_state_exception", "reason": "operation primary term [1] is too old (current [2])"}
-    shards = {"total": 2, "successful": 1, "failed": 1, "failures": [{"shard": 0, "reason": reason}]}
-    failure = build_failure(500, {"_shards": shards})
-    error = to_engine_error(failure, "here")
-    assert isinstance(error, Unavailable)
-    assert "operation primary term [1] is too old" in str(error)
+BROKEN = {"type": "refresh_failed_engine_exception", "reason": "Refresh failed"}
 
 
 @pytest.mark.parametrize(
-    "reason",
+    ("failures", "error"),
     [
-        {"type": "refresh_failed_engine_exception", "reason": "Refresh failed"},
-        {"type": "exception", "caused_by": {"type": "refresh_failed_engine_exception", "reason": "Refresh failed"}},
+        ([{"shard": 0, "reason": {"type": "illegal_state_exception", "reason": "primary term [1]"}}], Unavailable),
+        ([{"shard": 0, "reason": BROKEN}], Permanent),
+        ([{"shard": 0, "reason": {"type": "exception", "caused_by": BROKEN}}], Permanent),
+        ([{"shard": 0, "reason": {"type": "illegal_state_exception", "reason": BROKEN["type"]}}], Unavailable),
+        ([{"shard": 0, "index": BROKEN["type"], "reason": {"type": "illegal_state_exception"}}], Unavailable),
+        ([{"shard": 0, "reason": BROKEN["type"]}, BROKEN["type"]], Unavailable),
+        (BROKEN["type"], Unavailable),
+        (None, Unavailable),
     ],
 )
-def test_a_refresh_that_failed_in_its_shard_is_not_tried_again(reason: object) -> None:
-    """Its shard is given up by then, and a second refresh waits for it in vain."""
-    shards = {"total": 1, "successful": 0, "failed": 1, "failures": [{"shard": 0, "reason": reason}]}
-    assert isinstance(to_engine_error(build_failure(500, {"_shards": shards}), "here"), Permanent)
+def test_a_refresh_in_which_a_copy_took_no_part_may_be_tried_again(failures: object, error: type[EngineError]) -> None:
+    """So it is right after a node stood still: workers had ended by it.
 
-
-@pytest.mark.parametrize(
-    "failures",
-    [
-        [{"shard": 0, "reason": {"type": "illegal_state_exception", "reason": "no refresh_failed_engine_exception"}}],
-        [{"shard": 0, "index": "refresh_failed_engine_exception", "reason": {"type": "illegal_state_exception"}}],
-        [{"shard": 0, "reason": "refresh_failed_engine_exception"}, "refresh_failed_engine_exception"],
-        "refresh_failed_engine_exception",
-        None,
-    ],
-)
-def test_only_the_type_of_a_failure_says_that_a_shard_is_broken(failures: object) -> None:
-    failure = build_failure(500, {"_shards": {"total": 1, "successful": 0, "failed": 1, "failures": failures}})
-    assert isinstance(to_engine_error(failure, "here"), Unavailable)
-
-
-class Script:
-    """A transport with prepared answers that keeps the requests."""
-
-    def __init__(self, *answers: object) -> None:
-        self.answers = list(answers)
-        self.asked: list[tuple[str, str, bytes | None]] = []
-
-    def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
-        self.asked.append((method, path, body))
-        answer = self.answers.pop(0)
-        if isinstance(answer, Failure):
-            raise answer
-        return answer
-
-    def close(self) -> None:
-        self.answers = []
+    A shard that failed itself is given up by then, and a second refresh waits for it in vain.
+    """
+    failure = build_failure(500, {"_shards": {"total": 2, "successful": 1, "failed": 1, "failures": failures}})
+    assert type(to_engine_error(failure, "here")) is error
+    assert str(failures) in failure.reason
 
 
 def test_a_forked_process_makes_connections_of_its_own() -> None:
-    scripts: list[Script] = []
-
-    def connect() -> Script:
-        scripts.append(Script({}, {}))
-        return scripts[-1]
-
+    connect = Mock()
+    connect.return_value.send.return_value = {}
     cluster = ClusterClient("here", connect)
-    cluster.ask("GET", "/")
+    for _ in range(2):
+        cluster.ask("GET", "/")
+    assert connect.call_count == 1
     cluster._pid = os.getpid() + 1  # as the child of a fork finds it
     cluster.ask("GET", "/")
-    assert len(scripts) == 2
+    assert connect.call_count == 2

@@ -1,6 +1,7 @@
 """The cluster engines cope with failures of servers and networks, and with existing indexes."""
 
 import json
+import re
 import threading
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 
 from ibidem.index.deletion import clear_tombstones
-from ibidem_core.errors import Permanent, Unavailable
+from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
@@ -75,25 +76,21 @@ def find_ids(engine: Engine, query: Query = GRAIN) -> list[str]:
     return [hit.id for hit in engine.search(query, 100).hits]
 
 
-def first(times: int, path: str, answer: Callable[[Request], Answer | None]) -> Plan:
-    """A plan for the first requests to a path; the rest pass."""
-    left = [times]
+def first(times: int, path: str, answer: Answer) -> Plan:
+    """A plan that answers the first requests to a path; the rest pass."""
+    left = [answer] * times
+    return lambda request: left.pop() if left and path in request.path else None
 
-    def plan(request: Request) -> Answer | None:
-        if path not in request.path or not left[0]:
-            return None
-        left[0] -= 1
-        return answer(request)
+
+def meanwhile(*acts: Callable[[], object]) -> Plan:
+    """A plan by which others act just before each of the first bulk requests; all requests pass."""
+    left = list(acts)
+
+    def plan(request: Request) -> None:
+        if "_bulk" in request.path and left:
+            left.pop(0)()
 
     return plan
-
-
-def broken(_: Request) -> Answer:
-    return Answer(0)
-
-
-def fail(_: Request) -> Answer:
-    return Answer(0, passed=True)
 
 
 def searches(server: Between) -> list[str]:
@@ -110,13 +107,15 @@ class TestServerAway:
         with pytest.raises(Unavailable, match=rf"127.0.0.1:{port}: it does not answer.*IBIDEM_ENGINE"):
             at(f"{kind}+http://127.0.0.1:{port}").info()
 
-    def test_for_a_moment_during_a_bulk_loses_nothing(self, address: str, kind: str) -> None:
-        with between(address, first(2, "_bulk", broken)) as server:
-            assert fates(at(server.address(kind)), make_records(3)) == [WriteStatus.INDEXED] * 3
-        assert find_ids(at(address)) == ["d0", "d1", "d2"]
+    @pytest.mark.parametrize("path", ["_bulk", "_search"])
+    def test_for_a_moment_loses_nothing(self, address: str, kind: str, path: str) -> None:
+        with between(address, first(2, path, Answer(0))) as server:
+            engine = at(server.address(kind))
+            assert fates(engine, make_records(3)) == [WriteStatus.INDEXED] * 3
+            assert find_ids(engine) == ["d0", "d1", "d2"]
 
     def test_with_the_answer_lost_what_was_written_counts_as_written_once(self, address: str, kind: str) -> None:
-        with between(address, first(1, "_bulk", fail)) as server:
+        with between(address, first(1, "_bulk", Answer(0, passed=True))) as server:
             outcomes = at(server.address(kind)).write(make_records(3))
         assert [outcome.status for outcome in outcomes] == [WriteStatus.INDEXED] * 3
         engine = at(address)
@@ -127,78 +126,68 @@ class TestServerAway:
         self, address: str, kind: str
     ) -> None:
         state = at(address).replace_record("runs", "a", {"at": [1]}, None)
-        with between(address, first(1, "_bulk", fail)) as server:
+        with between(address, first(1, "_bulk", Answer(0, passed=True))) as server:
             state = at(server.address(kind)).replace_record("runs", "a", {"at": (2,)}, state)
         assert state is not None
         assert at(address).read_record("runs", "a") == ({"at": [2]}, state)
 
-    def test_for_long_during_a_bulk_is_unavailable_and_the_same_batch_succeeds_later(
-        self, address: str, kind: str
-    ) -> None:
-        with between(address, first(99, "_bulk", broken)) as server, pytest.raises(Unavailable):
-            at(server.address(kind)).write(make_records(3))
+    def test_for_long_is_unavailable_and_the_same_batch_succeeds_later(self, address: str, kind: str) -> None:
+        with between(
+            address, lambda request: Answer(0) if re.search("_bulk|_search", request.path) else None
+        ) as server:
+            with pytest.raises(Unavailable):
+                at(server.address(kind)).write(make_records(3))
+            with pytest.raises(Unavailable):
+                at(server.address(kind)).search(GRAIN, 10)
         assert fates(at(address), make_records(3)) == [WriteStatus.INDEXED] * 3
-
-    def test_for_a_moment_during_a_search_is_not_noticed(self, address: str, kind: str) -> None:
-        at(address).write(make_records(2))
-        with between(address, first(1, "_search", broken)) as server:
-            assert find_ids(at(server.address(kind))) == ["d0", "d1"]
-
-    def test_for_long_during_a_search_is_unavailable(self, address: str, kind: str) -> None:
-        with between(address, first(99, "_search", broken)) as server, pytest.raises(Unavailable):
-            at(server.address(kind)).search(GRAIN, 10)
 
 
 class TestServerBusy:
     def test_a_refused_bulk_is_sent_again(self, address: str, kind: str) -> None:
         busy = Answer(429, {"error": {"type": "circuit_breaking_exception", "reason": "Data too large"}, "status": 429})
-        with between(address, first(2, "_bulk", lambda _: busy)) as server:
+        with between(address, first(2, "_bulk", busy)) as server:
             assert fates(at(server.address(kind)), make_records(2)) == [WriteStatus.INDEXED] * 2
 
     def test_only_the_documents_that_found_it_busy_are_sent_again(self, address: str, kind: str) -> None:
         rejected = {"type": "es_rejected_execution_exception", "reason": "queue is full"}
 
-        def half(request: Request) -> Answer:
+        counts: list[int] = []
+
+        def half(request: Request) -> Answer | None:
+            if "_bulk" not in request.path:
+                return None
+            counts.append(request.body.count(b'"create"'))
+            if len(counts) > 1:
+                return None
             lines = request.body.splitlines(keepends=True)
             ask(address, "POST", "/_bulk", b"".join(lines[:2]).decode())
             items = [{"status": 201, "_seq_no": 0, "_primary_term": 1}, {"status": 429, "error": rejected}]
             return Answer(200, {"errors": True, "items": [{"create": item} for item in items]})
 
-        with between(address, first(1, "_bulk", half)) as server:
+        with between(address, half) as server:
             assert fates(at(server.address(kind)), make_records(2)) == [WriteStatus.INDEXED] * 2
-            counts = [request.body.count(b'"create"') for request in server.asked if "_bulk" in request.path]
         assert counts == [2, 1]
         assert find_ids(at(address)) == ["d0", "d1"]
 
     def test_busy_for_long_is_unavailable(self, address: str, kind: str) -> None:
         with (
-            between(address, first(99, "_bulk", lambda _: Answer(429, {"error": "busy", "status": 429}))) as server,
+            between(address, first(99, "_bulk", Answer(429, {"error": "busy", "status": 429}))) as server,
             pytest.raises(Unavailable, match="overloaded"),
         ):
             at(server.address(kind)).write(make_records(1))
 
 
 class TestTooLarge:
-    def test_a_request_over_the_servers_limit_is_cut(self, address: str, kind: str) -> None:
-        plan = refuses_over(9_000)
-        with between(address, plan) as server:
-            assert fates(at(server.address(kind)), make_records(7)) == [WriteStatus.INDEXED] * 7
-        assert len(find_ids(at(address))) == 7
-
-    def test_a_document_over_the_servers_limit_is_refused_alone(self, address: str, kind: str) -> None:
+    def test_a_request_over_the_servers_limit_is_cut_and_a_document_over_it_is_refused_alone(
+        self, address: str, kind: str
+    ) -> None:
+        too_large = Answer(413, {"error": "too large"})
         long = make_record("long", "grain " * 3_000)
-        with between(address, refuses_over(9_000)) as server:
-            outcomes = at(server.address(kind)).write([*make_records(2), long])
-        assert [outcome.status for outcome in outcomes] == [
-            WriteStatus.INDEXED,
-            WriteStatus.INDEXED,
-            WriteStatus.REFUSED,
-        ]
-        assert "more than the server accepts" in outcomes[2].why
-
-
-def refuses_over(size: int) -> Plan:
-    return lambda request: Answer(413, {"error": "too large"}) if len(request.body) > size else None
+        with between(address, lambda request: too_large if len(request.body) > 9_000 else None) as server:
+            outcomes = at(server.address(kind)).write([*make_records(7), long])
+        assert [each.status for each in outcomes] == [*[WriteStatus.INDEXED] * 7, WriteStatus.REFUSED]
+        assert "more than the server accepts" in outcomes[7].why
+        assert len(find_ids(at(address))) == 7
 
 
 class TestIndexState:
@@ -268,26 +257,21 @@ class TestForeignIndex:
             ranking = engine.search(GRAIN, 10)
             assert len(searches(server)) == 1
         assert {(hit.index, hit.id, hit.packed) for hit in ranking.hits} == {
-            ("theirs", "t0", None),
-            ("theirs", "t1", None),
+            ("theirs", f"t{at}", None) for at in (0, 1)
         }
         info = engine.info()
         assert (info.documents, info.unsigned, list(info.schema)) == (2, 2, [])
         (document,) = engine.fetch([("theirs", "t1")], GRAIN)
         assert list(document.snippets) == ["\ue000grain\ue001 fell"]
-        assert (document.document.text, document.document.meta, document.version) == (
-            "grain fell",
-            {"place": "Chicago"},
-            0,
-        )
+        found = document.document
+        assert (found.text, found.meta, document.version) == ("grain fell", {"place": "Chicago"}, 0)
         assert [[hit.id for hit in make_records] for make_records in engine.scan()] == [["t0", "t1"]]
 
     def test_the_field_that_is_searched_may_be_another_than_the_one_that_is_read(self, address: str) -> None:
         read = {"type": "text", "index": False, "copy_to": "content"}
         make_foreign_index(address, {"body": read, "content": {"type": "text"}})
-        fill(
-            address, {"headline": "Grain", "body": ["<p>grain <b>ro</b>se", "&amp; f&eacute;ll</p>"]}, {"body": "oats"}
-        )
+        html = ["<p>grain <b>ro</b>se", "&amp; f&eacute;ll</p>"]
+        fill(address, {"headline": "Grain", "body": html}, {"body": "oats"})
         engine = at(f"{address}/?fields=title=headline,text=html:body,search=content,meta=", "theirs")
         assert find_ids(engine, parse_query("text:grain")) == ["t0"]
         assert list(engine.health_issues()) == []
@@ -305,11 +289,8 @@ class TestForeignIndex:
         found = {
             words: find_ids(engine, parse_query(words)) for words in ("electing", '"elected nobody"', '"elects nobody"')
         }
-        assert (sorted(found["electing"]), found['"elected nobody"'], found['"elects nobody"']) == (
-            ["t0", "t1"],
-            ["t0"],
-            [],
-        )
+        assert sorted(found.pop("electing")) == ["t0", "t1"]
+        assert found == {'"elected nobody"': ["t0"], '"elects nobody"': []}
         (document,) = engine.fetch([("theirs", "t0")], parse_query("electing"))
         assert list(document.snippets) == ["They \ue000elected\ue001 nobody."]
         named = at(f"{address}/?fields=title=headline,text=body,stemmed=body.exact,meta=", "theirs")
@@ -331,9 +312,8 @@ class TestForeignIndex:
         mapping_before = mapping(address)
         engine.create()
         mapping_after = mapping(address)
-        assert {
-            name: field for name, field in mapping_after["properties"].items() if name != "ibidem"
-        } == mapping_before["properties"]
+        assert mapping_after["properties"].pop("ibidem")
+        assert mapping_after["properties"] == mapping_before["properties"]
         assert mapping_after["_meta"]["ibidem"] == {"schema": SCHEMA, "layout": "full"}
         assert fates(engine, [make_record("mine", meta={"place": "Boston"})]) == [WriteStatus.INDEXED]
         assert sorted(find_ids(engine)) == ["mine", "t0"]
@@ -432,11 +412,9 @@ class TestWrongServer:
             assert at(f"{server.address(kind, 'https')}/?ca={CERTIFICATE}").info().exists
 
     def test_a_server_that_is_too_old_is_named_with_its_version(self, kind: str) -> None:
-        content = {"version": {"number": VERSIONS[kind], **({"distribution": kind} if kind == "opensearch" else {})}}
-        with (
-            between(plan=lambda _: Answer(200, content)) as server,
-            pytest.raises(Permanent, match=rf"{VERSIONS[kind]} is not supported"),
-        ):
+        distribution = {"distribution": kind} if kind == "opensearch" else {}
+        answer, message = Answer(200, {"version": {"number": VERSIONS[kind], **distribution}}), "is not supported"
+        with between(plan=lambda _: answer) as server, pytest.raises(Permanent, match=f"{VERSIONS[kind]} {message}"):
             at(server.address(kind)).info()
 
     def test_a_server_of_the_other_kind_is_named(self, address: str, kind: str) -> None:
@@ -446,27 +424,20 @@ class TestWrongServer:
             with pytest.raises(Permanent, match=r"it is not Elasticsearch.*opensearch\+http"):
                 at(wrong).info()
         else:
-            content = {"version": {"number": "9.5.3", "build_flavor": "default"}}
-            plan = first(1, "/", lambda _: Answer(200, content))
-            with (
-                between(address, plan) as server,
-                pytest.raises(Permanent, match="it is elasticsearch, not OpenSearch"),
-            ):
+            plan = first(1, "/", Answer(200, {"version": {"number": "9.5.3", "build_flavor": "default"}}))
+            message = "it is elasticsearch, not OpenSearch"
+            with between(address, plan) as server, pytest.raises(Permanent, match=message):
                 at(server.address(other)).info()
 
-    def test_an_answer_that_is_not_json_is_permanent(self, kind: str) -> None:
-        with (
-            between(plan=lambda _: Answer(200, b"<html>")) as server,
-            pytest.raises(Permanent, match="its answer is not JSON"),
-        ):
-            at(server.address(kind)).info()
-
-    def test_a_page_of_a_proxy_that_is_called_json_is_judged_by_its_status(self, kind: str) -> None:
+    @pytest.mark.parametrize(
+        ("status", "error", "message"), [(200, Permanent, "its answer is not JSON"), (503, Unavailable, "status 503")]
+    )
+    def test_a_page_of_a_proxy_that_is_called_json_is_judged_by_its_status(
+        self, kind: str, status: int, error: type[EngineError], message: str
+    ) -> None:
         """Workers of Elasticsearch had ended by it."""
-        with (
-            between(plan=lambda _: Answer(503, b"<html><body>503 Service Unavailable</body></html>")) as server,
-            pytest.raises(Unavailable, match="status 503"),
-        ):
+        page = Answer(status, b"<html><body>503 Service Unavailable</body></html>")
+        with between(plan=lambda _: page) as server, pytest.raises(error, match=message):
             at(server.address(kind)).info()
 
 
@@ -498,10 +469,7 @@ class TestOtherWriters:
         assert engines[0].fetch([(INDEX, "d")])[0].version == 4
 
     def test_a_deletion_that_comes_between_reading_and_writing_is_not_undone(self, address: str, kind: str) -> None:
-        def deleted(_: Request) -> None:
-            at(address).delete(["d0"], 5)
-
-        with between(address, first(1, "_bulk", deleted)) as server:
+        with between(address, meanwhile(lambda: at(address).delete(["d0"], 5))) as server:
             outcomes = at(server.address(kind)).write(make_records(2))
         assert [outcome.status for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
         assert find_ids(at(address)) == ["d1"]
@@ -509,29 +477,24 @@ class TestOtherWriters:
     def test_a_document_whose_group_is_settled_before_its_deletion_is_followed_is_deleted_all_the_same(
         self, address: str, kind: str
     ) -> None:
-        def deleted(_: Request) -> None:
-            at(address).delete(["d0"], 5)
+        done: list[object] = []
 
-        def settled(_: Request) -> None:
-            ask(address, "POST", f"/{INDEX}/_update/d0", json.dumps({"doc": {"ibidem": {"group": "another"}}}))
+        def delete() -> None:
+            done.append(at(address).delete(["d0"], 5))
 
-        happen = [deleted, settled]
+        def settle() -> None:
+            regrouped = json.dumps({"doc": {"ibidem": {"group": "another"}}})
+            done.append(ask(address, "POST", f"/{INDEX}/_update/d0", regrouped))
 
-        def plan(request: Request) -> None:
-            if "_bulk" in request.path and happen:
-                happen.pop(0)(request)
-
-        with between(address, plan) as server:
+        with between(address, meanwhile(delete, settle)) as server:
             outcomes = at(server.address(kind)).write(make_records(2))
-        assert not happen
+        assert len(done) == 2
         assert [outcome.status for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
         assert find_ids(at(address)) == ["d1"]
 
     def test_a_document_written_between_reading_and_writing_is_decided_again(self, address: str, kind: str) -> None:
-        def newer(_: Request) -> None:
-            at(address).write([make_record("d0", "wheat", version=7)])
-
-        with between(address, first(1, "_bulk", newer)) as server:
+        newer = make_record("d0", "wheat", version=7)
+        with between(address, meanwhile(lambda: at(address).write([newer]))) as server:
             (outcome,) = at(server.address(kind)).write(make_records(1))
         assert (outcome.status, outcome.previous_version) == (WriteStatus.STALE, 7)
         assert find_ids(at(address)) == []
@@ -539,18 +502,12 @@ class TestOtherWriters:
     def test_of_two_deletions_that_read_at_the_same_time_the_newer_tombstone_stays(
         self, address: str, kind: str
     ) -> None:
-        def newer(_: Request) -> None:
-            at(address).delete(["d0"], 5)
-
-        with between(address, first(1, "_bulk", newer)) as server:
+        with between(address, meanwhile(lambda: at(address).delete(["d0"], 5))) as server:
             at(server.address(kind)).delete(["d0"], 3)
         assert fates(at(address), [make_record("d0", "grain", version=4)]) == [WriteStatus.STALE]
 
     def test_a_document_that_comes_just_before_its_tombstone_is_deleted(self, address: str, kind: str) -> None:
-        def written(_: Request) -> None:
-            assert fates(at(address), [make_record("d0", "grain", version=4)]) == [WriteStatus.INDEXED]
-
-        with between(address, first(1, "_bulk", written)) as server:
+        with between(address, meanwhile(lambda: at(address).write([make_record("d0", "grain", version=4)]))) as server:
             (outcome,) = at(server.address(kind)).delete(["d0"], 5)
         assert (outcome.status, outcome.previous_version) == (WriteStatus.DELETED, 4)
         assert find_ids(at(address)) == []
@@ -559,7 +516,7 @@ class TestOtherWriters:
         error = {"type": "illegal_index_shard_state_exception", "reason": "CurrentState[RECOVERING]"}
         starts = Answer(200, {"docs": [{"_index": INDEX, "_id": "runs/cursors", "error": error}]})
         at(address).create()
-        with between(address, first(2, "_mget", lambda _: starts)) as server:
+        with between(address, first(2, "_mget", starts)) as server:
             at(server.address(kind)).create()
 
     def test_a_ledger_that_was_removed_since_its_record_was_read_is_made_anew_as_ours(self, address: str) -> None:
@@ -573,10 +530,7 @@ class TestOtherWriters:
     def test_a_tombstone_that_is_set_again_before_it_is_cleared_stays(self, address: str, kind: str) -> None:
         at(address).delete(["d0"], 3)
 
-        def newer(_: Request) -> None:
-            at(address).delete(["d0"], 5)
-
-        with between(address, first(1, "_bulk", newer)) as server:
+        with between(address, meanwhile(lambda: at(address).delete(["d0"], 5))) as server:
             assert clear_tombstones(at(server.address(kind)), datetime.now(UTC) + timedelta(days=1)) == 0
         assert fates(at(address), [make_record("d0", "grain", version=4)]) == [WriteStatus.STALE]
 

@@ -3,6 +3,7 @@
 import json
 import secrets
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -26,11 +27,10 @@ def address(request: pytest.FixtureRequest, name: str) -> Iterator[str]:
 
 
 def test_a_healthy_index_in_a_cluster_has_none_and_neither_has_one_that_is_not_there(address: str, name: str) -> None:
-    engine = open_engine(address, name)
-    assert engine.health_issues() == []
-    engine.create()
-    assert engine.health_issues() == []
-    engine.close()
+    with closing(open_engine(address, name)) as engine:
+        assert engine.health_issues() == []
+        engine.create()
+        assert engine.health_issues() == []
 
 
 THEIRS = {
@@ -43,37 +43,31 @@ THEIRS = {
 def test_an_index_of_others_whose_fields_were_not_named_is_told_which_they_may_be(address: str, name: str) -> None:
     ask(address, "PUT", f"/{name}", json.dumps({"mappings": {"properties": THEIRS}}))
     ask(address, "PUT", f"/{name}/_doc/1?refresh=true", json.dumps({"headline": "Wheat", "article": {"body": "Rice"}}))
-    engine = open_engine(address, name)
-    (issue,) = engine.health_issues()
-    assert (issue.name, issue.stops) == ("fields", False)
-    assert f"index '{name}' has no fields 'title' and 'text'" in issue.what
-    assert "IBIDEM_FIELDS=title=headline,text=article.body" in issue.remedy
-    with pytest.raises(UsageError, match=r"no fields 'title' and 'text'.*IBIDEM_FIELDS=title=headline"):
-        engine.search(parse_query("wheat"), 10)
-    engine.close()
+    with closing(open_engine(address, name)) as engine:
+        (issue,) = engine.health_issues()
+        assert (issue.name, issue.stops) == ("fields", False)
+        assert f"index '{name}' has no fields 'title' and 'text'" in issue.what
+        assert "IBIDEM_FIELDS=title=headline,text=article.body" in issue.remedy
+        with pytest.raises(UsageError, match=r"no fields 'title' and 'text'.*IBIDEM_FIELDS=title=headline"):
+            engine.search(parse_query("wheat"), 10)
 
 
 def test_fields_that_were_named_are_no_issue_and_one_that_is_wrong_is(address: str, name: str) -> None:
     ask(address, "PUT", f"/{name}", json.dumps({"mappings": {"properties": THEIRS}}))
-    right_engine = open_engine(f"{address}/?fields=title%3Dheadline,text%3Darticle.body", name)
-    assert right_engine.health_issues() == []
-    assert right_engine.search(parse_query("wheat"), 10).total == 0
-    wrong_engine = open_engine(f"{address}/?fields=title%3Dheadline,text%3Dbody", name)
-    (issue,) = wrong_engine.health_issues()
+    with closing(open_engine(f"{address}/?fields=title%3Dheadline,text%3Darticle.body", name)) as engine:
+        assert engine.health_issues() == []
+        assert engine.search(parse_query("wheat"), 10).total == 0
+    with closing(open_engine(f"{address}/?fields=title%3Dheadline,text%3Dbody", name)) as engine:
+        (issue,) = engine.health_issues()
     assert "has no field 'body'" in issue.what
     assert "IBIDEM_FIELDS=title=headline,text=article.body (of type text are" in issue.remedy
-    right_engine.close()
-    wrong_engine.close()
 
 
 @pytest.mark.server("elasticsearch")
 def test_a_layout_that_the_server_cannot_write_is_said_when_the_index_is_made(elasticsearch: str, name: str) -> None:
     """Elasticsearch from Maven lacks the library behind `best_compression`, and its index would turn red later."""
-    engine = open_engine(f"{elasticsearch}/?layout=lean", name)
-    with pytest.raises(Permanent, match=r"best_compression.*leave \?layout=lean out"):
-        engine.create()
-    engine.close()
-    plain_engine = open_engine(elasticsearch, name)
-    assert not plain_engine.info().exists
-    plain_engine.close()
+    with closing(open_engine(f"{elasticsearch}/?layout=lean", name)) as engine:
+        with pytest.raises(Permanent, match=r"best_compression.*leave \?layout=lean out"):
+            engine.create()
+        assert not engine.info().exists
     remove_indices(elasticsearch, name)

@@ -8,7 +8,7 @@ import pytest
 from ibidem_core.errors import Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.cluster.index import template
-from ibidem_engines.cluster.records import LedgerQuery, read_records
+from ibidem_engines.cluster.records import read_records
 from ibidem_engines.cluster.records import template as record_template
 from ibidem_engines.cluster.search import open_point
 from ibidem_engines.connect import open_engine, open_reindex_source
@@ -118,7 +118,7 @@ def test_records_next_to_an_index_are_never_taken_for_none_while_they_are_nowher
     for use in (
         lambda: cluster_engine.count("overrides"),
         lambda: list(cluster_engine.get_records("overrides")),
-        lambda: cluster_engine._cluster.hold(read_records(IndexNames((INDEX,)), LedgerQuery("overrides"))),
+        lambda: cluster_engine._cluster.hold(read_records(IndexNames((INDEX,)), "overrides")),
     ):
         with pytest.raises(Unavailable, match="part of the index is unavailable"):
             use()

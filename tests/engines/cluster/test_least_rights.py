@@ -126,14 +126,9 @@ def dry_run(stage: Stage) -> object:
     return command(stage, "backfill", "--dry-run")
 
 
-def backfill(stage: Stage) -> object:
+def backfill(stage: Stage, *options: str) -> object:
     stage.fill(sign=False)
-    return command(stage, "backfill"), stage.having("content")
-
-
-def beside(stage: Stage) -> object:
-    stage.fill(sign=False)
-    return command(stage, "backfill", "--beside"), stage.having("content")
+    return command(stage, "backfill", *options), stage.having("content")
 
 
 def follower(stage: Stage, beside: Beside = "") -> object:
@@ -151,14 +146,9 @@ def follower(stage: Stage, beside: Beside = "") -> object:
     return grouped(stage, stage.server), stage.having("lead")
 
 
-def decide(stage: Stage) -> object:
+def run_signed(stage: Stage, *arguments: str) -> object:
     stage.fill()
-    return command(stage, "overrides", "add", "a", "b")
-
-
-def regroup(stage: Stage) -> object:
-    stage.fill()
-    return command(stage, "regroup", "--all")
+    return command(stage, *arguments)
 
 
 def strip(stage: Stage) -> object:
@@ -166,13 +156,8 @@ def strip(stage: Stage) -> object:
     return command(stage, "strip"), stage.having("content")
 
 
-def search(stage: Stage) -> object:
-    stage.fill()
-    return grouped(stage, stage.settings.engine)
-
-
-def search_beside(stage: Stage) -> object:
-    stage.fill(beside=True)
+def search(stage: Stage, *, is_beside: bool = False) -> object:
+    stage.fill(beside=is_beside)
     return grouped(stage, stage.settings.engine)
 
 
@@ -199,15 +184,15 @@ def gateway(stage: Stage, *, is_beside: bool = False) -> object:
 ROLES: dict[str, Callable[[Stage], object]] = {
     "`ibidem backfill --dry-run`": dry_run,
     "`ibidem backfill`": backfill,
-    "`ibidem backfill --beside`": beside,
+    "`ibidem backfill --beside`": lambda stage: backfill(stage, "--beside"),
     "`ibidem backfill --follow`": follower,
     "`ibidem backfill --beside --follow`": partial(follower, beside="index"),
-    "`ibidem regroup`": regroup,
-    "`ibidem overrides add`": decide,
+    "`ibidem regroup`": lambda stage: run_signed(stage, "regroup", "--all"),
+    "`ibidem overrides add`": lambda stage: run_signed(stage, "overrides", "add", "a", "b"),
     "`ibidem strip`": strip,
     "searches of wrapped clients": search,
     "callers of the gateway": gateway,
-    "searches of clients, beside": search_beside,
+    "searches of clients, beside": partial(search, is_beside=True),
     "callers of the gateway, beside": partial(gateway, is_beside=True),
 }
 

@@ -9,7 +9,7 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, closing, contextmanager
 from typing import Any
 
 import pytest
@@ -43,13 +43,8 @@ def served(request: pytest.FixtureRequest) -> Iterator[str]:
     remove_indices(address, INDEX)
 
 
-@contextmanager
-def opened(address: str) -> Iterator[Engine]:
-    engine = open_engine(address, INDEX)
-    try:
-        yield engine
-    finally:
-        engine.close()
+def opened(address: str) -> AbstractContextManager[Engine]:
+    return closing(open_engine(address, INDEX))
 
 
 @contextmanager
@@ -103,10 +98,8 @@ def test_no_wildcard_of_a_search_finds_records(served: str) -> None:
 
 def test_what_a_template_gave_that_beats_the_one_of_ibidem_is_removed(served: str) -> None:
     gives = {**GIVES["an alias"]["template"], **GIVES["pipelines"]["template"]}
-    with (
-        opened(served) as engine,
-        with_template(served, {"template": gives}, PATTERNS["within"], priority=PRIORITY + 1),
-    ):
+    beating = with_template(served, {"template": gives}, PATTERNS["within"], priority=PRIORITY + 1)
+    with opened(served) as engine, beating:
         engine.create()
         engine.put_records("dead", {"b": {"is": "there"}})
         assert dict(engine.get_records("dead")) == {"b": {"is": "there"}}
@@ -126,10 +119,9 @@ def test_a_data_stream_that_beats_the_template_of_ibidem_is_refused_with_the_rem
 def test_who_may_not_store_templates_does_without(served: str) -> None:
     refused = Answer(403, {"error": {"type": "security_exception", "reason": "no"}, "status": 403})
     with between(served, lambda request: refused if "_index_template" in request.path else None) as server:
-        engine = open_engine(server.address(served.partition("+")[0]), INDEX)
-        engine.create()
+        with opened(server.address(served.partition("+")[0])) as engine:
+            engine.create()
         assert fault_of(WORK, metadata(served, WORK)) is None
-        engine.close()
 
 
 def test_nothing_is_created_by_the_way(served: str) -> None:
@@ -172,12 +164,8 @@ def test_a_mapping_that_a_server_guessed_is_named_with_the_remedy(served: str) -
     with opened(served) as engine:
         engine.create()
     ask(served, "DELETE", f"/{WORK}")
-    ask(
-        served,
-        "PUT",
-        f"/{WORK}",
-        '{"settings": {"hidden": true}, "mappings": {"properties": {"key": {"type": "text"}}}}',
-    )
+    guessed = {"settings": {"hidden": True}, "mappings": {"properties": {"key": {"type": "text"}}}}
+    ask(served, "PUT", f"/{WORK}", json.dumps(guessed))
     ask(served, "PUT", f"/{WORK}/_doc/1?refresh=true", '{"ledger": "runs", "key": "a"}')
     with opened(served) as engine:
         for use in (lambda: engine.put_records("runs", {"b": {}}), lambda: list(engine.get_records("runs"))):

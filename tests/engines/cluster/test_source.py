@@ -15,7 +15,6 @@ from ibidem_engines.cluster.source import (
     UnstorableRecord,
     as_document,
     as_source,
-    iso_day,
     read_idf,
     read_version,
     remove_member,
@@ -24,10 +23,10 @@ from ibidem_engines.cluster.source import (
 )
 from ibidem_engines.cluster.source_storage import holds, iter_raw_sources, read_documents
 from ibidem_engines.connect import open_reindex_source
-from ibidem_engines.engine import FieldCounts, ReindexSource
+from ibidem_engines.engine import FieldCounts, ReindexSource, SourceDocument
 from ibidem_engines.requests import JsonAnswer
 from ibidem_engines.stored_groups import Name, SeqNoRange
-from ibidem_ingest.dates import interval
+from ibidem_ingest.dates import interval, iso_day
 from ibidem_ingest.document import Document
 from servers.indices import ask
 from support.signed_records import make_record
@@ -108,43 +107,27 @@ def test_each_document_has_the_json_that_is_there(
     assert [raw.decode() for raw in iter_raw_sources('{"docs":[' + ",".join(docs) + "]}")] == raws
 
 
-def test_a_packed_value_that_another_program_damaged_counts_as_none() -> None:
+def read_one(source: dict[str, object]) -> SourceDocument:
     doc = {"_index": "news", "_id": "a", "found": True, "_version": 3, "_seq_no": 7, "_primary_term": 1}
-    source = {"body": "grain", "ibidem": {"packed": "%", "record": 5}}
     text = json.dumps({"docs": [doc | {"_source": source}]})
-    name = Name("news", "a", 7)
-    (document,) = read_documents(
-        JsonAnswer(json.loads(text), text), {("news", "a"): name}, parse_fields("text=body,meta="), _never, raw=True
-    )
-    assert (document.packed, document.digest, document.document.text, document.state, document.engine_version) == (
-        b"",
-        "",
-        "grain",
-        (7, 1),
-        3,
-    )
+    names = {("news", "a"): Name("news", "a", 7)}
+    fields = parse_fields("text=body,meta=")
+    (document,) = read_documents(JsonAnswer(json.loads(text), text), names, fields, raw=True)
+    return document
+
+
+def test_a_packed_value_that_another_program_damaged_counts_as_none() -> None:
+    source = {"body": "grain", "ibidem": {"packed": "%", "record": 5}}
+    document = read_one(source)
+    assert (document.packed, document.digest, document.document.text) == (b"", "", "grain")
+    assert (document.state, document.engine_version) == ((7, 1), 3)
     assert json.loads(document.raw) == source
-
-
-def _never(_: object) -> Exception:
-    raise AssertionError
 
 
 def test_a_document_that_names_no_language_is_signed_by_the_one_of_its_text() -> None:
     text = "Der Mieter hat die Miete am ersten Tag jedes Monats im Voraus und ohne Aufforderung zu zahlen."
-    doc = {"_index": "news", "_id": "a", "found": True, "_version": 3, "_seq_no": 7, "_primary_term": 1}
-    found = {}
-    for language in ("", "en", "pt-BR"):
-        source = {"body": text} | ({"language": language} if language else {})
-        answer = json.dumps({"docs": [doc | {"_source": source}]})
-        (document,) = read_documents(
-            JsonAnswer(json.loads(answer), answer),
-            {("news", "a"): Name("news", "a", 7)},
-            parse_fields("text=body,meta="),
-            _never,
-            raw=True,
-        )
-        found[language] = document.document.language
+    named = {language: read_one({"body": text, "language": language}) for language in ("en", "pt-BR")}
+    found = {name: each.document.language for name, each in (named | {"": read_one({"body": text})}).items()}
     assert found == {"": "de", "en": "en", "pt-BR": "pt"}
 
 

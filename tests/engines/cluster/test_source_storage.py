@@ -16,74 +16,63 @@ from ibidem_engines.cluster.source_storage import (
 )
 from ibidem_engines.engine import Destination
 
-TARGETS: tuple[Destination, ...] = ("place", "copy", "strip")
 # Effective settings of an index that Elasticsearch 9.2 or later made.
 ELASTICSEARCH = {SOURCE_MODE: "STORED", EXCLUDE_VECTORS: "true"}
 
 
-def field(kind: str, **settings: str) -> SourceStorage:
-    mapping = {"properties": {"text": {"type": "text"}, "meaning": {"type": kind}}}
-    return read_storage("news", mapping, settings or ELASTICSEARCH)
+EVERYTHING: list[Destination] = ["place", "copy", "strip"]
+COPIES: list[Destination] = ["copy", "strip"]
 
 
-def refused(storage: SourceStorage) -> list[Destination]:
-    """Name what the index is refused for."""
-    targets: list[Destination] = []
-    for target in TARGETS:
-        try:
-            storage.check(target)
-        except Permanent:
-            targets.append(target)
-    return targets
-
-
-class TestVectors:
-    @pytest.mark.parametrize("kind", ["dense_vector", "sparse_vector", "rank_vectors"])
-    def test_left_out_of_answers_stay_by_partial_updates_and_are_proved_in_copies(self, kind: str) -> None:
-        storage = field(kind)
-        assert ([each.name for each in storage.unsure], storage.updates_in_part) == (["meaning"], True)
-        assert refused(storage) == []
-
-
-@pytest.mark.parametrize("kind", ["semantic_text", "semantic"])
-def test_embeddings_that_the_server_computes_are_kept_by_partial_updates_and_not_copied(kind: str) -> None:
-    storage = field(kind)
-    assert (storage.updates_in_part, refused(storage)) == (True, ["copy", "strip"])
-    with pytest.raises(Permanent, match=rf"index 'news' .*field 'meaning' \({kind}\).*; sign it in place"):
-        storage.check("copy")
-    with pytest.raises(Permanent, match=r"ctx\._source\.remove"):
-        storage.check("strip")
-
-
-class TestASourceThatIsNotStored:
-    @pytest.mark.parametrize("mode", ["synthetic", "SYNTHETIC", "a later one"])
-    def test_is_left_to_the_server(self, mode: str) -> None:
-        storage = read_storage("news", {"properties": {"title": {"type": "keyword"}}}, {SOURCE_MODE: mode})
-        assert (storage.updates_in_part, refused(storage)) == (True, ["copy", "strip"])
-        assert [each.name for each in storage.at_risk] == ["title"]
-
-    def test_is_said_by_the_mapping_of_older_indexes(self) -> None:
-        storage = read_storage("news", {"_source": {"mode": "synthetic"}, "properties": {}}, {})
-        assert (storage.updates_in_part, refused(storage)) == (True, ["copy", "strip"])
-
-    def test_and_is_derived_takes_no_fields_of_ibidem(self) -> None:
-        assert refused(read_storage("news", {}, {DERIVED_SOURCE: "true"})) == ["place", "copy", "strip"]
+def mapped(kind: str) -> dict[str, Any]:
+    return {"properties": {"text": {"type": "text"}, "meaning": {"type": kind}}}
 
 
 @pytest.mark.parametrize(
-    ("source", "settings"),
+    ("mapping", "settings", "in_part", "refused"),
     [
-        ({"enabled": False}, {}),
-        ({"mode": "disabled"}, {}),
-        ({}, {SOURCE_MODE: "disabled"}),
-        ({"includes": ["text"]}, {}),
-        ({"excludes": ["ibidem.packed", "meaning"]}, {}),
+        # Vectors that are left out of answers stay by partial updates, and are proved in copies.
+        *((mapped(kind), ELASTICSEARCH, True, []) for kind in ("dense_vector", "sparse_vector", "rank_vectors")),
+        # Embeddings that the server computes are kept by partial updates, and not copied.
+        *((mapped(kind), ELASTICSEARCH, True, COPIES) for kind in ("semantic_text", "semantic")),
+        # A source that is not stored is left to the server; older indexes say so in the mapping.
+        *((mapped("keyword"), {SOURCE_MODE: mode}, True, COPIES) for mode in ("synthetic", "SYNTHETIC", "a later one")),
+        ({"_source": {"mode": "synthetic"}, "properties": {}}, {}, True, COPIES),
+        # A derived one takes no fields of ibidem.
+        ({}, {DERIVED_SOURCE: "true"}, True, EVERYTHING),
+        # Fields that are stored nowhere.
+        ({"_source": {"enabled": False}}, {}, False, EVERYTHING),
+        ({"_source": {"mode": "disabled"}}, {}, False, EVERYTHING),
+        ({}, {SOURCE_MODE: "disabled"}, False, EVERYTHING),
+        ({"_source": {"includes": ["text"]}}, {}, False, EVERYTHING),
+        ({"_source": {"excludes": ["ibidem.packed", "meaning"]}}, {}, False, EVERYTHING),
     ],
 )
-def test_documents_with_fields_that_are_stored_nowhere_are_refused(
-    source: dict[str, Any], settings: dict[str, str]
+def test_how_documents_are_stored_decides_how_they_may_be_written(
+    mapping: dict[str, Any], settings: dict[str, str], in_part: bool, refused: list[Destination]
 ) -> None:
-    assert refused(read_storage("news", {"_source": source}, settings)) == ["place", "copy", "strip"]
+    storage = read_storage("news", mapping, settings)
+    assert storage.updates_in_part == in_part
+    assert [target for target in EVERYTHING if refuses(storage, target)] == refused
+
+
+def refuses(storage: SourceStorage, target: Destination) -> bool:
+    try:
+        storage.check(target)
+    except Permanent:
+        return True
+    return False
+
+
+def test_fields_that_an_answer_may_leave_out_are_known_and_named() -> None:
+    assert [each.name for each in read_storage("news", mapped("dense_vector"), ELASTICSEARCH).unsure] == ["meaning"]
+    synthetic = read_storage("news", mapped("keyword"), {SOURCE_MODE: "synthetic"})
+    assert [each.name for each in synthetic.at_risk] == ["text", "meaning"]
+    inferred = read_storage("news", mapped("semantic_text"), ELASTICSEARCH)
+    with pytest.raises(Permanent, match=r"index 'news' .*field 'meaning' \(semantic_text\).*; sign it in place"):
+        inferred.check("copy")
+    with pytest.raises(Permanent, match=r"ctx\._source\.remove"):
+        inferred.check("strip")
 
 
 def test_fields_are_found_in_objects_nested_ones_and_as_parts_of_others() -> None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ibidem_core.errors import Unavailable
-from ibidem_engines.cluster.records import contention_error, put_in_place
+from ibidem_engines.cluster.records import put_in_place
 from ibidem_engines.ledger import ATTEMPTS
 from ibidem_engines.stored_groups import Ledger, RecordState
 
@@ -23,8 +23,7 @@ class Records:
         self.rivals = Counter(rivals)
         self.puts: Counter[str] = Counter()
 
-    def read_states(self, ledger: Ledger, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, RecordState]]:
-        assert ledger == "overrides"
+    def read_states(self, _: Ledger, keys: Sequence[str]) -> tuple[dict[str, Any], dict[str, RecordState]]:
         states = {key: (self.numbers[key], 1) for key in keys if key in self.entries}
         found = {key: self.entries[key] for key in states}
         for key in keys:
@@ -33,8 +32,7 @@ class Records:
                 self._put(key, {"by": "another"})
         return found, states
 
-    def put_onto(self, ledger: Ledger, entries: Mapping[str, Entry], states: Mapping[str, RecordState]) -> list[str]:
-        assert ledger == "overrides"
+    def put_onto(self, _: Ledger, entries: Mapping[str, Entry], states: Mapping[str, RecordState]) -> list[str]:
         self.puts.update(entries.keys())
         late = [key for key in entries if states.get(key, (0, 1)) != (self.numbers[key], 1)]
         for key in entries.keys() - set(late):
@@ -67,11 +65,6 @@ def test_a_record_that_others_write_all_the_time_is_named_and_the_rest_is_writte
     records = Records({"b": ATTEMPTS}, {})
     with pytest.raises(Unavailable) as caught:
         put_in_place(records, "http://cluster", "overrides", OURS)
-    assert str(caught.value) == str(contention_error("http://cluster", "overrides", "b"))
+    problem = "http://cluster: the record 'b' of the ledger 'overrides' is constantly changed by others"
+    assert (caught.value.what, caught.value.remedy) == (problem, "try again once the other process has ended")
     assert (records.entries, records.puts["b"]) == ({"a": OURS["a"], "b": {"by": "another"}}, ATTEMPTS)
-
-
-def test_the_error_of_a_record_that_others_write_all_the_time_names_it_and_what_to_do() -> None:
-    error = contention_error("http://cluster", "presets", "ours")
-    assert error.what == ("http://cluster: the record 'ours' of the ledger 'presets' is constantly changed by others")
-    assert error.remedy == "try again once the other process has ended"

@@ -11,7 +11,6 @@ from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import search
 from ibidem_engines.cluster.collapse import CountResult, read_coverage
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
-from ibidem_engines.cluster.records import LedgerQuery
 from ibidem_engines.ledger import KEY, GroupCheckpoint, checkpoint_of, read_entries, read_preset
 from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import Coverage, IndexNames, parse_marks
@@ -93,16 +92,11 @@ class IndexMetadataCache:
         presets = self.stored_presets.get(key) if names.sources else {}
         if presets is not None:
             return presets
-        (entries,) = yield from ledgers.read_records(names, LedgerQuery("presets"))
+        entries = yield from ledgers.read_records(names, "presets")
         return self.stored_presets.put(key, dict(read_entries(entries.items(), read_preset)), WORDS_S)
 
     def plugin(self) -> RequestFlow[bool]:
-        """Return whether the cluster's plugin may be used: every node has it, and no setting disables it."""
-        if search.mode() == "off":
-            return False
-        if (version := self.plugins.get("")) is not None:
-            return version
-        return self.plugins.put("", search.has_same_plugin((yield from search.plugin_nodes())))
+        return search.may_use_plugin(self.plugins, "")
 
     def overrides(self, names: IndexNames) -> RequestFlow[Sequence[Override]]:
         """Return the manual decisions stored next to each index."""
@@ -110,7 +104,7 @@ class IndexMetadataCache:
         cached = self.decisions.get(key) if names.sources else ()
         if cached is not None:
             return cached
-        (overrides,) = yield from ledgers.read_records(names, LedgerQuery("overrides"))
+        overrides = yield from ledgers.read_records(names, "overrides")
         words = [word for _, word in read_entries(overrides.items(), Override.from_record)]
         return self.decisions.put(key, words, WORDS_S)
 
