@@ -10,9 +10,8 @@ from kombu.utils.imports import symbol_by_name
 from redis import Redis
 
 from ibidem_core.errors import Unavailable
-from ibidem_core.settings import BROKERS as SCHEMES
 from ibidem_core.settings import Settings, load
-from ibidem_workers.celery_app import BY_SCHEME, connect_broker, make_app, make_broker
+from ibidem_workers.celery_app import connect_broker, count_rejected, make_app
 from ibidem_workers.consumer import Consumer
 from support.rabbitmq_queues import delete_queues
 
@@ -50,17 +49,13 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
         {"IBIDEM_BROKER": request.getfixturevalue(broker), "IBIDEM_INDEX": f"apart-{uuid4().hex}"}, tmp_path
     )
     connect_broker(settings)
-    assert make_broker(settings).count_rejected().count == 0
+    assert count_rejected(settings).count == 0
     remove = BROKERS[broker](settings)
     deadline = time.monotonic() + PATIENCE
-    while not (rejections := make_broker(settings).count_rejected()).count and time.monotonic() < deadline:
+    while not (rejections := count_rejected(settings)).count and time.monotonic() < deadline:
         time.sleep(0.05)
     assert (rejections.count, rejections.where) == (1, f"queue {settings.queue}-dead")
     remove()
-
-
-def test_every_scheme_that_the_settings_take_has_its_broker() -> None:
-    assert set(BY_SCHEME) == set(SCHEMES)
 
 
 def test_the_consumer_that_workers_are_told_to_use_is_ours(settings: Settings) -> None:

@@ -19,7 +19,7 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
 from ibidem_workers.batches import compress
-from ibidem_workers.celery_app import TASK, make_app, make_broker
+from ibidem_workers.celery_app import TASK, count_rejected, make_app
 from ibidem_workers.executors import Supervisor
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import RunMonitor
@@ -152,7 +152,7 @@ def read_own(app: Celery) -> dict[str, Any]:
 
 def given_up(settings: Settings) -> int:
     """Count the messages that are kept because they could not be carried out."""
-    return make_broker(settings).count_rejected().count
+    return count_rejected(settings).count
 
 
 def wait_for(condition: Callable[[], bool]) -> bool:

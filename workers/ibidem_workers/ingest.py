@@ -27,7 +27,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import Choice, Tally
 from ibidem_workers import batches, dead_letters, runs
-from ibidem_workers.celery_app import connect_broker, make_app, make_broker, send
+from ibidem_workers.celery_app import connect_broker, make_app, send
 from ibidem_workers.executors import Pool, this_process
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.tasks import SentBatch, SigningJob, WorkerContext, work_on
@@ -256,7 +256,6 @@ class ToBroker:
     is_own = False  # whether processes of this one work on them, so that nothing goes on without it
 
     def __init__(self, settings: Settings) -> None:
-        make_broker(settings).require_client()
         self._app, self._patience = make_app(settings), settings.patience
 
     def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:

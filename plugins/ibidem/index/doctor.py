@@ -43,7 +43,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.backfill import checkpoint as backfill
 from ibidem_workers.batches import TRIES, BatchResult, Tries, read_refusals
-from ibidem_workers.celery_app import connect_broker, make_broker
+from ibidem_workers.celery_app import connect_broker, count_rejected
 from ibidem_workers.dead_letters import read_letter
 from ibidem_workers.runs import RUN_PREFIX, RunRecord
 
@@ -346,12 +346,12 @@ def check_broker(settings: Settings) -> Check:
 
 def check_messages(settings: Settings) -> Iterator[Check]:
     try:
-        apart = make_broker(settings).count_rejected()
+        apart = count_rejected(settings)
     except IbidemError as error:
         yield Check.from_issue("messages", error)
         return
     if apart.count:
-        message = f"{format_count(apart.count, 'message')} {apart.what}, in {apart.where}"
+        message = f"{format_count(apart.count, 'message')} that no submitter has sent, in {apart.where}"
         yield Check(
             "messages",
             ok=False,
