@@ -8,7 +8,7 @@ same.
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,13 +19,13 @@ from xxhash import xxh3_64_intdigest
 
 from ibidem_core.errors import Permanent
 from ibidem_dedupe.column_rules import Rows
-from ibidem_dedupe.leader_clustering import Grouping, group
+from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_engines.stored_groups import GroupedDocument, Marks, SeqNoRange, StoredGroups
+from ibidem_engines.stored_groups import GroupedDocument, Marks, SeqNoRange
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.block import Join, Row, Rules
-from ibidem_workers.groups.settle import LeadChanged
+from ibidem_workers.groups.settle import LeadChanged, Match
 
 EMPTY = PackedColumns.decode([])
 ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]  # the columns themselves
@@ -144,56 +144,40 @@ MAX_KEPT = 30_000  # new documents that are kept from the first reading to the s
 Read = Callable[[SeqNoRange, int], list[GroupedDocument]]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class ColumnsMatch:
-    """Precomputed joins of all new documents."""
+def match_columns(
+    stored: StoredColumns,
+    slices: tuple[Iterable[Sequence[GroupedDocument]], Iterable[Sequence[GroupedDocument]]],
+    rules: Rules,
+    heartbeat: Callable[[], None],
+) -> Match:
+    """Find the joins of all new documents; the slices are of the settled leads, then of the new documents."""
+    leads, new = slices
+    add(stored, leads, heartbeat)
+    settled = len(stored)
+    add(stored, new, heartbeat)
+    columns = stored.columns()
+    columns.length[_displaced_leads(stored, settled)] = 0
+    constraints = rules.constraints(stored.names, columns)
+    grouping = group(columns, rules.policy, constraints, leads=settled, report=lambda _: heartbeat())
 
-    stored: StoredColumns  # the settled leads, then the new documents
-    settled: int  # the number of settled leads
-    grouping: Grouping  # the lead of each row
-    rules: Rules  # the rules that rows were settled by
-
-    @classmethod
-    def find(
-        cls,
-        stored: StoredColumns,
-        slices: tuple[Iterable[Sequence[GroupedDocument]], Iterable[Sequence[GroupedDocument]]],
-        rules: Rules,
-        heartbeat: Callable[[], None],
-    ) -> "ColumnsMatch":
-        """Find the joins of new documents."""
-        leads, new = slices
-        add(stored, leads, heartbeat)
-        settled = len(stored)
-        add(stored, new, heartbeat)
-        columns = stored.columns()
-        columns.length[_displaced_leads(stored, settled)] = 0
-        constraints = rules.constraints(stored.names, columns)
-        grouping = group(columns, rules.policy, constraints, leads=settled, report=lambda _: heartbeat())
-        return cls(stored, settled, grouping, rules)
-
-    def __call__(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
-        """Return the joins of new documents, in the order of writing."""
-        del marks
+    def match(rows: Sequence[Row], _: Marks) -> list[Join]:
         joins = []
         for row in rows:
-            place = self.stored.find(row.name, row.order, (self.settled, len(self.stored)))
+            place = stored.find(row.name, row.order, (settled, len(stored)))
             if place is None:
                 raise LeadChanged
-            lead = int(self.grouping.lead[place])
+            lead = int(grouping.lead[place])
             if lead != place:
-                joins.append(Join(row.name, self.stored.names[lead], self.rules.level(self.grouping, place)))
+                joins.append(Join(row.name, stored.names[lead], rules.level(grouping, place)))
         return joins
+
+    return match
 
 
 def add(stored: StoredColumns, slices: Iterable[Sequence[GroupedDocument]], heartbeat: Callable[[], None]) -> None:
     for documents in slices:
         stored.add(documents)
         heartbeat()
-
-
-def count_leads(store: StoredGroups, seq_ranges: Iterable[SeqNoRange]) -> int:
-    return sum(store.count_leads(each) for each in seq_ranges)
 
 
 def read_slices(read: Read, seq_ranges: Iterable[SeqNoRange], size: int = SLICE) -> Iterator[list[GroupedDocument]]:
@@ -204,26 +188,21 @@ def read_slices(read: Read, seq_ranges: Iterable[SeqNoRange], size: int = SLICE)
             after = documents[-1].name.order if len(documents) == size else seq_range.end
 
 
-@dataclass(eq=False, slots=True)
-class SliceCache:
-    """Reader of ranges that caches a limited number of documents for a second read.
+def keeping(read: Read, room: int = MAX_KEPT) -> Read:
+    """Return a reader that keeps a limited number of documents for a second read.
 
     What is kept may have changed since: a write onto it then fails, and the document is settled as it is now.
     """
+    kept: dict[tuple[SeqNoRange, int], list[GroupedDocument]] = {}
 
-    read: Read  # reads the first documents of a range
-    room: int = MAX_KEPT  # documents that may still be kept
-    _kept: dict[tuple[SeqNoRange, int], list[GroupedDocument]] = field(default_factory=dict)
-
-    def __call__(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        """Return the first documents of a range, at most `size` of them."""
-        if (kept := self._kept.pop((seq_range, size), None)) is not None:
-            return kept
-        documents = self.read(seq_range, size)
-        if len(documents) <= self.room:
-            self.room -= len(documents)
-            self._kept[seq_range, size] = documents
+    def read_once(seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
+        if (documents := kept.pop((seq_range, size), None)) is None:
+            documents = read(seq_range, size)
+            if len(documents) + sum(map(len, kept.values())) <= room:
+                kept[seq_range, size] = documents
         return documents
+
+    return read_once
 
 
 def _displaced_leads(stored: StoredColumns, settled_count: int) -> Rows:
