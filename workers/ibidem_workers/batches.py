@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
@@ -26,7 +27,7 @@ from kombu.message import Message
 from ibidem_core.errors import DamagedRecord
 from ibidem_core.records import REMOVE, parse_record
 from ibidem_core.settings import Settings
-from ibidem_engines.ledger import check_entry
+from ibidem_engines.ledger import check_entry, read_entries
 from ibidem_ingest.document import WHERE, Document
 from ibidem_ingest.errors import Refusal
 
@@ -197,10 +198,10 @@ class Tries:
 
     tries: int
 
-    @classmethod
-    def from_json(cls, record: Mapping[str, object]) -> "Tries":
-        """Parse a stored record."""
-        return parse_record(cls, record)
+
+def read_tries(entries: Iterable[tuple[str, object]]) -> dict[str, int]:
+    """Read by key how often batches and documents were tried; what is damaged counts as none."""
+    return {key: found.tries for key, found in read_entries(entries, partial(parse_record, Tries))}
 
 
 def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:

@@ -184,14 +184,6 @@ class _Executor:
             self.process.wait()
             raise _Ended from error
 
-    def wait(self, seconds: float) -> None:
-        """Wait for the end of the process, which is killed when it takes too long."""
-        try:
-            self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
 
 class Pool(Generic[Item, Answer]):
     """Executors of one job, as a context manager; the first starts at once, others as items come."""
@@ -220,7 +212,11 @@ class Pool(Generic[Item, Answer]):
         for executor in list(self._executors):
             executor.process.terminate()
         for executor in list(self._executors):
-            executor.wait(GRACE)
+            try:
+                executor.process.wait(GRACE)
+            except subprocess.TimeoutExpired:
+                executor.process.kill()
+                executor.process.wait()
 
     def submit(self, item: Item) -> "Future[Answer]":
         """Hand an item to the next free executor."""

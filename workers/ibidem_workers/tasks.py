@@ -24,11 +24,11 @@ from ibidem_core.logs import Stages, log_context
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
-from ibidem_engines.ledger import read_entries, records
+from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document, place, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import TRIES, WRITES, Batch, BatchResult, Tries, batch_key, overlap, read_account
+from ibidem_workers.batches import TRIES, WRITES, Batch, BatchResult, batch_key, overlap, read_account, read_tries
 from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, printable, writable
 
 Answer = TypeVar("Answer")
@@ -153,8 +153,7 @@ def _begin(engine: Engine, delivery: Delivery) -> int | BatchResult:
     entries = engine.get_records_by_key("runs", [key, tries_key])
     if key in entries:
         return read_account(entries[key])
-    stored = (found.tries for _, found in read_entries(entries.items(), Tries.from_json))
-    tries, is_single = next(stored, 0) + delivery.died, delivery.batch.part is not None
+    tries, is_single = read_tries(entries.items()).get(tries_key, 0) + delivery.died, delivery.batch.part is not None
     if delivery.died or is_single:  # a single document is counted as it begins, since it cannot be told which one died
         engine.put_records("runs", {tries_key: {"tries": tries + is_single}})
     return tries

@@ -77,7 +77,7 @@ def damaged_records(engine: Engine) -> Iterator[DamagedEntry]:
 def reader(ledger: Ledger, key: str) -> Parse[object]:
     """Return the parser for a key's record."""
     if ledger == "runs":
-        of_batches = Tries.from_json if key.endswith(TRIES) else BatchResult.from_json
+        of_batches = partial(parse_record, Tries) if key.endswith(TRIES) else BatchResult.from_json
         return next(
             (read for start, read in _RUNS.items() if key.startswith(start)),
             (read_refusals if "/refused/" in key else of_batches),

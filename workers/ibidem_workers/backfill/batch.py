@@ -33,7 +33,7 @@ from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
 from ibidem_workers.backfill.checkpoint import Portions
-from ibidem_workers.batches import TRIES, WRITES, BatchResult, Tries, batch_key, overlap, read_account
+from ibidem_workers.batches import TRIES, WRITES, BatchResult, batch_key, overlap, read_account, read_tries
 from ibidem_workers.executors import Pool
 
 Answer = TypeVar("Answer")
@@ -215,10 +215,10 @@ def _sign_singly(context: BackfillContext, page: BackfillBatch) -> BatchResult:
     """Sign document by document; one that ends its process too often is refused, and each try is counted before."""
     keys = [batch_key(page.run, page.number, part) for part in range(len(page.names))]
     entries = context.engine.get_records_by_key("runs", [*keys, *(f"{key}{TRIES}" for key in keys)])
-    tries = dict(read_entries([each for each in entries.items() if each[0].endswith(TRIES)], Tries.from_json))
+    tries = read_tries(each for each in entries.items() if each[0].endswith(TRIES))
     account, noted = BatchResult(), dict[str, dict[str, object]]()
     for key, name in zip(keys, page.names, strict=True):
-        count = tries[f"{key}{TRIES}"].tries if f"{key}{TRIES}" in tries else 0
+        count = tries.get(f"{key}{TRIES}", 0)
         if key in entries:
             account += read_account(entries[key])
         elif count >= context.settings.tries:

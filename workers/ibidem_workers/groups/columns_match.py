@@ -48,29 +48,16 @@ class StoredColumns(ExitStack):
         self.groups = np.zeros(capacity, np.uint64)
         self.leads = np.zeros(capacity, bool)
         self._values: list[bytes | None] = []  # as long as the plain definition reads them, without compiled loops
-        is_mapped = capacity * ROW_BYTES > max_bytes
-        folder = self._make_folder() if is_mapped else None
-        self._arrays = {name: self._make_array(name, capacity, folder) for name in ARRAYS}
-
-    def _make_folder(self) -> Path:
         try:
-            return Path(self.enter_context(TemporaryDirectory(prefix="ibidem-")))
-        except OSError as error:
-            raise no_room(error) from error
-
-    def _make_array(self, name: str, capacity: int, folder: Path | None) -> NDArray[Any]:
-        like = getattr(EMPTY, name)
-        shape = (capacity, *like.shape[1:])
-        if folder is None or not capacity:
-            return np.empty(shape, like.dtype)
-        path = folder / name
-        try:
-            with path.open("wb") as file:  # allocated before mapping, so that a write never finds the disk full
-                os.posix_fallocate(file.fileno(), 0, int(np.prod(shape)) * like.dtype.itemsize)
-            return np.memmap(path, like.dtype, "r+", shape=shape)
+            is_mapped = capacity * ROW_BYTES > max_bytes
+            folder = Path(self.enter_context(TemporaryDirectory(prefix="ibidem-"))) if is_mapped else None
+            self._arrays = {name: _make_array(name, capacity, folder) for name in ARRAYS}
         except OSError as error:
             self.close()
-            raise no_room(error) from error
+            raise Permanent(
+                f"no room for the columns of settling in the folder of temporary files: {error}",
+                "free space there, or name another folder in TMPDIR",
+            ) from error
 
     def __len__(self) -> int:
         return len(self.names)
@@ -103,6 +90,17 @@ class StoredColumns(ExitStack):
         return row if row < end and self.names[row] == name else None
 
 
+def _make_array(name: str, capacity: int, folder: Path | None) -> NDArray[Any]:
+    like = getattr(EMPTY, name)
+    shape = (capacity, *like.shape[1:])
+    if folder is None or not capacity:
+        return np.empty(shape, like.dtype)
+    path = folder / name
+    with path.open("wb") as file:  # allocated before mapping, so that a write never finds the disk full
+        os.posix_fallocate(file.fileno(), 0, int(np.prod(shape)) * like.dtype.itemsize)
+    return np.memmap(path, like.dtype, "r+", shape=shape)
+
+
 class Names(Sequence[DocumentRef]):
     """Index and id of rows, in a third of the memory of pairs of strings."""
 
@@ -126,14 +124,6 @@ class Names(Sequence[DocumentRef]):
 
     def __iter__(self) -> Iterator[DocumentRef]:
         return zip(self._indices, self.ids, strict=True)
-
-
-def no_room(error: OSError) -> Permanent:
-    """Return the error of a folder without space for columns."""
-    return Permanent(
-        f"no room for the columns of settling in the folder of temporary files: {error}",
-        "free space there, or name another folder in TMPDIR",
-    )
 
 
 SLICE = 5_000  # documents that are read at once

@@ -98,8 +98,8 @@ class Regrouping:
         """Write the changes of some documents, leads before their followers."""
         rows = [self.stored.find(ref(each), each.name.order, self.bounds[part]) for each in documents]
         pairs = [(row, each) for row, each in zip(rows, documents, strict=True) if row is not None]
-        leads = [(row, self._lead(row, each)) for row, each in pairs if self.grouping.lead[row] == row]
-        changes = {row: change for row, change in leads if change is not None}
+        leads = [(row, each) for row, each in pairs if self.grouping.lead[row] == row]
+        changes = {row: change for row, each in leads if (change := self._lead(row, each)) is not None}
         if names := [ref(each.document) for each in (*changes.values(), *self._joins(pairs))]:
             plan(names)
         if changes:
@@ -111,8 +111,16 @@ class Regrouping:
 
     def _joins(self, pairs: Sequence[tuple[int, GroupedDocument]]) -> list[Assignment]:
         """Return the assignments of followers that do not yet follow their lead."""
-        joins = (self._join(row, each) for row, each in pairs if self.grouping.lead[row] != row)
-        return [each for each in joins if each is not None]
+        joins = []
+        for row, document in pairs:
+            if self.grouping.lead[row] == row:
+                continue
+            name = self.names.get(int(self.grouping.lead[row]))
+            if name is None:  # its lead has changed since it was read: the document is settled as a new one
+                joins.append(Assignment(document, new_group(), lead=True))
+            elif document.lead or document.group != name:
+                joins.append(Assignment(document, name, lead=False))
+        return joins
 
     def _lead(self, row: int, document: GroupedDocument) -> Assignment | None:
         is_lead = bool(self.is_lead[row])
@@ -120,13 +128,6 @@ class Regrouping:
         if self.is_named[row]:
             self.names[row] = name
         return None if is_lead else Assignment(document, name, lead=True, settled=True)
-
-    def _join(self, row: int, document: GroupedDocument) -> Assignment | None:
-        """Return the assignment of a follower; None if it already follows its lead."""
-        name = self.names.get(int(self.grouping.lead[row]))
-        if name is None:  # its lead has changed since it was read: the document is settled as a new one
-            return Assignment(document, new_group(), lead=True)
-        return Assignment(document, name, lead=False) if document.lead or document.group != name else None
 
 
 def first_leads(stored: StoredColumns) -> Bools:
