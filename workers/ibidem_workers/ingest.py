@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
 
 import xxhash
@@ -30,7 +30,7 @@ from ibidem_workers import batches, dead_letters, runs
 from ibidem_workers.celery_app import connect_broker, make_app, send
 from ibidem_workers.executors import Pool, this_process
 from ibidem_workers.groups.service import settle_all
-from ibidem_workers.tasks import SentBatch, SigningJob, WorkerContext, work_on
+from ibidem_workers.tasks import SentBatch, WorkerContext, open_signing, work_on
 
 MAX_REPEATS = 20  # repeated ids that are kept to be shown
 MAX_DAMAGED = 20  # files with replaced bytes that a run names
@@ -282,7 +282,7 @@ class ToProcesses(ExitStack):
 
     @cached_property
     def _pool(self) -> "Pool[SentBatch, None]":
-        return self.enter_context(Pool(SigningJob(self._settings), self._settings.workers))
+        return self.enter_context(Pool(partial(open_signing, self._settings), self._settings.workers))
 
     def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:  # noqa: ARG002 - none is lost
         """Hand a batch to the pool; the first waits whether another comes, if it is small."""

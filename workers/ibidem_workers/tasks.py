@@ -111,19 +111,13 @@ def sign_and_write(context: WorkerContext, delivery: Delivery) -> BatchResult:
 SentBatch = tuple[str, int, list[bytes]]  # run, number and documents in JSON
 
 
-@dataclass(frozen=True, slots=True)
-class SigningJob:
-    """Work on batches in a process of the pool."""
-
-    settings: Settings
-
-    def open(self, has_ended: Callable[[], bool]) -> Callable[[SentBatch, int], None]:
-        settings = self.settings
-        logs.set_up(settings)
-        tables = Tables(settings.tables, settings.index)
-        tables.of(WARM_LANGUAGE)
-        engine = open_engine(settings.address, settings.index)
-        return partial(work_on, WorkerContext(engine, tables, settings, has_ended, lambda: time_limit(SIGN_SECONDS)))
+def open_signing(settings: Settings, has_ended: Callable[[], bool]) -> Callable[[SentBatch, int], None]:
+    """Open engine and tables in a process of the pool; returns what works on a batch."""
+    logs.set_up(settings)
+    tables = Tables(settings.tables, settings.index)
+    tables.of(WARM_LANGUAGE)
+    engine = open_engine(settings.address, settings.index)
+    return partial(work_on, WorkerContext(engine, tables, settings, has_ended, lambda: time_limit(SIGN_SECONDS)))
 
 
 def work_on(context: WorkerContext, sent: SentBatch, deaths: int = 0) -> None:

@@ -34,7 +34,7 @@ from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
 from ibidem_workers.backfill.checkpoint import Portions
 from ibidem_workers.batches import TRIES, WRITES, BatchResult, batch_key, overlap, read_account, read_tries
-from ibidem_workers.executors import Pool
+from ibidem_workers.executors import Job, Pool
 
 Answer = TypeVar("Answer")
 
@@ -371,40 +371,24 @@ def _refuse(name: Name, reason: str) -> Refusal:
 MIN_POOL_DOCUMENTS = 1_500  # number of documents below which starting processes does not pay
 
 
-@dataclass(frozen=True, slots=True)
-class SigningJob:
-    """Source, target and settings of one signing process."""
-
-    settings: Settings
-    source: str  # name of the index that is read
-    into: str = ""  # name of the index that copies go to; empty for in place
-    beside: Beside = ""  # whether signatures go to an index beside it
-
-    def context(self) -> BackfillContext:
-        """Open engine, index and idf tables."""
-        address = self.settings.address
-        source = open_reindex_source(address, self.source, self.beside)
-        return BackfillContext(
-            open_engine(address, self.into or self.source),
-            source,
-            source.copy_to(self.into) if self.into else None,
-            Tables(self.settings.tables, self.settings.index),
-            self.settings,
-        )
-
-    def open(self, _: Callable[[], bool]) -> Callable[[BackfillBatch, int], BatchOutcome]:
-        """Return what signs a page in an executor."""
-        logs.set_up(self.settings)
-        return partial(sign_batch, self.context())
+def open_signing(
+    settings: Settings, source_name: str, into: str, beside: Beside, _: Callable[[], bool]
+) -> Callable[[BackfillBatch, int], BatchOutcome]:
+    """Open indexes and idf tables in an executor; returns what signs a page."""
+    logs.set_up(settings)
+    source = open_reindex_source(settings.address, source_name, beside)
+    engine, copy = open_engine(settings.address, into or source_name), source.copy_to(into) if into else None
+    tables = Tables(settings.tables, settings.index)
+    return partial(sign_batch, BackfillContext(engine, source, copy, tables, settings))
 
 
 class Signers(ExitStack):
-    """Signs several pages at a time."""
+    """Signs several pages at a time; few documents, or those of one process, in this one."""
 
-    def __init__(self, job: SigningJob, context: BackfillContext, documents: int) -> None:
+    def __init__(self, job: Job, context: BackfillContext, documents: int) -> None:
         super().__init__()
         self._context = context
-        processes = 1 if documents < MIN_POOL_DOCUMENTS else job.settings.workers
+        processes = 1 if documents < MIN_POOL_DOCUMENTS else context.settings.workers
         pool: Pool[BackfillBatch, BatchOutcome] = Pool(job, processes)
         self._pool = self.enter_context(pool) if processes > 1 else None
         self.at_once = 1 if processes == 1 else 2 * processes

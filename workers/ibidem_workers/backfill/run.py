@@ -9,6 +9,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 
 from ibidem_core.errors import EngineError, Permanent, retry_unavailable
@@ -29,9 +30,9 @@ from ibidem_workers.backfill.batch import (
     BackfillContext,
     BatchOutcome,
     Signers,
-    SigningJob,
     has_words,
     is_current,
+    open_signing,
     refusal,
 )
 from ibidem_workers.backfill.checkpoint import (
@@ -186,7 +187,9 @@ class Backfill:
             self.checkpoint.documents + documents + sum(len(page.names) + page.before for page, _ in pages_left)
         )
         try:
-            with Signers(self._job(), self._context(), documents) as signers:
+            beside: Beside = "index" if self._source.beside else ""
+            job = partial(open_signing, self._settings, self.checkpoint.source, self.checkpoint.into, beside)
+            with Signers(job, self._context(), documents) as signers:
                 folds = changes_only and signers.at_once == 1
                 like = BackfillBatch(
                     self.checkpoint.run, 0, (), 0, switch_marks=switch_marks, changes_only=changes_only, folds=folds
@@ -238,10 +241,6 @@ class Backfill:
         )
         self._head.write(read.as_json())
         self._progress.write(checkpoint.as_json())
-
-    def _job(self) -> SigningJob:
-        beside: Beside = "index" if self._source.beside else ""
-        return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into, beside)
 
     def _context(self) -> BackfillContext:
         """Return the signing context of this process; idf tables are read again, since they may have changed."""
