@@ -34,8 +34,6 @@ from ibidem_ingest.errors import Refusal
 BYTES_A_CHARACTER = 4
 MAX_DOCUMENTS = 2_000
 
-SMALL_BATCH, SMALL_TEXT = 50, 500_000  # documents, and their characters, that are signed before a process starts
-
 Record = Mapping[str, object]
 
 
@@ -67,11 +65,6 @@ class SerializedBatch:
 
     number: int  # its place in the run, from 0
     documents: Sequence[SerializedDocument]
-
-    @property
-    def is_small(self) -> bool:
-        """Whether it is signed sooner than a process starts."""
-        return len(self.documents) <= SMALL_BATCH and sum(each.characters for each in self.documents) <= SMALL_TEXT
 
     @property
     def body(self) -> list[orjson.Fragment]:

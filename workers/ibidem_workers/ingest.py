@@ -189,6 +189,7 @@ def check_tables(signed: Info, index: str, tables: Tables) -> None:
             )
 
 
+SMALL_BATCH, SMALL_TEXT = 50, 500_000  # documents, and their characters, that are signed before a process starts
 IN_HAND = 3  # batches for each process of this one
 IN_FLIGHT = 40  # batches in the broker's queue beyond which the submission pauses
 LOOKS_EVERY = 0.2
@@ -287,7 +288,10 @@ class ToProcesses(ExitStack):
     def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:  # noqa: ARG002 - none is lost
         """Hand a batch to the pool; the first waits whether another comes, if it is small."""
         sent = run, batch.number, [each.json for each in batch.documents]
-        if batch.number == 0 and batch.is_small and not runs.may_be_harmful(self._engine, run):
+        is_small = (
+            len(batch.documents) <= SMALL_BATCH and sum(each.characters for each in batch.documents) <= SMALL_TEXT
+        )
+        if batch.number == 0 and is_small and not runs.may_be_harmful(self._engine, run):
             self._held = sent
             return
         if self._held is not None:

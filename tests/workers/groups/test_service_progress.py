@@ -21,6 +21,7 @@ from ibidem_workers.groups.service import (
     is_settled,
     regroup,
     settle,
+    settle_all,
 )
 from workers.groups.test_follower import OTHER, TEXT, decide, write
 from workers.groups.test_service import check, groups, index
@@ -184,3 +185,12 @@ def test_regrouping_new_documents_alone_gives_groups_whose_lead_is_gone_one_firs
     with patch.object(service, "begin_again", side_effect=InterruptedError), pytest.raises(InterruptedError):
         regroup(engine)
     assert groups(engine) == {"b": "b", "x": "x"}
+
+
+def test_who_waited_for_another_goes_on_as_it_was_asked(engine: Engine, pauses: list[Callable[[], object]]) -> None:
+    write(engine, c=f"{OTHER} more")
+    other, looked = SettlingLease(engine), list[int]()
+    assert other.take()
+    pauses.extend([bool, other.give_back, bool])
+    settle_all(engine, looked.append)
+    assert (looked, is_settled(engine)) == ([1], True)

@@ -199,9 +199,12 @@ def sign_batch(context: BackfillContext, page: BackfillBatch, deaths: int = 0) -
 def _sign(context: BackfillContext, page: BackfillBatch) -> BatchResult:
     """Sign documents, overlapping reads and writes."""
     at_once = WRITES if context.engine.parallel_writes else 1
-    reads = (partial(_read_portion, context, portion) for portion in context.portions.cut(page.names))
+
+    def read(names: Sequence[Name]) -> tuple[Sequence[Name], Sequence[SourceDocument] | None]:
+        return names, _unless_faulty(partial(_read, context, names))
 
     def writes() -> Iterator[Callable[[], BatchResult]]:
+        reads = (partial(read, portion) for portion in context.portions.cut(page.names))
         for names, originals in overlap(reads, min(READ_AHEAD, at_once)):
             write = None
             if originals is not None:
@@ -239,12 +242,6 @@ def _unless_faulty(call: Callable[[], Answer]) -> Answer | None:
         raise
     except Exception:  # noqa: BLE001 - as above
         return None
-
-
-def _read_portion(
-    context: BackfillContext, names: Sequence[Name]
-) -> tuple[Sequence[Name], Sequence[SourceDocument] | None]:
-    return names, _unless_faulty(partial(_read, context, names))
 
 
 def _write(

@@ -18,6 +18,7 @@ from ibidem_engines.engine import Beside, Engine, ReindexSource
 from ibidem_engines.stored_groups import parse_marks
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.run import Backfill, Report, open_for_backfill, start_in_place
+from ibidem_workers.batches import NO_RESULT
 from ibidem_workers.groups.service import settle
 
 _log = logging.getLogger(__name__)
@@ -144,11 +145,11 @@ class _Following:
     def go_on(self) -> bool:
         """Sign all documents, then new ones; False if the name covers other indexes, True if asked to end."""
         if self._try(self._backfill.run) and not self._backfill.stop():
-            self._backfill.checkpoint.begin_following()
+            checkpoint = self._backfill.checkpoint
+            checkpoint.followed = checkpoint.followed or NO_RESULT.as_json()  # from now on only changes count
             self._settler.wake()
             self._reported = self._counts
-            documents = self._backfill.checkpoint.documents
-            self._notify(f"{documents:,} documents checked; following changes by others")
+            self._notify(f"{checkpoint.documents:,} documents checked; following changes by others")
         while not self._is_changed and not self._has_ended(self._pause):
             self._try(self._look)
             self._report()

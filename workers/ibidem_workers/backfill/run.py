@@ -188,6 +188,7 @@ class Backfill:
         )
         try:
             beside: Beside = "index" if self._source.beside else ""
+            guard = self._guard  # until the first page is verified to lose no field, no further one is written
             job = partial(open_signing, self._settings, self.checkpoint.source, self.checkpoint.into, beside)
             with Signers(job, self._context(), documents) as signers:
                 folds = changes_only and signers.at_once == 1
@@ -196,7 +197,7 @@ class Backfill:
                 )
                 for page, part in chain(pages_left, self._new_pages(gaps, like)):
                     self._waiting.append((page, part, signers.sign(page)))
-                    while len(self._waiting) >= signers.at_once or (self._waiting and self._is_unverified):
+                    while len(self._waiting) >= signers.at_once or (self._waiting and guard and guard.is_pending):
                         self._settle()
                 while self._waiting:
                     self._settle()
@@ -269,11 +270,6 @@ class Backfill:
                 batch = BackfillBatch(self.checkpoint.run, page.number, names_left, write_count, is_resumed=True)
                 missing.append((replace(batch, switch_marks=switch_marks), page.seq_range.part))
         return missing
-
-    @property
-    def _is_unverified(self) -> bool:
-        """Whether the first page has not yet been verified to lose no field."""
-        return self._guard is not None and self._guard.is_pending
 
     def _settle(self) -> None:
         """Wait for the oldest page, so that the checkpoint grows without gaps."""
