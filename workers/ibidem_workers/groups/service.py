@@ -14,7 +14,7 @@ from ibidem_core.errors import EngineError
 from ibidem_dedupe.policy import Policy
 from ibidem_engines import ledger
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import Marks, marks_as_record, parse_marks
+from ibidem_engines.stored_groups import marks_as_record, parse_marks
 from ibidem_workers.executors import has_exited, this_process
 from ibidem_workers.groups.follower import SIZE, Follower, Report, SettleEverything, settle_everything
 from ibidem_workers.groups.settle import promote
@@ -99,15 +99,13 @@ def settle_all(engine: Engine, report: Report = lambda _: None) -> None:
     """Settle all documents written before the call, or wait until another process has settled them."""
     goal = engine.group_set().groups().newest()
     settle(engine, inf, report)
-    while not ledger.has_settled(together := engine.group_set(), remaining(goal, together)):
+    while True:
+        together = engine.group_set()
+        parts = together.groups().parts()  # an index may be deleted at any time
+        if ledger.has_settled(together, {part: number for part, number in goal.items() if part in parts}):
+            return
         settle(engine, inf, report)
         time.sleep(PAUSE)
-
-
-def remaining(goal: Marks, engine: Engine) -> Marks:
-    """Return the sequence numbers of the parts that still exist, since an index may be deleted at any time."""
-    parts = engine.groups().parts()
-    return {part: number for part, number in goal.items() if part in parts}
 
 
 DECISION_S = 5.0  # seconds for which a decision waits until the groups that it concerns are settled
