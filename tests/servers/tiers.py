@@ -64,8 +64,6 @@ THOROUGH: Mapping[str, str] = {
     "workers/backfill/test_replace.py": "moves whole indexes; schedules of simulation/ kill and delete meanwhile",
     "workers/backfill/test_run.py::"
     "test_a_killed_run_goes_on_where_it_stopped": "a run that is stopped goes on each time; schedules have kills",
-    "workers/backfill/test_run.py::"
-    "test_a_killed_run_over_their_index_goes_on_and_nothing_is_lost": "a killed run over a file is tried each time",
     "workers/test_executors.py::"
     "test_a_document_that_ends_a_command_of_few_is_set_aside_when_it_is_given_again": "others set one aside each time",
     "workers/test_strangers.py": "messages at each broker; workers/test_messages.py has what is judged of them",

@@ -79,8 +79,7 @@ class MemoryLedgers:
         return [key for key, is_kept in zip(entries, kept, strict=True) if not is_kept]
 
     def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        found = self._link.call(lambda: {key: self._of(ledger)[key] for key in keys if key in self._of(ledger)})
-        return {key: orjson.loads(body) for key, body in found.items()}
+        return self.read_states(ledger, keys)[0]
 
     def get(self, ledger: Ledger, prefix: str) -> list[tuple[str, Any]]:
         """Read the records whose key begins with a prefix."""
@@ -312,7 +311,6 @@ class MemoryEngine(Engine):
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
         return self._ledgers.delete_unchanged(ledger, entries)
 
-    @override
     @override
     def count(self, ledger: Ledger) -> int:
         return len(self._ledgers.get(ledger, ""))

@@ -6,13 +6,13 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
+from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFailed, RecoverableConnectionError
 from kombu.utils.imports import symbol_by_name
 from redis import Redis
 
-from ibidem_core.errors import Unavailable
-from ibidem_core.settings import BROKERS as SCHEMES
+from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_core.settings import Settings, load
-from ibidem_workers.celery_app import BY_SCHEME, connect_broker, make_app, make_broker
+from ibidem_workers.celery_app import connect_broker, count_rejected, make_app, send, translate_error
 from ibidem_workers.consumer import Consumer
 from support.rabbitmq_queues import delete_queues
 
@@ -50,17 +50,13 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
         {"IBIDEM_BROKER": request.getfixturevalue(broker), "IBIDEM_INDEX": f"apart-{uuid4().hex}"}, tmp_path
     )
     connect_broker(settings)
-    assert make_broker(settings).count_rejected().count == 0
+    assert count_rejected(settings).count == 0
     remove = BROKERS[broker](settings)
     deadline = time.monotonic() + PATIENCE
-    while not (rejections := make_broker(settings).count_rejected()).count and time.monotonic() < deadline:
+    while not (rejections := count_rejected(settings)).count and time.monotonic() < deadline:
         time.sleep(0.05)
     assert (rejections.count, rejections.where) == (1, f"queue {settings.queue}-dead")
     remove()
-
-
-def test_every_scheme_that_the_settings_take_has_its_broker() -> None:
-    assert set(BY_SCHEME) == set(SCHEMES)
 
 
 def test_the_consumer_that_workers_are_told_to_use_is_ours(settings: Settings) -> None:
@@ -98,3 +94,31 @@ def test_a_broker_that_does_not_answer_is_named_without_its_password() -> None:
         connect_broker(Settings(broker="amqp://me:secret@127.0.0.1:1//"))
     assert "secret" not in str(caught.value)
     assert "127.0.0.1:1" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "error_class", "remedy"),
+    [
+        (AccessRefused("no"), Permanent, "IBIDEM_BROKER"),
+        (NotAllowed("no"), Permanent, "NAME"),
+        (PreconditionFailed("no"), Permanent, "delete_queue"),
+        (RecoverableConnectionError("gone"), Unavailable, "again"),
+    ],
+)
+def test_each_refusal_has_its_class_and_its_remedy(
+    error: AMQPError, error_class: type[EngineError], remedy: str
+) -> None:
+    failure = translate_error(error, "amqp://me:secret@mq//")
+    assert type(failure) is error_class
+    assert "amqp://***@mq//" in failure.what
+    assert remedy in failure.remedy
+
+
+@pytest.mark.server("rabbitmq")
+def test_a_wrong_password_is_not_repeated_in_the_message(rabbitmq: str) -> None:
+    broker = rabbitmq.replace("guest:guest", "guest:s3cret")
+    with pytest.raises(Permanent, match="user and password") as caught:
+        connect_broker(Settings(broker=broker))
+    assert "s3cret" not in str(caught.value)
+    with pytest.raises(Permanent, match="user and password"):
+        send(make_app(Settings(broker=broker)), "run", 0, [{"id": "a", "text": "x"}])

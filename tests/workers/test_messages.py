@@ -101,7 +101,11 @@ def message(*arguments: object, headers: dict[str, Any] | None = None, **embedde
 
 
 @pytest.mark.parametrize(
-    "headers", [{}, {REDELIVERY: True}, {"x-delivery-count": 7}, {"redelivered": True}, {"ignore_result": True}]
+    "headers",
+    [
+        *({}, {REDELIVERY: True}, {"x-delivery-count": 7}, {"redelivered": True}, {"ignore_result": True}),
+        {"compression": COMPRESSION},
+    ],
 )
 @pytest.mark.parametrize("arguments", [(RUN, 0, []), (RUN, 3, [{"id": "a"}])])
 def test_a_submitter_s_message_passes(headers: dict[str, Any], arguments: tuple[object, ...]) -> None:
@@ -135,21 +139,22 @@ def test_no_header_asks_for_anything(headers: dict[str, Any]) -> None:
         check(result, MAX_BYTES)
 
 
-@pytest.mark.parametrize("run", [None, 1, "", "run", "a/b", "\u00e4", "a" * 101, "a\nb", ["a"]])
-def test_a_run_has_a_name_that_no_other_record_has(run: object) -> None:
-    with pytest.raises(ValueError, match="does not name its run"):
-        check(message(run, 0, []), MAX_BYTES)
-
-
-@pytest.mark.parametrize("number", [-1, 1.5, True, 10**15])
-def test_a_batch_has_a_number_that_its_key_can_show(number: object) -> None:
-    with pytest.raises(ValueError, match="not have a number"):
-        check(message(RUN, number, []), MAX_BYTES)
-
-
-def test_a_message_may_ask_for_its_task_alone() -> None:
-    with pytest.raises(ValueError, match="arguments that its task does not take"):
-        check(message(RUN, 0, [], chain=[{"task": TASK}]), MAX_BYTES)
+@pytest.mark.parametrize(
+    ("arguments", "embedded", "reason"),
+    [
+        *(
+            ((run, 0, []), {}, "does not name its run")
+            for run in (None, 1, "", "run", "a/b", "\u00e4", "a" * 101, "a\nb", ["a"])
+        ),
+        *(((RUN, number, []), {}, "not have a number") for number in (-1, 1.5, True, 10**15)),
+        ((RUN, 0, []), {"chain": [{"task": TASK}]}, "arguments that its task does not take"),
+    ],
+)
+def test_a_message_names_a_run_of_its_own_a_number_that_keys_can_show_and_its_task_alone(
+    arguments: tuple[object, ...], embedded: dict[str, object], reason: str
+) -> None:
+    with pytest.raises(ValueError, match=reason):
+        check(message(*arguments, **embedded), MAX_BYTES)
 
 
 def test_a_message_is_no_larger_than_the_largest_of_a_submitter_s() -> None:
@@ -163,10 +168,3 @@ def test_a_message_does_not_hold_lists_that_take_many_times_its_size() -> None:
     result.body = "[" + "[]," * (MAX_STRUCTURE // 3 + 10) + "[]]"
     with pytest.raises(ValueError, match="lists or numbers"):
         check(result, MAX_STRUCTURE * 2)
-
-
-def test_a_submitter_s_message_names_its_compression_as_workers_know_it() -> None:
-    check(message(RUN, 0, [], headers=None), MAX_BYTES)
-    result = message(RUN, 0, [])
-    result.headers["compression"] = COMPRESSION
-    check(result, MAX_BYTES)

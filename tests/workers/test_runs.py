@@ -100,23 +100,24 @@ def test_a_submission_that_was_killed_is_shown_with_what_it_sent(engine: Engine)
     assert (counts["read"], counts["state"], counts["pending"]) == (5, "reading", 0)
 
 
+def test_without_a_name_the_last_run_is_meant(engine: Engine) -> None:
+    for name in ("20250101-000000-aaaa", "20260101-000000-aaaa"):
+        record = RunRecord(name, [], 0.0, "submitted")
+        engine.put_records("runs", {record.key: record.as_json()})
+    assert summary(engine)["run"] == "20260101-000000-aaaa"
+
+
+def test_a_run_that_is_not_there_is_an_error_that_says_what_to_do(engine: Engine) -> None:
+    with pytest.raises(UsageError, match="ibidem ingest"):
+        summary(engine)
+    with pytest.raises(UsageError, match="'other'"):
+        summary(engine, "other")
+
+
 def test_a_record_that_names_more_batches_than_there_can_be_is_read_to_where_accounts_end(engine: Engine) -> None:
     noted_run(engine, 10**9, 10**9)
     note(engine, 3, BatchResult(indexed=1))
     assert summary(engine, "run")["read"] == 1
-
-
-def test_waiting_tells_how_far_the_run_is(engine: Engine) -> None:
-    noted_run(engine, 2, 2)
-    note(engine, 0, BatchResult(indexed=1))
-    steps: list[int] = []
-
-    def finish(progress: object) -> None:
-        steps.append(len(steps))
-        note(engine, 1, BatchResult(indexed=1))
-
-    assert RunMonitor(engine, "run").wait(finish).done == 2
-    assert steps == [0, 1]
 
 
 @pytest.mark.slow
@@ -134,17 +135,3 @@ def test_after_a_look_that_waited_long_for_the_engine_the_next_one_comes_soon(
     monkeypatch.setattr(type(engine), "get_records_by_key", waited)
     watch.look()
     assert watch.pause == MAX_PAUSE
-
-
-def test_without_a_name_the_last_run_is_meant(engine: Engine) -> None:
-    for name in ("20250101-000000-aaaa", "20260101-000000-aaaa"):
-        record = RunRecord(name, [], 0.0, "submitted")
-        engine.put_records("runs", {record.key: record.as_json()})
-    assert summary(engine)["run"] == "20260101-000000-aaaa"
-
-
-def test_a_run_that_is_not_there_is_an_error_that_says_what_to_do(engine: Engine) -> None:
-    with pytest.raises(UsageError, match="ibidem ingest"):
-        summary(engine)
-    with pytest.raises(UsageError, match="'other'"):
-        summary(engine, "other")

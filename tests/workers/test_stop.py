@@ -3,6 +3,7 @@
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -10,6 +11,7 @@ from uuid import uuid4
 import pytest
 from redis import Redis
 
+from faults.environment import wait_for
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
@@ -46,13 +48,20 @@ LONG = 3_600  # seconds of a lease that no test waits for
 @pytest.fixture(params=[pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis")])
 def queued(request: pytest.FixtureRequest, settings: Settings) -> Iterator[Settings]:
     """Settings with each of the queues, under a name that no other run uses."""
-    broker = request.getfixturevalue(request.param)
-    own_settings = settings.changed(broker=broker, index=f"stop-{uuid4().hex}", lease=LONG, concurrency=1)
+    changed = settings.changed(broker=request.getfixturevalue(request.param), lease=LONG, concurrency=1)
+    with own_queue(changed, "stop") as own_settings:
+        yield own_settings
+
+
+@contextmanager
+def own_queue(settings: Settings, name: str) -> Iterator[Settings]:
+    """Give settings with an index that no other run uses, so a queue of its own, and remove the queue at the end."""
+    own_settings = settings.changed(index=f"{name}-{uuid4().hex}")
     yield own_settings
-    if request.param == "rabbitmq":
+    if settings.broker.startswith("amqp"):
         delete_queues(own_settings)
     else:
-        client: Any = Redis.from_url(broker)
+        client: Any = Redis.from_url(settings.broker)
         client.delete(*client.keys(f"ibidem:*{own_settings.queue}*"))
 
 
@@ -85,10 +94,7 @@ def worker(settings: Settings, gate: Path) -> Supervisor:
 
 def come(happens: Callable[[], bool]) -> None:
     """Wait for something that has to happen."""
-    deadline = time.monotonic() + 60
-    while not happens():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    assert wait_for(happens, 60)
 
 
 @pytest.mark.slow

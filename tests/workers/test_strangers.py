@@ -2,8 +2,7 @@
 
 import bz2
 import pickle
-import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -13,17 +12,18 @@ import pytest
 from celery import Celery
 from redis import Redis
 
+from faults.environment import wait_for
 from faults.kill import children
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
 from ibidem_workers.batches import compress
-from ibidem_workers.celery_app import TASK, make_app, make_broker
+from ibidem_workers.celery_app import TASK, count_rejected, make_app
 from ibidem_workers.executors import Supervisor
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import RunMonitor
-from support.rabbitmq_queues import delete_queues
+from workers.test_stop import own_queue, waiting
 
 PATIENCE = 60.0
 BROKERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis")]
@@ -108,21 +108,16 @@ BODIES: Mapping[str, str] = {
 def settings(request: pytest.FixtureRequest, tmp_path: Path, tables_folder: Path) -> Iterator[Settings]:
     """An index of its own, so a queue of its own, on each broker."""
     broker = request.getfixturevalue(request.param)
-    own_settings = Settings(
+    settings = Settings(
         engine=f"sqlite:////{tmp_path}/index.sqlite",
         broker=broker,
-        index=f"strangers-{uuid4().hex}",
         tables=tables_folder,
         concurrency=1,
         patience=1,
         max_text=100_000,
     )
-    yield own_settings
-    if request.param == "rabbitmq":
-        delete_queues(own_settings)
-    if request.param == "redis":
-        client: Any = Redis.from_url(broker)
-        client.delete(*client.keys(f"ibidem:*{own_settings.queue}*"))
+    with own_queue(settings, "strangers") as own_settings:
+        yield own_settings
 
 
 def lay(
@@ -152,15 +147,7 @@ def read_own(app: Celery) -> dict[str, Any]:
 
 def given_up(settings: Settings) -> int:
     """Count the messages that are kept because they could not be carried out."""
-    return make_broker(settings).count_rejected().count
-
-
-def wait_for(condition: Callable[[], bool]) -> bool:
-    """Wait until something is so."""
-    end = time.monotonic() + PATIENCE
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.1)
-    return condition()
+    return count_rejected(settings).count
 
 
 @pytest.mark.slow
@@ -174,7 +161,7 @@ def test_a_message_of_another_shape_is_kept_and_stops_no_worker(engine: Engine, 
         for raw in (b"", b"\xff", b"[]", b"{}", b'{"headers": {}, "properties": {}}'):
             Redis.from_url(settings.broker).lpush(f"ibidem:{settings.queue}", raw)
     assert indexed_after(engine, settings) == (1, 1)
-    assert wait_for(lambda: given_up(settings) == unknown_terms), given_up(settings)
+    assert wait_for(lambda: given_up(settings) == unknown_terms, PATIENCE), given_up(settings)
 
 
 @pytest.mark.slow
@@ -201,7 +188,7 @@ def test_a_small_message_never_fills_the_memory(engine: Engine, settings: Settin
     lay(settings, {"compression": kind}, pack(text))
     with Supervisor(settings) as worker:
         ingest_documents([Document("good", "We the People")], settings)
-        assert wait_for(lambda: given_up(settings) == 1)
+        assert wait_for(lambda: given_up(settings) == 1, PATIENCE)
         most = [peak(pid) for pid in (worker.process.pid, *children(worker.process.pid))]
     assert engine.info().documents == 1
     assert max(most) < BOMB
@@ -241,12 +228,6 @@ def indexed_after(engine: Engine, settings: Settings) -> tuple[int, int]:
     with Supervisor(settings) as worker:
         run = ingest_documents([Document("good", "We the People")], settings)
         processes = children(worker.process.pid)
-        assert wait_for(lambda: not waiting(settings))
+        assert wait_for(lambda: not waiting(settings), PATIENCE)
         assert (worker.process.poll(), children(worker.process.pid)) == (None, processes), "a message ended its worker"
     return RunMonitor(engine, run).look().done, engine.info().documents
-
-
-def waiting(settings: Settings) -> bool:
-    app = make_app(settings)
-    with app.connection_for_read() as connection:
-        return bool(app.conf.task_queues[0](connection.default_channel).queue_declare().message_count)

@@ -9,7 +9,7 @@ from celery.worker import consumer
 
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_core.settings import Settings
-from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
+from ibidem_engines.engine import Engine
 from ibidem_ingest.document import ORIGIN, WHERE
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
@@ -17,13 +17,6 @@ from ibidem_workers.batches import Batch, BatchResult
 from ibidem_workers.consumer import DELAYED_DELIVERY, Consumer
 from ibidem_workers.groups.service import settle_all
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
-
-
-def test_nothing_but_delayed_delivery_is_left_out() -> None:
-    steps = list(consumer.Consumer.Blueprint.default_steps)
-    steps.remove(DELAYED_DELIVERY)
-    assert list(Consumer.Blueprint.default_steps) == steps
-
 
 # Long enough that a word more makes a near duplicate.
 SPEECH = (
@@ -75,21 +68,6 @@ def test_what_an_earlier_try_of_the_message_wrote_counts_as_indexed(worker: Work
     worker.take(*records, number=1)
     account = worker.take(*records, number=2, died=True)
     assert counts(account) == (2, 0, 0, 0)
-
-
-def test_the_same_id_twice_in_a_batch_leaves_the_newer_version(worker: Worker, engine: Engine) -> None:
-    account = worker.take(
-        {"id": "a", "text": "first", "version": 2},
-        {"id": "a", "text": "second", "version": 1},
-        {"id": "b", "text": "b"},
-    )
-    assert counts(account) == (2, 0, 1, 0)
-    assert engine.fetch([("ibidem", "a")])[0].document.text == "first"
-
-
-def test_a_text_without_words_is_indexed_and_counted_as_unsigned(worker: Worker) -> None:
-    account = worker.take({"id": "a", "text": " … "}, {"id": "b", "text": ""})
-    assert (account.indexed, account.unsigned) == (2, 2)
 
 
 def test_a_document_that_cannot_be_read_goes_to_the_dead_letters_and_the_others_go_on(worker: Worker) -> None:
@@ -152,26 +130,6 @@ def test_one_document_that_no_one_foresaw_takes_no_other_with_it(worker: Worker)
     assert (letter.refusal.id, "RuntimeError: what is this" in letter.refusal.why) == ("b", True)
 
 
-def test_a_document_that_the_engine_refuses_is_a_dead_letter(worker: Worker, engine: Engine) -> None:
-    class Refusing:
-        def __getattr__(self, name: str) -> object:
-            return getattr(engine, name)
-
-        def write(self, records: Sequence[Record]) -> list[Outcome]:
-            return [Outcome(id_.document.id, WriteStatus.REFUSED, field="text", why="too long") for id_ in records]
-
-    refusing: object = Refusing()
-    account = Worker(replace(worker.context, engine=refusing)).take({"id": "a", "text": SPEECH})  # type: ignore[arg-type]
-    assert counts(account) == (0, 0, 0, 1)
-    assert dead_letters.letters(engine)[0].refusal.why == "too long"
-
-
-def test_a_busy_engine_is_waited_for(worker: Worker) -> None:
-    failures = iter([Unavailable("busy"), Unavailable("busy")])
-    account = with_flaw(worker, "write", lambda _: next(failures, None)).take({"id": "a", "text": SPEECH})
-    assert counts(account) == (1, 0, 0, 0)
-
-
 @pytest.mark.parametrize("error", [Unavailable("down"), Permanent("the disk is full")])
 def test_an_engine_that_takes_nothing_burns_no_document(worker: Worker, error: Exception) -> None:
     impatient = with_flaw(worker, "write", lambda _: error)
@@ -217,17 +175,6 @@ def test_a_batch_that_ends_its_worker_too_often_is_done_document_by_document(wor
     assert worker.take(*records, number=4, died=True) == account
 
 
-def test_a_document_alone_that_ends_its_worker_too_often_is_a_dead_letter(worker: Worker) -> None:
-    deaths: list[str] = []
-    dying, account = deadly(worker, deaths), None
-    while account is None:
-        try:
-            account = dying.take({"id": "bad", "text": SPEECH}, died=bool(deaths))
-        except Death:
-            assert len(deaths) < 10
-    assert (len(deaths), counts(account)) == (3, (0, 0, 0, 1))
-
-
 def test_a_message_that_is_only_sent_again_counts_no_try(worker: Worker) -> None:
     failing = with_flaw(worker, "write", lambda _: Permanent("the disk is full"))
     for _ in range(5):
@@ -271,3 +218,20 @@ def test_what_cannot_be_noted_is_a_dead_letter_with_a_form_that_can(worker: Work
     letters = {letter.refusal.id: letter.record for letter in dead_letters.letters(worker.context.engine)}
     assert letters.keys() == {"bad", "b\\ud800"}
     assert all("unwritable" in record for record in letters.values())
+
+
+def test_nothing_but_delayed_delivery_is_left_out() -> None:
+    steps = list(consumer.Consumer.Blueprint.default_steps)
+    steps.remove(DELAYED_DELIVERY)
+    assert list(Consumer.Blueprint.default_steps) == steps
+
+
+def test_a_document_alone_that_ends_its_worker_too_often_is_a_dead_letter(worker: Worker) -> None:
+    deaths: list[str] = []
+    dying, account = deadly(worker, deaths), None
+    while account is None:
+        try:
+            account = dying.take({"id": "bad", "text": SPEECH}, died=bool(deaths))
+        except Death:
+            assert len(deaths) < 10
+    assert (len(deaths), counts(account)) == (3, (0, 0, 0, 1))

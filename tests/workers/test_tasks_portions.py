@@ -17,11 +17,8 @@ from ibidem_workers.batches import Batch
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 from servers.fake_server import Answer, Between, Plan, Request, between
 from servers.indices import remove_indices
+from workers.backfill.conftest import KINDS
 
-KINDS = (
-    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
-    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
-)
 INDEX = "portions"
 DOCUMENTS = 40
 BUSY = Answer(429, {"error": {"type": "es_rejected_execution_exception", "reason": "queue is full"}, "status": 429})

@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
+from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
@@ -26,14 +27,12 @@ from kombu.message import Message
 from ibidem_core.errors import DamagedRecord
 from ibidem_core.records import REMOVE, parse_record
 from ibidem_core.settings import Settings
-from ibidem_engines.ledger import check_entry
+from ibidem_engines.ledger import check_entry, read_entries
 from ibidem_ingest.document import WHERE, Document
 from ibidem_ingest.errors import Refusal
 
 BYTES_A_CHARACTER = 4
 MAX_DOCUMENTS = 2_000
-
-SMALL_BATCH, SMALL_TEXT = 50, 500_000  # documents, and their characters, that are signed before a process starts
 
 Record = Mapping[str, object]
 
@@ -66,11 +65,6 @@ class SerializedBatch:
 
     number: int  # its place in the run, from 0
     documents: Sequence[SerializedDocument]
-
-    @property
-    def is_small(self) -> bool:
-        """Whether it is signed sooner than a process starts."""
-        return len(self.documents) <= SMALL_BATCH and sum(each.characters for each in self.documents) <= SMALL_TEXT
 
     @property
     def body(self) -> list[orjson.Fragment]:
@@ -197,10 +191,10 @@ class Tries:
 
     tries: int
 
-    @classmethod
-    def from_json(cls, record: Mapping[str, object]) -> "Tries":
-        """Parse a stored record."""
-        return parse_record(cls, record)
+
+def read_tries(entries: Iterable[tuple[str, object]]) -> dict[str, int]:
+    """Read by key how often batches and documents were tried; what is damaged counts as none."""
+    return {key: found.tries for key, found in read_entries(entries, partial(parse_record, Tries))}
 
 
 def refusals_as_json(refusals: Iterable[Refusal]) -> list[list[str]]:

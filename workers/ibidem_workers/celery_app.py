@@ -1,14 +1,10 @@
-"""Celery application, configured from the settings: broker, queue, late acknowledgement.
+"""Celery application, configured from the settings: broker, queue, late acknowledgement."""
 
-For each broker (RabbitMQ, Redis) a class configures Celery, checks the client and counts rejected messages.
-"""
-
-from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import Any, ClassVar
+from typing import Any
 
 import kombu.serialization
 import orjson
@@ -36,113 +32,63 @@ class RejectedMessages:
     """Messages that no worker can process: foreign or poison."""
 
     count: int  # how many
-    what: str  # description of the messages
     where: str  # their place, as the broker's own tools call it
     remedy: str  # how to remove them
 
 
-class Broker(ABC):
-    remedy: ClassVar[str]  # command that removes a queue
-    steps: ClassVar[frozenset[str]] = frozenset()  # what a worker's consumer does besides Celery's own steps
-
-    def __init__(self, settings: Settings) -> None:
-        self.settings = settings
-
-    @abstractmethod
-    def celery_config(self) -> dict[str, Any]:
-        """Return Celery's configuration for this broker: address, transport, queues."""
-
-    @property
-    def dead_queue(self) -> str:
-        """Name of the queue of rejected messages."""
-        return f"{self.settings.queue}-dead"
-
-    def count_rejected(self) -> RejectedMessages:
-        """Count the messages that no worker can process."""
-        app = make_app(self.settings)
-        connection = app.connection_for_read(connect_timeout=TIMEOUT_S)
-        with _errors(self.settings.broker, "does not answer", "start it, or try again"), connection:
-            count = app.conf.task_queues[-1](connection.default_channel).queue_declare().message_count
-        what = "that no submitter has sent"
-        return RejectedMessages(count, what, f"queue {self.dead_queue}", self.remedy.format(self.dead_queue))
-
-    def require_client(self) -> None:  # noqa: B027 - most brokers need no more than the core install
-        """Refuse a broker whose client is not installed."""
+def count_rejected(settings: Settings) -> RejectedMessages:
+    app = make_app(settings)
+    connection = app.connection_for_read(connect_timeout=TIMEOUT_S)
+    with _errors(settings.broker, "does not answer", "start it, or try again"), connection:
+        queue = app.conf.task_queues[-1](connection.default_channel)
+        count = queue.queue_declare().message_count
+    remove = f"redis-cli DEL ibidem:{queue.name}" if _is_redis(settings) else f"rabbitmqctl purge_queue {queue.name}"
+    return RejectedMessages(count, f"queue {queue.name}", remove)
 
 
-class RabbitMq(Broker):
-    """Quorum queues on RabbitMQ."""
-
-    remedy = "rabbitmqctl purge_queue {}"
-
-    def celery_config(self) -> dict[str, Any]:
-        quorum: dict[str, object] = {"x-queue-type": "quorum"}
-        arguments = quorum | {
-            "x-delivery-limit": MAX_DELIVERIES,
-            "x-dead-letter-exchange": "",
-            "x-dead-letter-routing-key": self.dead_queue,
-            "x-dead-letter-strategy": "at-least-once",
-            "x-overflow": "reject-publish",
-        }
-        return {
-            "broker_transport_options": {"confirm_publish": True},
-            "broker_heartbeat": self.settings.lease,
-            "task_default_queue_type": "quorum",
-            "worker_detect_quorum_queues": True,
-            "task_queues": [
-                Queue(self.settings.queue, queue_arguments=arguments),
-                Queue(self.dead_queue, queue_arguments=quorum),
-            ],
-        }
+def _is_redis(settings: Settings) -> bool:
+    return settings.broker.startswith("redis")
 
 
-class Redis(Broker):
-    """Lists in Redis."""
-
-    remedy = "redis-cli DEL ibidem:{}"
-    steps = frozenset({"ibidem_workers.redis_transport:Renewal"})
-
-    def require_client(self) -> None:
-        if find_spec("redis") is None:
-            raise UsageError("a queue in Redis needs its client", install_command("redis"))
-
-    def celery_config(self) -> dict[str, Any]:
-        lease, queue = self.settings.lease, self.settings.queue
-        return {
-            "broker_transport": "ibidem_workers.redis_transport:Transport",
-            "broker_transport_options": {
-                "global_keyprefix": "ibidem:",
-                "deadletter_queue": self.dead_queue,
-                "unacked_key": f"{queue}-unacked",
-                "unacked_index_key": f"{queue}-unacked-index",
-                "unacked_mutex_key": f"{queue}-unacked-mutex",
-                "visibility_timeout": lease,
-                "unacked_restore_interval": max(1, lease / 5),
-                "unacked_restore_throttle": 1,  # by default lapsed messages come up to 100 s later
-                "unacked_mutex_expire": max(2, lease),  # by default none come for five minutes after a kill
-                "socket_timeout": 10,
-                "socket_connect_timeout": 5,
-                "health_check_interval": 5,
-            },
-            "task_queues": [Queue(queue), Queue(self.dead_queue)],
-        }
+def _rabbitmq_config(queue: str, dead_queue: str, lease: int) -> dict[str, Any]:
+    """Return Celery's configuration for quorum queues on RabbitMQ."""
+    quorum: dict[str, object] = {"x-queue-type": "quorum"}
+    arguments = quorum | {
+        "x-delivery-limit": MAX_DELIVERIES,
+        "x-dead-letter-exchange": "",
+        "x-dead-letter-routing-key": dead_queue,
+        "x-dead-letter-strategy": "at-least-once",
+        "x-overflow": "reject-publish",
+    }
+    return {
+        "broker_transport_options": {"confirm_publish": True},
+        "broker_heartbeat": lease,
+        "task_default_queue_type": "quorum",
+        "worker_detect_quorum_queues": True,
+        "task_queues": [Queue(queue, queue_arguments=arguments), Queue(dead_queue, queue_arguments=quorum)],
+    }
 
 
-BY_SCHEME: Mapping[str, type[Broker]] = {
-    "amqp": RabbitMq,
-    "amqps": RabbitMq,
-    "redis": Redis,
-    "rediss": Redis,
-}
-
-
-def make_broker(settings: Settings) -> Broker:
-    """Return the configured broker.
-
-    >>> type(make_broker(Settings(broker="redis://127.0.0.1/0"))).__name__
-    'Redis'
-    """
-    return BY_SCHEME[settings.broker.partition("://")[0]](settings)
+def _redis_config(queue: str, dead_queue: str, lease: int) -> dict[str, Any]:
+    """Return Celery's configuration for lists in Redis."""
+    return {
+        "broker_transport": "ibidem_workers.redis_transport:Transport",
+        "broker_transport_options": {
+            "global_keyprefix": "ibidem:",
+            "deadletter_queue": dead_queue,
+            "unacked_key": f"{queue}-unacked",
+            "unacked_index_key": f"{queue}-unacked-index",
+            "unacked_mutex_key": f"{queue}-unacked-mutex",
+            "visibility_timeout": lease,
+            "unacked_restore_interval": max(1, lease / 5),
+            "unacked_restore_throttle": 1,  # by default lapsed messages come up to 100 s later
+            "unacked_mutex_expire": max(2, lease),  # by default none come for five minutes after a kill
+            "socket_timeout": 10,
+            "socket_connect_timeout": 5,
+            "health_check_interval": 5,
+        },
+        "task_queues": [Queue(queue), Queue(dead_queue)],
+    }
 
 
 TASK = "ibidem.sign_and_write"
@@ -174,15 +120,18 @@ _COMMON: dict[str, object] = {
 
 
 def make_app(settings: Settings) -> Celery:
-    """Create the application, without connecting."""
+    """Create the application, without connecting; refuses a broker whose client is not installed."""
+    if _is_redis(settings) and find_spec("redis") is None:
+        raise UsageError("a queue in Redis needs its client", install_command("redis"))
     register_compression(most_of_message(settings))
     app = Celery("ibidem", set_as_current=False)
     app.conf.update(_COMMON)
     app.conf.update(task_default_queue=settings.queue, task_create_missing_queues=False)
     app.conf.update(broker_url=settings.broker, ibidem_message_bytes=most_of_message(settings))
-    broker = make_broker(settings)
-    app.conf.update(broker.celery_config())
-    app.steps["consumer"] |= broker.steps
+    configure = _redis_config if _is_redis(settings) else _rabbitmq_config
+    app.conf.update(configure(settings.queue, f"{settings.queue}-dead", settings.lease))
+    if _is_redis(settings):
+        app.steps["consumer"].add("ibidem_workers.redis_transport:Renewal")
     return app
 
 
@@ -259,7 +208,6 @@ def translate_error(error: AMQPError, broker: str) -> EngineError:
 
 def connect_broker(settings: Settings) -> None:
     """Connect to the broker once, and check the queue, which is created if missing."""
-    make_broker(settings).require_client()
     app = make_app(settings)
     remedy = "start it, or correct IBIDEM_BROKER"
     with _errors(settings.broker, "does not answer", remedy), app.connection_for_write() as connection:

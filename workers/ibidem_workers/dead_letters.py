@@ -55,13 +55,23 @@ class DeadLetter:
 
 
 def add_dead_letters(engine: Engine, letters: Iterable[DeadLetter]) -> None:
-    engine.put_records("dead", {letter.key: _to_entry(letter) for letter in letters})
+    entries = {
+        letter.key: {
+            "run": letter.run,
+            "refusal": letter.refusal.as_json(),
+            "tries": letter.tries,
+            "when": letter.when,
+            "record": dict(letter.record),
+        }
+        for letter in letters
+    }
+    engine.put_records("dead", entries)
 
 
 def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
     """Return the latest dead letter of each document, or of some documents."""
     last: dict[tuple[str, str], DeadLetter] = {}
-    for letter in _read_all(engine):
+    for _, letter in read_ledger(engine, "dead", read_letter):
         known = last.get(letter.document)
         if (not ids or letter.refusal.id in ids) and (known is None or known.when < letter.when):
             last[letter.document] = letter
@@ -91,23 +101,8 @@ def read_again(letters: Iterable[DeadLetter], max_text: int) -> Iterator[Documen
 def forget(engine: Engine, letters: Iterable[DeadLetter]) -> None:
     """Delete dead letters, and older ones of the same documents."""
     last = {letter.document: letter.when for letter in letters}
-    engine.delete_records(
-        "dead", [entry.key for entry in _read_all(engine) if entry.when <= last.get(entry.document, 0.0)]
-    )
-
-
-def _read_all(engine: Engine) -> Iterator[DeadLetter]:
-    yield from (letter for _, letter in read_ledger(engine, "dead", read_letter))
-
-
-def _to_entry(letter: DeadLetter) -> dict[str, object]:
-    return {
-        "run": letter.run,
-        "refusal": letter.refusal.as_json(),
-        "tries": letter.tries,
-        "when": letter.when,
-        "record": dict(letter.record),
-    }
+    known = (letter for _, letter in read_ledger(engine, "dead", read_letter))
+    engine.delete_records("dead", [each.key for each in known if each.when <= last.get(each.document, 0.0)])
 
 
 def read_letter(entry: Mapping[str, object]) -> DeadLetter:
@@ -136,7 +131,7 @@ def writable(record: Mapping[str, object]) -> Mapping[str, object]:
 
 def printable(refusal: Refusal) -> Refusal:
     """Return a refusal that every engine can store, with lone surrogates escaped."""
-    return Refusal(*map(_escape, astuple(refusal)))
+    return Refusal(*(text.encode(errors="backslashreplace").decode() for text in astuple(refusal)))
 
 
 def _as_text(record: Mapping[str, object]) -> str:
@@ -144,7 +139,3 @@ def _as_text(record: Mapping[str, object]) -> str:
         return json.dumps(record)
     except (TypeError, ValueError, RecursionError) as error:
         return f"{type(error).__name__}: {error}"
-
-
-def _escape(text: str) -> str:
-    return text if text.isascii() else text.encode(errors="backslashreplace").decode()

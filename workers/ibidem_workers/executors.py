@@ -20,7 +20,7 @@ from contextlib import suppress
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Generic, Protocol, Self, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from ibidem_core.errors import EngineError
 from ibidem_core.settings import Settings
@@ -135,11 +135,9 @@ class WorkerFailure(EngineError):
     """A worker could not start, or the engine refuses writes."""
 
 
-class Job(Protocol):
-    """What executors do; it is pickled, as are its items and answers."""
-
-    def open(self, has_ended: Callable[[], bool]) -> Callable[[Any, int], Any]:
-        """Open engine and tables; returns what does an item, told how many executors have ended with it in hand."""
+# What executors do, which is pickled, as are its items and answers: opens engine and tables, told how to see whether it
+# was asked to end; returns what does an item, told how many executors have ended with it in hand.
+Job = Callable[[Callable[[], bool]], Callable[[Any, int], Any]]
 
 
 class _Ended(Exception):
@@ -184,14 +182,6 @@ class _Executor:
             self.process.wait()
             raise _Ended from error
 
-    def wait(self, seconds: float) -> None:
-        """Wait for the end of the process, which is killed when it takes too long."""
-        try:
-            self.process.wait(seconds)
-        except subprocess.TimeoutExpired:
-            self.process.kill()
-            self.process.wait()
-
 
 class Pool(Generic[Item, Answer]):
     """Executors of one job, as a context manager; the first starts at once, others as items come."""
@@ -220,7 +210,11 @@ class Pool(Generic[Item, Answer]):
         for executor in list(self._executors):
             executor.process.terminate()
         for executor in list(self._executors):
-            executor.wait(GRACE)
+            try:
+                executor.process.wait(GRACE)
+            except subprocess.TimeoutExpired:
+                executor.process.kill()
+                executor.process.wait()
 
     def submit(self, item: Item) -> "Future[Answer]":
         """Hand an item to the next free executor."""
@@ -306,7 +300,7 @@ def main(handle: str) -> None:
                 continue
             item, deaths = connection.recv()
             try:
-                do = do or job.open(lambda: is_ending)
+                do = do or job(lambda: is_ending)
                 answer = do(item, deaths)
             except IbidemError as error:
                 answer = error

@@ -11,9 +11,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from pathlib import Path
-from typing import Protocol
 
 import xxhash
 
@@ -28,47 +27,17 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import Choice, Tally
 from ibidem_workers import batches, dead_letters, runs
-from ibidem_workers.celery_app import connect_broker, make_app, make_broker, send
+from ibidem_workers.celery_app import connect_broker, make_app, send
 from ibidem_workers.executors import Pool, this_process
 from ibidem_workers.groups.service import settle_all
-from ibidem_workers.tasks import SentBatch, SigningJob, WorkerContext, work_on
+from ibidem_workers.tasks import SentBatch, WorkerContext, open_signing, work_on
 
 MAX_REPEATS = 20  # repeated ids that are kept to be shown
 MAX_DAMAGED = 20  # files with replaced bytes that a run names
 
 
-class SeenIds:
-    """The ids of a run so far, as 64-bit hashes.
-
-    Two of a million ids share a hash by chance with a probability of 3 in 100 million (birthday bound n²/2⁶⁵).
-
-    >>> seen = SeenIds()
-    >>> [seen.add(id_) for id_ in ("a", "b", "a")], seen.repeated, seen.repeated_ids
-    ([None, None, None], 1, ['a'])
-    """
-
-    def __init__(self) -> None:
-        self.repeated = 0
-        self.repeated_ids: list[str] = []
-        self._hashes: set[int] = set()
-        self._repeated_hashes: set[int] = set()
-
-    def add(self, id_: str) -> None:
-        """Add an id; each repeated id is counted once, and the first twenty are kept for display."""
-        hash_ = xxhash.xxh3_64_intdigest(id_.encode())
-        if hash_ not in self._hashes:
-            self._hashes.add(hash_)
-            return
-        if hash_ in self._repeated_hashes:
-            return
-        self._repeated_hashes.add(hash_)
-        self.repeated += 1
-        if len(self.repeated_ids) < MAX_REPEATS:
-            self.repeated_ids.append(id_)
-
-
 REFUSALS_A_SLICE = 500
-NOTED_EVERY = 2.0
+NOTED_EVERY = 2.0  # seconds between two notes of a run that is being read
 
 Source = Iterable[Document | Refusal]
 
@@ -98,7 +67,8 @@ class Submission:
         self._head = OwnRecord(engine, "runs", self.record.key)
         self._patience = float(settings.patience)
         self._tally = tally or Tally()
-        self._seen_ids = SeenIds()
+        # As 64-bit hashes, of which two of a million ids share one with a probability of 3 in 100 million (n²/2⁶⁵).
+        self._seen_ids, self._repeated_ids = set[int](), set[int]()
         self._refusals: list[Refusal] = []
         self._slices = 0
         self._last_note = 0.0
@@ -140,9 +110,20 @@ class Submission:
             if reason:
                 self._refuse(Refusal(location, item.id, "meta", reason))
             else:
-                self._seen_ids.add(document.id)
+                self._see(document.id)
                 self._tally.unread_dates += has_unread_date(item)
                 yield document
+
+    def _see(self, id_: str) -> None:
+        """Count an id that occurs again, once, and keep the first of them to be shown."""
+        hash_ = xxhash.xxh3_64_intdigest(id_.encode())
+        if hash_ not in self._seen_ids:
+            self._seen_ids.add(hash_)
+        elif hash_ not in self._repeated_ids:
+            self._repeated_ids.add(hash_)
+            self.record.repeated += 1
+            if len(self.record.repeated_ids) < MAX_REPEATS:
+                self.record.repeated_ids.append(id_)
 
     def _refusal_reason(self, record: bytes) -> str:
         """Return why a record cannot be sent; empty if it can."""
@@ -158,7 +139,6 @@ class Submission:
         self._send_batch(self.record.run, batch)
         event = {"batch": batches.batch_key(self.record.run, batch.number), "documents": len(batch.documents)}
         _log.debug("batch sent", extra=event | {"send_ms": round(1e3 * (time.perf_counter() - began), 1)})
-        self.record.repeated, self.record.repeated_ids = self._seen_ids.repeated, self._seen_ids.repeated_ids
         self.record.batches += 1
         self.record.documents += len(batch.documents)
         if time.monotonic() - self._last_note > NOTED_EVERY:
@@ -180,14 +160,8 @@ class Submission:
             self._refusals, self._slices = [], self._slices + 1
 
     def _log_event(self, event: str) -> None:
-        record = self.record
-        figures = {
-            "run": record.run,
-            "documents": record.documents,
-            "batches": record.batches,
-            "refused": record.refused,
-        }
-        _log.info(event, extra=figures)
+        names = ("run", "documents", "batches", "refused")
+        _log.info(event, extra={name: getattr(self.record, name) for name in names})
 
     def _note(self, state: runs.State) -> None:
         self.record.state = state
@@ -206,8 +180,8 @@ def check_tables(signed: Info, index: str, tables: Tables) -> None:
     """
     for name, documents in signed.tables.items():
         table = tables.named(name) if name else None
-        now = tables.of(table.language) if table is not None else None
-        if table is not None and now is not None and now.name != name:
+        now = tables.of(table.language) if table else None
+        if table and now and now.name != name:
             raise UsageError(
                 f"index {index!r} holds {documents:,} documents signed with the idf table {name}, "
                 f"and {now.name} is now the one of {table.language!r}",
@@ -215,6 +189,7 @@ def check_tables(signed: Info, index: str, tables: Tables) -> None:
             )
 
 
+SMALL_BATCH, SMALL_TEXT = 50, 500_000  # documents, and their characters, that are signed before a process starts
 IN_HAND = 3  # batches for each process of this one
 IN_FLIGHT = 40  # batches in the broker's queue beyond which the submission pauses
 LOOKS_EVERY = 0.2
@@ -224,7 +199,6 @@ STALL_LEASES = 6.0  # leases without a result after which batches are sent again
 _log = logging.getLogger(__name__)
 
 Report = Callable[[runs.Progress], None]
-GroupReport = Callable[[int], None]
 
 
 class Interruption(EngineError):
@@ -237,7 +211,6 @@ def ingest(
     *,
     wait: bool = True,
     report: Report = lambda _: None,
-    report_groups: GroupReport = lambda _: None,
 ) -> str:
     """Ingest files and folders."""
     tally = Tally()
@@ -245,9 +218,7 @@ def ingest(
         request.paths, request.choice, settings.max_text, tally, settings.read_seconds, processes=settings.workers
     )
     source = map(request.note, source) if request.note else source
-    return ingest_documents(
-        source, settings, wait=wait, report=report, report_groups=report_groups, tally=tally, paths=request.paths
-    )
+    return ingest_documents(source, settings, wait=wait, report=report, tally=tally, paths=request.paths)
 
 
 def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its name
@@ -256,7 +227,6 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
     *,
     wait: bool = True,
     report: Report = lambda _: None,
-    report_groups: GroupReport = lambda _: None,
     tally: Tally | None = None,
     paths: Sequence[str | Path] = (),
 ) -> str:
@@ -268,10 +238,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
             "wait, or set IBIDEM_BROKER to RabbitMQ: amqp://HOST",
         )
     with closing(open_engine(settings.address, settings.index)) as engine, ExitStack() as stack:
-        if settings.broker:
-            sender: Sender = ToBroker(settings)
-        else:
-            sender = stack.enter_context(ToProcesses(engine, settings))
+        sender = ToBroker(settings) if settings.broker else stack.enter_context(ToProcesses(engine, settings))
         is_new = _prepare(engine, settings)
         if not wait:
             return Submission(engine, settings, sender.send, paths, tally).send(source).run
@@ -279,33 +246,17 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
         if is_new and sender.is_own:
             source = Tables(settings.tables, settings.index).look_through_first(source, settings.index)
         run = _LocalRun(engine, settings, sender, report).run(source, paths, tally)
-        retry_unavailable(lambda: settle_all(engine, report_groups), settings.patience)
+        retry_unavailable(lambda: settle_all(engine), settings.patience)
         return run
 
 
-class Sender(Protocol):
-    """The way of batches to who works on them."""
-
-    window: int  # batches under way beyond which the submission pauses
-    is_own: bool  # whether processes of this one work on them, so that nothing goes on without it
-
-    def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:
-        """Send a batch."""
-
-    def finish(self) -> None:
-        """Take note that no other batch comes."""
-
-    def check(self) -> None:
-        """Raise the error of a batch."""
-
-
 class ToBroker:
-    """Batches go to the queue of a broker."""
+    """Batches go to the queue of a broker, whose workers keep their errors."""
 
-    window, is_own = IN_FLIGHT, False
+    window = IN_FLIGHT  # batches under way beyond which the submission pauses
+    is_own = False  # whether processes of this one work on them, so that nothing goes on without it
 
     def __init__(self, settings: Settings) -> None:
-        make_broker(settings).require_client()
         self._app, self._patience = make_app(settings), settings.patience
 
     def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:
@@ -315,7 +266,7 @@ class ToBroker:
         """Do nothing: each batch was published at once."""
 
     def check(self) -> None:
-        """Do nothing: workers keep their errors."""
+        """Do nothing: there is no error of a batch here."""
 
 
 class ToProcesses(ExitStack):
@@ -332,12 +283,15 @@ class ToProcesses(ExitStack):
 
     @cached_property
     def _pool(self) -> "Pool[SentBatch, None]":
-        return self.enter_context(Pool(SigningJob(self._settings), self._settings.workers))
+        return self.enter_context(Pool(partial(open_signing, self._settings), self._settings.workers))
 
     def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:  # noqa: ARG002 - none is lost
         """Hand a batch to the pool; the first waits whether another comes, if it is small."""
         sent = run, batch.number, [each.json for each in batch.documents]
-        if batch.number == 0 and batch.is_small and not runs.may_be_harmful(self._engine, run):
+        is_small = (
+            len(batch.documents) <= SMALL_BATCH and sum(each.characters for each in batch.documents) <= SMALL_TEXT
+        )
+        if batch.number == 0 and is_small and not runs.may_be_harmful(self._engine, run):
             self._held = sent
             return
         if self._held is not None:
@@ -361,10 +315,15 @@ class ToProcesses(ExitStack):
                 self._futures.append(future)
 
 
+Sender = ToBroker | ToProcesses
+
+
 def _prepare(engine: Engine, settings: Settings) -> bool:
     """Create the index if missing, and return whether it is empty; refuse one that cannot be written, or no broker."""
     engine.create()
-    _check_shards(engine)
+    for issue in engine.health_issues():
+        if issue.stops:  # such as a missing shard, which a write would wait for
+            raise Unavailable(issue.what, issue.remedy)
     signed = engine.info()
     check_tables(signed, engine.index, Tables(settings.tables, settings.index))
     check_distinct(engine, settings.distinct, writes=True)
@@ -373,24 +332,14 @@ def _prepare(engine: Engine, settings: Settings) -> bool:
     return not signed.documents
 
 
-def _check_shards(engine: Engine) -> None:
-    """Refuse an index with missing shards immediately, instead of waiting for the timeout."""
-    for ailment in engine.health_issues():
-        if ailment.stops:
-            raise Unavailable(ailment.what, ailment.remedy)
-
-
 def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, report: Report = lambda _: None) -> str:
     """Ingest the documents of dead letters again, as a new run; the letters are removed once they are queued."""
-    engine = open_engine(settings.address, settings.index)
-    try:
+    with closing(open_engine(settings.address, settings.index)) as engine:
         letters = dead_letters.letters(engine, ids)
         source = dead_letters.read_again(letters, settings.max_text)
         run = ingest_documents(source, settings, wait=wait, report=report, paths=["dead letters"])
         dead_letters.forget(engine, letters)
-    finally:
-        engine.close()
-    return run
+        return run
 
 
 class _LocalRun:
@@ -497,11 +446,8 @@ def submit(
         raise UsageError(f"{short_repr(documents)} is not a list of documents", "give a list: [Document(id, text), …]")
     settings = settings or load()
     run = ingest_documents(map(_document, documents), settings, wait=wait)
-    engine = open_engine(settings.address, settings.index)
-    try:
+    with closing(open_engine(settings.address, settings.index)) as engine:
         return runs.summary(engine, run)
-    finally:
-        engine.close()
 
 
 def _document(value: object) -> Document | Refusal:

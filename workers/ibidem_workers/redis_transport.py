@@ -7,7 +7,6 @@ for its run sends again.
 import contextlib
 import logging
 import time
-from collections.abc import Iterator
 from queue import Empty
 from typing import Any
 
@@ -85,21 +84,14 @@ class Transport(redis.Transport):
 def configuration(url: str, *names: str) -> dict[str, str]:
     """Read some of the server's settings, if permitted."""
     values: dict[str, str] = {}
-    with open_client(url) as client:
+    client: Any = Redis.from_url(url, socket_timeout=ANSWERS_WITHIN, socket_connect_timeout=ANSWERS_WITHIN / 2)
+    try:
         for name in names:
             with contextlib.suppress(ResponseError):
                 values |= client.config_get(name)
-    return values
-
-
-@contextlib.contextmanager
-def open_client(url: str) -> Iterator[Any]:
-    """Open a client for a few requests."""
-    client = Redis.from_url(url, socket_timeout=ANSWERS_WITHIN, socket_connect_timeout=ANSWERS_WITHIN / 2)
-    try:
-        yield client
     except (RedisError, OSError) as error:
         message = f"the broker {redact(url)} does not answer: {redacted_message(error, url)}"
         raise Unavailable(message, "start it, or try again") from error
     finally:
         client.close()
+    return values

@@ -12,7 +12,7 @@ from ibidem_core.errors import retry_unavailable
 from ibidem_core.records import parse_record
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import check_entry, count_joined, read_entries, read_ledger
-from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import NO_RESULT, BatchResult, batch_key, read_account, read_refusals
 from ibidem_workers.executors import has_exited, host_name
 
@@ -117,42 +117,19 @@ class Progress:
         return self.submitted and self.batches_done >= self.batches  # a killed submitter may have sent more
 
 
-BLOCK = 100  # batches of a block: one whose batches all have a result is not read again
-
-
-@dataclass(slots=True)
-class Block:
-    """The results of a hundred batches, read by key, which needs no refresh."""
-
-    missing: set[str]  # keys of batches that have no result yet
-    sums: BatchResult = NO_RESULT  # sum of the results
-
-    @classmethod
-    def of(cls, run: str, number: int) -> "Block":
-        """Return a block of a run in which no batch has a result yet."""
-        return cls({batch_key(run, batch) for batch in range(number * BLOCK, (number + 1) * BLOCK)})
-
-    def read(self, engine: Engine) -> None:
-        """Read the missing results."""
-        for key, entry in engine.get_records_by_key("runs", sorted(self.missing)).items():
-            self.missing.remove(key)
-            self.sums += read_account(entry)
-
-    def complete(self) -> int:
-        """Count the batches that have a result."""
-        return BLOCK - len(self.missing)
+BLOCK = 100  # batches whose results are read together, by key, which needs no refresh
 
 
 class RunMonitor:
-    """Monitor of one run; a block of batches is not read again once it is complete."""
+    """Monitor of one run."""
 
     def __init__(self, engine: Engine, run: str, patience: float = 0.0) -> None:
         self._engine, self._patience = engine, patience
         self.record = retry_unavailable(lambda: record(engine, run), patience)
         self.pause = POLL
-        self._closed_sums = BatchResult(at=self.record.started)
-        self._blocks: list[Block] = []
-        self._first = 0
+        self._sums = BatchResult(at=self.record.started)
+        self._first = 0  # the first block that is read again, since batches of it have no result
+        self._missing: list[set[str]] = []  # keys of batches without a result, of that block and those behind it
         self._batches_done = 0
         self._last_change = time.monotonic()
 
@@ -167,7 +144,7 @@ class RunMonitor:
         if self.record.state == "reading":
             self.record = record(self._engine, self.record.run)
         self._read()
-        batches_done = self._first * BLOCK + sum(block.complete() for block in self._blocks)
+        batches_done = (self._first + len(self._missing)) * BLOCK - sum(map(len, self._missing))
         if batches_done != self._batches_done:
             self._batches_done, self._last_change = batches_done, time.monotonic()
         return Progress(
@@ -183,7 +160,7 @@ class RunMonitor:
     def is_done(self, number: int) -> bool:
         """Return whether a batch has a result."""
         at = number // BLOCK - self._first
-        return at < 0 or (at < len(self._blocks) and batch_key(self.record.run, number) not in self._blocks[at].missing)
+        return at < 0 or (at < len(self._missing) and batch_key(self.record.run, number) not in self._missing[at])
 
     def wait(self, report: Callable[[Progress], None] = lambda _: None) -> Progress:
         """Wait until every document has an outcome; `report` is called after each read and may raise to stop."""
@@ -197,7 +174,7 @@ class RunMonitor:
     def sums(self) -> BatchResult:
         """Return the total of all batch results so far."""
         followed = BatchResult.from_json(self.record.followed) if self.record.followed else NO_RESULT
-        return sum((block.sums for block in self._blocks), self._closed_sums) + followed
+        return self._sums + followed
 
     def _read(self) -> None:
         empty = 0
@@ -205,16 +182,19 @@ class RunMonitor:
             is_noted = number * BLOCK < self.record.batches
             if not is_noted and self.record.state == "submitted":
                 break
-            if number - self._first == len(self._blocks):
-                self._blocks.append(Block.of(self.record.run, number))
-            block = self._blocks[number - self._first]
-            block.read(self._engine)
-            empty = 0 if block.complete() else empty + 1
+            if number - self._first == len(self._missing):
+                batches = range(number * BLOCK, (number + 1) * BLOCK)
+                self._missing.append({batch_key(self.record.run, batch) for batch in batches})
+            missing = self._missing[number - self._first]
+            for key, entry in self._engine.get_records_by_key("runs", sorted(missing)).items():
+                missing.remove(key)
+                self._sums += read_account(entry)
+            empty = 0 if len(missing) < BLOCK else empty + 1
             # A killed submitter may have sent more than it recorded; batches are processed roughly in order.
             if empty > (EMPTY_LOOKS if is_noted else 0):
                 break
-        while self._blocks and self._blocks[0].complete() == BLOCK:
-            self._closed_sums += self._blocks.pop(0).sums
+        while self._missing and not self._missing[0]:
+            self._missing.pop(0)
             self._first += 1
 
 
@@ -255,55 +235,32 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
     `read` = `indexed` + `unchanged` + `stale` + `refused`, at any time; `pending` documents were handed to the queue
     and are not accounted for yet.
     """
-    watch = RunMonitor(engine, run or _last_run(engine))
-    progress = watch.look()
-    slices = engine.get_records("runs", f"{watch.record.run}/refused/") if watch.record.refused else ()
-    unread = [refusal for _, refusals in read_entries(slices, read_refusals) for refusal in refusals]
-    figures = _summary(watch.record, watch.sums(), progress, unread)
-    figures |= {"duplicates": _count_joined(engine, watch.record)}
-    return figures | {"host": host_name(watch.record.holder), "again": _find_repeat(engine, watch.record)}
-
-
-def _last_run(engine: Engine) -> str:
     all_runs = runs(engine)
-    if not all_runs:
+    if not (run or all_runs):
         raise UsageError("no run has been started yet", "start one with: ibidem ingest PATH")
-    return all_runs[-1].run
-
-
-def _find_repeat(engine: Engine, record: RunRecord) -> str:
-    """Return the next run of the same files after an interrupted run; empty if there is none."""
-    if record.state != "interrupted" or not set(record.paths) - NO_FILES:
-        return ""
-    later = [other.run for other in runs(engine) if other.paths == record.paths and other.started > record.started]
-    return later[-1] if later else ""
-
-
-def _count_joined(engine: Engine, record: RunRecord) -> dict[str, int]:
-    """Count the documents that joined a group between the start of a run and the start of the next."""
-    later = [other.joined for other in runs(engine) if other.started > record.started]
-    end = later[0] if later else count_joined(engine)
-    return {level: max(0, end.get(level, 0) - record.joined.get(level, 0)) for level in LEVELS}
-
-
-def _summary(
-    record: RunRecord, sums: BatchResult, progress: Progress, unread_refusals: list[Refusal]
-) -> dict[str, object]:
-    refusals = [*unread_refusals, *sums.refusals]
+    watch = RunMonitor(engine, run or all_runs[-1].run)
+    progress, record, sums = watch.look(), watch.record, watch.sums()
+    slices = engine.get_records("runs", f"{record.run}/refused/") if record.refused else ()
+    unread = [refusal for _, refusals in read_entries(slices, read_refusals) for refusal in refusals]
+    state = {"submitted": "waiting"}.get(record.state, record.state)
+    later = [other for other in all_runs if other.started > record.started]
+    joined = later[0].joined if later else count_joined(engine)
+    again = [other.run for other in later if other.paths == record.paths and set(record.paths) - NO_FILES]
     return {
         "run": record.run,
         "kind": record.kind,
-        "read": sums.documents + len(unread_refusals),
+        "read": sums.documents + len(unread),
         "indexed": sums.indexed,
         "replaced": sums.replaced,
         "unchanged": sums.unchanged,
         "stale": sums.stale,
-        "refused": len(refusals),
+        "refused": len(unread) + len(sums.refusals),
         "unsigned": sums.unsigned,
-        "duplicates": dict.fromkeys(LEVELS, 0),
-        "refusals": [refusal.as_json() for refusal in refusals],
+        # Documents that joined a group between the start of the run and the start of the next.
+        "duplicates": {level: max(0, joined.get(level, 0) - record.joined.get(level, 0)) for level in LEVELS},
+        "refusals": [refusal.as_json() for refusal in (*unread, *sums.refusals)],
         "took_s": round((sums.at if progress.has_ended else time.time()) - record.started, 3),
-        "state": _state(record, progress),
+        "state": "done" if progress.has_ended and record.state != "interrupted" else state,
         "pending": max(0, record.documents - progress.done),
         "repeated": record.repeated,
         "repeated_ids": record.repeated_ids,
@@ -312,10 +269,6 @@ def _summary(
         "damaged_bytes": record.damaged_bytes,
         "unread_dates": record.unread_dates,
         "languages": dict(Counter(sums.languages).most_common()),
+        "host": host_name(record.holder),
+        "again": again[-1] if again and record.state == "interrupted" else "",  # the last run of the same files since
     }
-
-
-def _state(record: RunRecord, progress: Progress) -> str:
-    if record.state == "interrupted" or not progress.has_ended:
-        return {"submitted": "waiting"}.get(record.state, record.state)
-    return "done"

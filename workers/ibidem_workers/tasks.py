@@ -24,20 +24,18 @@ from ibidem_core.logs import Stages, log_context
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
-from ibidem_engines.ledger import read_entries, records
+from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document, place, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import TRIES, WRITES, Batch, BatchResult, Tries, batch_key, overlap, read_account
+from ibidem_workers.batches import TRIES, WRITES, Batch, BatchResult, batch_key, overlap, read_account, read_tries
 from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, printable, writable
 
 Answer = TypeVar("Answer")
 
 _log = logging.getLogger(__name__)
 
-
 A_DAY = 24 * 60 * 60 * 1_000_000  # in microseconds, as the submitter numbers documents: clocks differ, but not by that
-
 
 WARM_LANGUAGE = "en"  # language whose idf table is loaded before the first batch
 
@@ -113,22 +111,13 @@ def sign_and_write(context: WorkerContext, delivery: Delivery) -> BatchResult:
 SentBatch = tuple[str, int, list[bytes]]  # run, number and documents in JSON
 
 
-@dataclass(frozen=True, slots=True)
-class SigningJob:
-    """Work on batches in a process of the pool."""
-
-    settings: Settings
-
-    def open(self, has_ended: Callable[[], bool]) -> Callable[[SentBatch, int], None]:
-        """Open engine and tables."""
-        settings = self.settings
-        logs.set_up(settings)
-        tables = Tables(settings.tables, settings.index)
-        tables.of(WARM_LANGUAGE)
-        engine = open_engine(settings.address, settings.index)
-        context = WorkerContext(engine, tables, settings, has_ended, lambda: time_limit(SIGN_SECONDS))
-
-        return partial(work_on, context)
+def open_signing(settings: Settings, has_ended: Callable[[], bool]) -> Callable[[SentBatch, int], None]:
+    """Open engine and tables in a process of the pool; returns what works on a batch."""
+    logs.set_up(settings)
+    tables = Tables(settings.tables, settings.index)
+    tables.of(WARM_LANGUAGE)
+    engine = open_engine(settings.address, settings.index)
+    return partial(work_on, WorkerContext(engine, tables, settings, has_ended, lambda: time_limit(SIGN_SECONDS)))
 
 
 def work_on(context: WorkerContext, sent: SentBatch, deaths: int = 0) -> None:
@@ -158,8 +147,7 @@ def _begin(engine: Engine, delivery: Delivery) -> int | BatchResult:
     entries = engine.get_records_by_key("runs", [key, tries_key])
     if key in entries:
         return read_account(entries[key])
-    stored = (found.tries for _, found in read_entries(entries.items(), Tries.from_json))
-    tries, is_single = next(stored, 0) + delivery.died, delivery.batch.part is not None
+    tries, is_single = read_tries(entries.items()).get(tries_key, 0) + delivery.died, delivery.batch.part is not None
     if delivery.died or is_single:  # a single document is counted as it begins, since it cannot be told which one died
         engine.put_records("runs", {tries_key: {"tries": tries + is_single}})
     return tries
@@ -188,15 +176,6 @@ def _process_or_split(context: WorkerContext, delivery: Delivery) -> tuple[Batch
     return account, _letters(delivery, account.refusals)
 
 
-@dataclass(frozen=True, slots=True)
-class _Portion:
-    """Documents of a batch that are written by one request."""
-
-    delivery: Delivery  # the batch, with these documents alone
-    records: Sequence[Record]  # the signed documents that could be read
-    refusals: Sequence[Refusal]  # refusals of the others
-
-
 def _process(context: WorkerContext, delivery: Delivery) -> BatchResult:
     """Sign and write a batch: each portion is signed while earlier ones are written."""
     parts = _portions(context, delivery)
@@ -209,18 +188,20 @@ def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
 
     Which of two documents of one id is the newer is decided where both are written together.
     """
-    batch, limit = delivery.batch, WRITES
-    if not context.engine.parallel_writes or limit == 1:
+    batch = delivery.batch
+    repeats = len({printable_id(record) for record in batch.records}) < len(batch.records)
+    if repeats or not context.engine.parallel_writes:
         return [delivery]
-    if len({printable_id(record) for record in batch.records}) < len(batch.records):
-        return [delivery]
-    return [replace(delivery, batch=part) for part in batch.portions(context.settings.batch_characters // limit)]
+    return [replace(delivery, batch=part) for part in batch.portions(context.settings.batch_characters // WRITES)]
 
 
 def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[], BatchResult]]:
-    """Sign each portion, or its documents one by one if that fails; yields the calls that write them."""
+    """Sign a portion, or its documents one by one if that fails; yields the calls that write them."""
     try:
-        portion = _sign_portion(context, delivery)
+        with delivery.stages("read"):
+            documents, refusals = _read(delivery, context.settings.max_text)
+        with delivery.stages("sign"), context.time_limit():
+            signed = list(records(documents, context.tables, context.settings.distinct))
     except EngineError:
         raise
     except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal, and the others go on
@@ -231,68 +212,61 @@ def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[],
             account = BatchResult(refusals=[_refusal(delivery, f"{type(error).__name__}: {error}")])
             yield lambda: account
         return
-    yield lambda: _write_portion(context, portion)
+    yield partial(_write, context, delivery, signed, refusals)
 
 
-def _sign_portion(context: WorkerContext, delivery: Delivery) -> _Portion:
-    with delivery.stages("read"):
-        documents, refusals = _read(delivery, context.settings.max_text)
-    with delivery.stages("sign"), context.time_limit():
-        return _Portion(delivery, list(records(documents, context.tables, context.settings.distinct)), refusals)
-
-
-def _write_portion(context: WorkerContext, portion: _Portion) -> BatchResult:
-    """Write a portion, or its documents one by one if that fails."""
+def _write(
+    context: WorkerContext, delivery: Delivery, signed: Sequence[Record], refusals: Sequence[Refusal] = ()
+) -> BatchResult:
+    """Write documents by one request, or one by one if that fails; refusals of others are added."""
     try:
-        return _portion_account(portion, _outcomes(context, portion))
+        return BatchResult(refusals=refusals) + _account(signed, _outcomes(context, delivery, signed))
     except EngineError:
         raise
     except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal
         reason = f"{type(error).__name__}: {error}"
-    if len(portion.records) == 1:
-        document = portion.records[0].document
-        refusal = _document_refusal(document.where, document.id, reason)
-        return BatchResult(refusals=[*portion.refusals, refusal])
-    singles = (_Portion(portion.delivery, [record], ()) for record in portion.records)
-    return sum((_write_portion(context, single) for single in singles), BatchResult(refusals=portion.refusals))
+    if len(signed) == 1:
+        document = signed[0].document
+        return BatchResult(refusals=[*refusals, _document_refusal(document.where, document.id, reason)])
+    return sum((_write(context, delivery, [record]) for record in signed), BatchResult(refusals=refusals))
 
 
-def _outcomes(context: WorkerContext, portion: _Portion) -> list[Outcome]:
+def _outcomes(context: WorkerContext, delivery: Delivery, signed: Sequence[Record]) -> list[Outcome]:
     calls: list[int] = []
 
     def write() -> list[Outcome]:
-        calls.append(len(portion.records))
-        return context.engine.write(portion.records)
+        calls.append(len(signed))
+        return context.engine.write(signed)
 
-    delivery = portion.delivery
     with delivery.stages("write"):
-        outcomes = retry_unavailable(write, context.settings.patience, context.has_ended)
+        outcomes = _with_retries(context, write)
     if delivery.tries or delivery.died or delivery.again or len(calls) > 1:
-        return list(starmap(_own_outcome, zip(outcomes, portion.records, strict=True)))
+        return list(starmap(_own_outcome, zip(outcomes, signed, strict=True)))
     return outcomes
 
 
-def _portion_account(portion: _Portion, outcomes: Sequence[Outcome]) -> BatchResult:
-    refusals = [
-        Refusal(record.document.where, outcome.id, outcome.field, outcome.why)
-        for outcome, record in zip(outcomes, portion.records, strict=True)
-        if outcome.status is WriteStatus.REFUSED
-    ]
+def _account(signed: Sequence[Record], outcomes: Sequence[Outcome]) -> BatchResult:
+    pairs = list(zip(signed, outcomes, strict=True))
+    counts = Counter(outcome.status for outcome in outcomes)
     return BatchResult(
-        indexed=_count(outcomes, WriteStatus.INDEXED),
-        unchanged=_count(outcomes, WriteStatus.UNCHANGED),
-        stale=_count(outcomes, WriteStatus.STALE),
+        indexed=counts[WriteStatus.INDEXED],
+        unchanged=counts[WriteStatus.UNCHANGED],
+        stale=counts[WriteStatus.STALE],
         # Another version; writes of earlier tries of the message do not count.
         replaced=sum(
             outcome.status is WriteStatus.INDEXED and outcome.previous_version not in (None, record.version)
-            for outcome, record in zip(outcomes, portion.records, strict=True)
+            for record, outcome in pairs
         ),
         unsigned=sum(
             not record.signatures.length and outcome.status in {WriteStatus.INDEXED, WriteStatus.UNCHANGED}
-            for record, outcome in zip(portion.records, outcomes, strict=True)
+            for record, outcome in pairs
         ),
-        refusals=[*portion.refusals, *refusals],
-        languages=Counter(record.document.language for record in portion.records),
+        refusals=[
+            Refusal(record.document.where, outcome.id, outcome.field, outcome.why)
+            for record, outcome in pairs
+            if outcome.status is WriteStatus.REFUSED
+        ],
+        languages=Counter(record.document.language for record in signed),
     )
 
 
@@ -322,10 +296,6 @@ def _own_outcome(outcome: Outcome, record: Record) -> Outcome:
     if outcome.status is WriteStatus.UNCHANGED and outcome.previous_version == record.version:
         return replace(outcome, status=WriteStatus.INDEXED)
     return outcome
-
-
-def _count(outcomes: Sequence[Outcome], status: WriteStatus) -> int:
-    return sum(outcome.status is status for outcome in outcomes)
 
 
 def _refusal(delivery: Delivery, reason: str) -> Refusal:

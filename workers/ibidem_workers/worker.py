@@ -63,7 +63,13 @@ def work(settings: Settings) -> int:
         connect_broker(settings)
     app = make_app(settings)
     restrict_serializers(most_of_message(settings))
-    register(app, cache(lambda: _open(settings, tables)))
+
+    @cache
+    def open_context() -> WorkerContext:  # in a process that has its first batch
+        engine = open_engine(settings.address, settings.index)
+        return WorkerContext(engine, tables, settings, time_limit=lambda: time_limit(SIGN_SECONDS))
+
+    register(app, open_context)
     gc.collect()
     gc.freeze()  # imported objects are never garbage; scanning them at each collection takes a tenth of the time
     gc.set_threshold(COLLECTED_AFTER)
@@ -85,12 +91,6 @@ def work(settings: Settings) -> int:
     )
     worker.start()
     return int(worker.exitcode or 0)
-
-
-def _open(settings: Settings, tables: Tables) -> WorkerContext:
-    """Open the engine in a process that has its first batch."""
-    engine = open_engine(settings.address, settings.index)
-    return WorkerContext(engine, tables, settings, time_limit=lambda: time_limit(SIGN_SECONDS))
 
 
 def register(app: Celery, open_context: Callable[[], WorkerContext]) -> None:

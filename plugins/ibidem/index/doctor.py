@@ -43,7 +43,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.backfill import checkpoint as backfill
 from ibidem_workers.batches import TRIES, BatchResult, Tries, read_refusals
-from ibidem_workers.celery_app import connect_broker, make_broker
+from ibidem_workers.celery_app import connect_broker, count_rejected
 from ibidem_workers.dead_letters import read_letter
 from ibidem_workers.runs import RUN_PREFIX, RunRecord
 
@@ -77,7 +77,7 @@ def damaged_records(engine: Engine) -> Iterator[DamagedEntry]:
 def reader(ledger: Ledger, key: str) -> Parse[object]:
     """Return the parser for a key's record."""
     if ledger == "runs":
-        of_batches = Tries.from_json if key.endswith(TRIES) else BatchResult.from_json
+        of_batches = partial(parse_record, Tries) if key.endswith(TRIES) else BatchResult.from_json
         return next(
             (read for start, read in _RUNS.items() if key.startswith(start)),
             (read_refusals if "/refused/" in key else of_batches),
@@ -346,12 +346,12 @@ def check_broker(settings: Settings) -> Check:
 
 def check_messages(settings: Settings) -> Iterator[Check]:
     try:
-        apart = make_broker(settings).count_rejected()
+        apart = count_rejected(settings)
     except IbidemError as error:
         yield Check.from_issue("messages", error)
         return
     if apart.count:
-        message = f"{format_count(apart.count, 'message')} {apart.what}, in {apart.where}"
+        message = f"{format_count(apart.count, 'message')} that no submitter has sent, in {apart.where}"
         yield Check(
             "messages",
             ok=False,

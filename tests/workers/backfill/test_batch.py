@@ -19,7 +19,7 @@ from ibidem_workers.backfill.batch import ROUNDS, BackfillBatch, BackfillContext
 from ibidem_workers.backfill.checkpoint import Portions, all_writes, names
 from ibidem_workers.backfill.run import open_for_backfill
 from servers.fake_server import Answer, Request, between
-from workers.backfill.conftest import FIELDS, FIRST, KINDS, Theirs, story
+from workers.backfill.conftest import FIRST, Theirs, story
 from workers.conftest import fill
 
 BUSY = Answer(429, {"error": {"type": "es_rejected_execution_exception", "reason": "queue is full"}, "status": 429})
@@ -101,22 +101,9 @@ def test_what_a_killed_process_had_under_way_counts_as_written_when_its_page_is_
     assert (account.indexed, account.unchanged) == (0, 10)
 
 
-@pytest.mark.slow
-def test_the_account_is_noted_under_the_page(context: BackfillContext) -> None:
-    outcome = sign_batch(context, make_batch(context, changes_only=True))
-    ((key, noted),) = context.engine.get_records("runs", "by-hand/")
-    assert (key, noted) == ("by-hand/00000000", outcome.account.as_json())
-    assert (outcome.account.documents, outcome.own) == (0, [])
-
-
-@pytest.mark.parametrize("kind", KINDS)
 def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(
-    kind: str, request: pytest.FixtureRequest, tables_folder: Path
+    foreign_index: Theirs, foreign_settings: Settings
 ) -> None:
-    address: str = request.getfixturevalue(kind)
-    foreign_index = Theirs(address)
-    foreign_index.remove()
-    foreign_index.make(shards=1)
     together, lock, left = threading.Barrier(4), threading.Lock(), [4]
 
     def plan(request: Request) -> Answer | None:
@@ -130,26 +117,16 @@ def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(
             together.wait(20)
         return BUSY if turn == -1 else None
 
-    try:
-        foreign_index.write({f"t{at}": story(at) for at in range(40)}, FIRST)
-        with between(address, plan) as server:
-            settings_there = Settings(
-                engine=server.address(kind),
-                index=FIRST,
-                fields=FIELDS,
-                tables=tables_folder,
-                concurrency=1,
-                patience=30,
-            )
-            with open_for_backfill(settings_there) as (engine, source):
-                source.prepare()
-                context = BackfillContext(
-                    engine, source, None, Tables(settings_there.tables), settings_there, Portions(4, 100_000)
-                )
-                outcome = sign_batch(context, make_batch(context))
-                outcome_again = sign_batch(context, replace(make_batch(context), number=1))
-    finally:
-        foreign_index.remove()
+    foreign_index.make(shards=1)
+    foreign_index.write({f"t{at}": story(at) for at in range(40)}, FIRST)
+    with between(foreign_index.address, plan) as server:
+        address = server.address(foreign_index.address.partition("+")[0])
+        there = foreign_settings.changed(engine=address, index=FIRST, patience=30)
+        with open_for_backfill(there) as (engine, source):
+            source.prepare()
+            context = BackfillContext(engine, source, None, Tables(there.tables), there, Portions(4, 100_000))
+            outcome = sign_batch(context, make_batch(context))
+            outcome_again = sign_batch(context, replace(make_batch(context), number=1))
     assert (outcome.account.indexed, len(set(outcome.own)), outcome.account.documents) == (40, len(outcome.own), 40)
     assert (outcome_again.account.unchanged, outcome_again.account.documents) == (40, 40)
     assert left[0] < -1, "none was rejected"

@@ -11,18 +11,15 @@ from starlette.testclient import TestClient
 
 import ibidem
 from ibidem import duplicates_of
-from ibidem.grouped_search.api import search_index
 from ibidem.index.documents import add_override, inspect
 from ibidem.index.groups import StoredReport, index_groups
 from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PRESETS
-from ibidem_dedupe.request import parse_request
 from ibidem_engines.cluster import beside as beside_module
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import save_preset, stored_presets
-from ibidem_engines.query import parse_query
 from ibidem_gateway.app import make_gateway
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill import checkpoint
@@ -266,11 +263,6 @@ class TestDates:
         assert pairs(foreign_index, HELD) == {frozenset({"t8", "t9", "t40"}), frozenset({"t28", "t29"})}
         assert f"{FIRST}/t18" not in foreign_index.all(HELD)
 
-    def test_a_search_groups_them(self, dated: Settings, foreign_index: Theirs) -> None:
-        backfill_in_place(dated, beside="index")
-        found = search(wrapped(foreign_index.address))
-        assert found["dedupe"]["groups"]["in_window"] == 27
-
     def test_without_a_date_it_is_refused(self, dated: Settings, foreign_settings: Settings) -> None:
         del dated
         with pytest.raises(UsageError, match="add changed=FIELD to IBIDEM_FIELDS"):
@@ -402,11 +394,3 @@ class TestSearch:
         (issue,) = (each for each in foreign_engine.health_issues() if each.name == "beside")
         assert issue.what.startswith("30 signatures beside 31 documents")
         assert foreign_engine.info().unsigned == 1
-
-    def test_a_command_groups_as_a_client_does(self, beside: Theirs, foreign_engine: Engine) -> None:
-        del beside
-        request = parse_request({"dedupe": "collapse"})
-        found = search_index(foreign_engine, parse_query("headline OR story"), request, size=50)
-        assert found["dedupe"]["by"] == "window"
-        leads = dict(lead_pairs(found["hits"]["hits"]))
-        assert sorted(name for copies in leads.values() for name in copies) != []

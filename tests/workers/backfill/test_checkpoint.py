@@ -13,32 +13,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_core.settings import Settings
-from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine, ReindexSource, SourceDocument
-from ibidem_engines.stored_groups import Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
+from ibidem_engines.stored_groups import Name, SeqNoRange, ShardRef, marks_as_record
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import checkpoint as module
 from ibidem_workers.backfill.checkpoint import (
     CHARACTERS,
-    FIRST_BATCH,
     PAGE,
     Checkpoint,
     OpenPage,
     Portions,
-    all_writes,
-    interleave,
     load_checkpoint,
     names,
     paginate,
-    read_all,
     read_ranges,
 )
-from ibidem_workers.batches import NO_RESULT, BatchResult
-from ibidem_workers.ingest import ingest_documents
 
 NAMES = [Name("news", f"d{at}", at + 1) for at in range(2_000)]
 
@@ -51,29 +42,6 @@ def test_every_name_is_in_one_portion_whatever_the_lengths_were(lengths: list[li
     cut = list(portions.cut(NAMES[:count]))
     assert [name for batch in cut for name in batch] == NAMES[:count]
     assert all(1 <= len(batch) <= PAGE for batch in cut)
-
-
-def test_long_documents_are_read_one_by_one_and_short_ones_a_page_at_once() -> None:
-    portions = Portions()
-    assert len(next(portions.cut(NAMES))) == FIRST_BATCH
-    portions.learn([2 * CHARACTERS])
-    assert len(next(portions.cut(NAMES))) == 1
-    portions.learn([10] * 20)
-    assert len(next(portions.cut(NAMES))) == PAGE
-
-
-@pytest.mark.slow
-def test_everything_is_read_once_in_the_order_of_writing(settings: Settings, engine: Engine) -> None:
-    ingest_documents(
-        [Document(f"d{at:04}", f"We the People {at}") for at in range(1_200)], settings.changed(concurrency=1)
-    )
-    source = open_reindex_source(settings.address, settings.index)
-    end = source.newest()
-    ids = [each.document.id for batch in read_all(source, end) for each in batch]
-    assert len(ids) == len(set(ids)) == 1_200
-    (seq_range,) = all_writes(end)
-    assert [name.id for page in paginate(names(source, seq_range)) for name in page] == ids
-    source.close()
 
 
 PART = ShardRef("news", 1)
@@ -140,23 +108,6 @@ def test_as_many_documents_are_read_at_once_as_those_before_were_short(
     assert documents.read_at_once == at_once
 
 
-def test_all_writes_of_each_part_are_read_without_their_json() -> None:
-    documents = SevenDocuments(10, 10)
-    assert all_writes({PART: 5, ShardRef("news", 2): 3}) == [
-        SeqNoRange(PART, 0, 5),
-        SeqNoRange(ShardRef("news", 2), 0, 3),
-    ]
-    read = [each for some in read_all(documents.source(), {PART: 5}) for each in some]
-    assert [(each.order, each.raw) for each in read] == [(order, b"") for order in range(1, 6)]
-
-
-@pytest.mark.parametrize(
-    ("sources", "taken"), [(["abc", "x", "yz"], "axybzc"), (["", "ab"], "ab"), ([], ""), (["a"], "a")]
-)
-def test_one_of_each_source_is_taken_in_turn_until_all_are_exhausted(sources: Sequence[str], taken: str) -> None:
-    assert "".join(interleave(map(iter, sources))) == taken
-
-
 def test_a_page_that_was_handed_out_is_open_until_it_is_accounted_for() -> None:
     checkpoint = Checkpoint("r", 0.0, "news", upto=marks_as_record({PART: 30}))
     first = checkpoint.hand_out(SeqNoRange(PART, 0, 10), 7)
@@ -182,36 +133,6 @@ def test_the_progress_of_an_index_that_is_gone_or_was_made_again_is_forgotten() 
     checkpoint.keep_indexes(now)
     assert (checkpoint.done, checkpoint.upto, checkpoint.uuids) == ({"kept/0": 9}, {"kept/0": 9}, now)
     assert [page.part for page in checkpoint.pages] == ["kept/0"]
-
-
-def test_the_accounts_of_a_follower_add_up_under_one_number() -> None:
-    checkpoint = Checkpoint("r", 0.0, "news")
-    checkpoint.begin_following()
-    assert BatchResult.from_json(checkpoint.followed) == NO_RESULT
-    refusal = Refusal("news", "d3", "text", "it is empty")
-    accounts = [BatchResult(indexed=2, at=1.0), BatchResult(unchanged=1, refusals=[refusal], at=2.0)]
-    for account in accounts:
-        page = checkpoint.hand_out(SeqNoRange(PART, 0, 10), 2)
-        assert page.number == 0
-        checkpoint.fold(page.number, account)
-    checkpoint.begin_following()
-    assert BatchResult.from_json(checkpoint.followed) == accounts[0] + accounts[1]
-    assert (checkpoint.pages, checkpoint.documents, checkpoint.number) == ([], 4, 0)
-    first = Checkpoint("r", 0.0, "news", number=7)
-    first.fold(first.hand_out(SeqNoRange(PART, 0, 10), 2).number, accounts[0])
-    assert (BatchResult.from_json(first.followed), first.number) == (accounts[0], 7)
-
-
-def test_what_was_noted_is_read_again(engine: Engine) -> None:
-    assert load_checkpoint(engine) is None
-    checkpoint = Checkpoint(
-        "r", 0.0, "news", tables={"en": "00"}, marks=marks_as_record({PART: 3}), state="swapped", alias="news"
-    )
-    checkpoint.hand_out(SeqNoRange(PART, 0, 10), 7)
-    engine.put_records("runs", {checkpoint.key: checkpoint.as_json()})
-    assert load_checkpoint(engine) == checkpoint
-    assert load_checkpoint(engine, "other") is None
-    assert parse_marks(checkpoint.marks) == {PART: 3}
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,6 @@ import json
 import shutil
 import time
 from contextlib import closing
-from http.client import HTTPConnection
 from pathlib import Path
 from types import SimpleNamespace
 from typing import get_args
@@ -62,18 +61,6 @@ class TestTheirIndex:
         engine = open_engine(foreign_settings.address, SECOND)
         assert summary(engine, result.run)["refused"] == 1
         engine.close()
-
-    def test_every_byte_of_a_document_stays_as_it_is(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
-        foreign_index.make({"dynamic": False, "properties": {}})
-        numbers = '"price" : 1.50, "exact": 12345678901234567890.123456789, "n": [1E2]'
-        raw = f'{{ {numbers},  "body": {{"content": "\\u0070eople"}} }}'
-        ask(foreign_index.address, "PUT", f"/{ALIAS}/_doc/t1?refresh=true", raw)
-        replace_index(Replacement(SECOND), foreign_settings.changed(fields="text=body.content,meta="))
-        host = foreign_index.address.partition("://")[2]
-        with closing(HTTPConnection(host)) as connection:
-            connection.request("GET", f"/{SECOND}/_source/t1")
-            body = connection.getresponse().read().decode()
-        assert body.startswith(raw[:-1] + ',"ibidem":{')
 
     def test_mapping_and_settings_are_those_of_the_first_index(
         self, foreign_index: Theirs, foreign_settings: Settings

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -18,6 +17,8 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as trials
 from hypothesis import strategies as st
 
+from faults.environment import wait_for
+from faults.kill import children, living
 from ibidem_core.errors import Permanent, retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.cluster import reindex
@@ -315,24 +316,6 @@ class TestGoingOn:
             assert counts(engine, run) == expected_counts(read=4_000, indexed=4_000)
             assert list(engine.info().tables.values()) == [4_000]
 
-    def test_a_killed_run_over_their_index_goes_on_and_nothing_is_lost(
-        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine, tmp_path: Path
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(4_000))
-        before = foreign_index.sources()
-        several = foreign_settings.changed(concurrency=2)
-        kill_in_the_middle(several, tmp_path)
-        kill_in_the_middle(several, tmp_path)
-        foreign_index.write({"t7": story(7, 1), "t9000": story(9_000)})
-        run = backfill_in_place(several)
-        assert summary(foreign_engine, run)["indexed"] in (4_001, 4_002)  # t7 twice, when it was signed before
-        assert summary(foreign_engine, run)["refused"] == 0
-        assert foreign_index.sources() == before | {"t7": story(7, 1), "t9000": story(9_000)}
-        assert len(foreign_index.signed()) == 4_001
-        account = backfill_in_place(several)
-        assert (account != run, counts(foreign_engine, account)) == (True, expected_counts(read=4_001, unchanged=4_001))
-
     @pytest.mark.slow
     def test_a_document_that_ends_its_process_is_refused_and_all_others_are_signed(
         self, settings: Settings, engine: Engine, monkeypatch: pytest.MonkeyPatch
@@ -359,11 +342,6 @@ class TestGoingOn:
         run = backfill_in_place(settings)
         assert counts(engine, run) == expected_counts(read=40, unchanged=40)
 
-    @pytest.mark.slow
-    def test_a_run_that_was_done_is_not_taken_up_again(self, settings: Settings, engine: Engine) -> None:
-        fill([Document("a", "We the People")], settings)
-        assert backfill_in_place(settings) != backfill_in_place(settings)
-
 
 def kill_in_the_middle(settings: Settings, folder: Path) -> None:
     """Start a backfill in a process of its own, and kill it when a page is done; its own processes end too."""
@@ -378,13 +356,10 @@ def kill_in_the_middle(settings: Settings, folder: Path) -> None:
         while accounts(engine) <= before:
             assert process.poll() is None
             time.sleep(0.005)
-    children = [int(pid) for pid in Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()]
-    process.send_signal(signal.SIGKILL)
+    own = children(process.pid)
+    process.kill()
     process.wait()
-    deadline = time.monotonic() + 30
-    while any(alive(pid) for pid in children):
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
+    assert wait_for(lambda: not any(map(living, own)), 30)
 
 
 def accounts(engine: Engine) -> int:
@@ -395,11 +370,3 @@ def accounts(engine: Engine) -> int:
         return sum(1 for _ in engine.get_records("runs", f"{entry.run}/")) if entry else 0
 
     return retry_unavailable(count, 10)
-
-
-def alive(pid: int) -> bool:
-    """Return whether a process runs; one that ended and waits to be noticed does not."""
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(") ")[2][0] != "Z"
-    except (FileNotFoundError, ProcessLookupError):
-        return False

@@ -11,11 +11,10 @@ from ibidem_core.errors import EngineError, Permanent
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.ledger import GroupCheckpoint
-from ibidem_engines.stored_groups import Assignment
 from ibidem_workers.groups import follower
 from ibidem_workers.groups.follower import Follower
 from servers.indices import remove_indices
-from workers.groups.test_service import check, groups, index, plain, regroup, signed, stored
+from workers.groups.test_service import check, groups, index, plain, signed
 
 # From how many new documents on leads are read into columns, and how many leads a document then may have.
 WAYS = {"columns": (1, 20), "look-ups": (10_000, 20), "look-ups of many": (1, -1)}
@@ -48,33 +47,6 @@ def test_a_document_whose_packed_value_cannot_be_read_is_a_group_of_its_own(
         assert found == plain(engine)
         assert all(found[records[at].document.id] == records[at].document.id for at in (0, 3, 5, 7))
         check(engine)
-
-
-def test_a_lead_that_leaves_between_match_and_writing_is_joined_by_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    first = signed(5)[0]
-    names = ("first", "second", "copy")
-    records = [replace(first, document=replace(first.document, id=name)) for name in names]
-    with index() as engine:
-        engine.write(records)
-        store = engine.groups()
-        read, left = type(store).read, []
-
-        def leaves(self: object, ids: object, end: object = None) -> object:
-            if not left and end is None:  # the leads are read once more before documents join them
-                left.append(store.assign([Assignment(stored_first, "elsewhere", lead=False)]))
-            return read(self, ids, end)  # type: ignore[arg-type] # handed on as it came
-
-        stored_first = stored(engine)[0]
-        settler = Follower(engine, size=1, min_new=10_000)
-        settler.catch_up()
-        engine.write([replace(records[2], version=2, digest="another")])
-        stored_first = stored(engine)[0]
-        monkeypatch.setattr(type(store), "read", leaves)
-        settler.catch_up()
-        monkeypatch.undo()
-        assert left == [[True]]
-        regroup(engine, everything=True)
-        assert groups(engine) == plain(engine)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,7 +13,7 @@ from ibidem_engines.ledger import POLICY
 from ibidem_workers.groups.block import Row, Rules
 from support.naive_settling import judge, plain
 from support.signed_records import make_record
-from support.windows import SampleWindow, example_settings, signatures, value, windows, with_slots
+from support.windows import SampleWindow, example_settings, windows
 
 
 def rows_of(window: SampleWindow) -> list[Row]:
@@ -82,19 +81,6 @@ def test_a_copy_that_needs_no_look_up_of_its_own_joins_what_its_original_joins(
     originals = {row.name for row in rules.originals(leads, block)}
     joined = {join.name: join.lead for join in rules.joins(leads, block)}
     assert all(row.name in joined for row in block if row.name not in originals)
-
-
-def test_a_text_between_two_joins_the_first_and_the_last_one_leads() -> None:
-    first = replace(signatures(1), terms=(), full=False, fingerprint="", profile="", noise=b"")
-    middle = replace(with_slots(first, 60), content=f"ch4:{1:032x}")
-    last = replace(first, content=f"ch4:{2:032x}", slots=(*(slot ^ 1 for slot in first.slots[:60]), *middle.slots[60:]))
-    rows = [
-        Row(("news", name), at, value(each, name))
-        for at, (name, each) in enumerate(zip("abc", (first, middle, last), strict=True))
-    ]
-    rules = Rules(POLICY, Overrides())
-    assert not judge(POLICY)(rows[0], rows[2])
-    assert in_blocks(rows, rules, 1) == in_blocks(rows, rules, 3) == {"a": "a", "b": "a", "c": "c"}
 
 
 def test_a_copy_that_a_decision_keeps_from_its_original_is_looked_up_itself() -> None:

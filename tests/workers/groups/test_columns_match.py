@@ -10,8 +10,8 @@ from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.ledger import POLICY
 from ibidem_engines.stored_groups import GroupedDocument, Name, SeqNoRange, ShardRef
 from ibidem_workers.groups.block import Row, Rules
-from ibidem_workers.groups.columns_match import ColumnsMatch, SliceCache, StoredColumns
-from ibidem_workers.groups.settle import LeadChanged
+from ibidem_workers.groups.columns_match import StoredColumns, keeping, match_columns
+from ibidem_workers.groups.settle import LeadChanged, Match
 from support.windows import SampleWindow, example_settings, windows
 from workers.groups.test_block import rows_of
 
@@ -26,8 +26,8 @@ def documents(rows: Sequence[Row], group: str = "") -> list[GroupedDocument]:
     ]
 
 
-def match(stored: StoredColumns, leads: Sequence[GroupedDocument], new: Sequence[GroupedDocument]) -> ColumnsMatch:
-    return ColumnsMatch.find(stored, ([leads], [new]), RULES, lambda: None)
+def match(stored: StoredColumns, leads: Sequence[GroupedDocument], new: Sequence[GroupedDocument]) -> Match:
+    return match_columns(stored, ([leads], [new]), RULES, lambda: None)
 
 
 @example_settings
@@ -64,7 +64,7 @@ def test_new_documents_that_were_read_into_columns_are_not_read_a_second_time_as
         reads.append(seq_range.after)
         return [each for each in stored if seq_range.after < each.name.order <= seq_range.end][:size]
 
-    cached = SliceCache(read, room=4)
+    cached = keeping(read, room=4)
     stretches = [SeqNoRange(ShardRef("news", 0), after, 5) for after in (0, 2, 4)]
     first, second = ([cached(seq_range, 2) for seq_range in stretches] for _ in range(2))
     assert first == second == [stored[:2], stored[2:4], stored[4:]]

@@ -6,10 +6,10 @@ from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.ledger import POLICY
-from ibidem_engines.stored_groups import GroupedDocument, Name, SeqNoRange, ShardRef
+from ibidem_engines.stored_groups import GroupedDocument, Name
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import StoredColumns
-from ibidem_workers.groups.follower import count_joined, first_leads, seq_ranges
+from ibidem_workers.groups.follower import count_joined, first_leads
 
 
 def grouping(lead: list[int], kinds: list[str]) -> Grouping:
@@ -22,10 +22,6 @@ def test_followers_are_counted_by_the_level_at_which_they_joined() -> None:
     assert count_joined(found, Rules(POLICY, Overrides())) == {"identical": 1, "near": 3}
 
 
-def test_without_followers_nothing_is_counted() -> None:
-    assert count_joined(grouping([0, 1], ["", ""]), Rules(POLICY, Overrides())) == {}
-
-
 def test_of_two_leads_that_name_one_group_the_first_one_leads_it_and_one_without_a_group_leads_none() -> None:
     named = [("a", True), ("a", True), ("b", False), ("b", True), ("", True)]
     documents = [
@@ -34,8 +30,3 @@ def test_of_two_leads_that_name_one_group_the_first_one_leads_it_and_one_without
     with StoredColumns(len(documents)) as stored:
         stored.add(documents)
         assert first_leads(stored).tolist() == [True, False, False, True, False]
-
-
-def test_all_writes_of_each_part_are_gone_through() -> None:
-    one, other = ShardRef("news", 0), ShardRef("news", 1)
-    assert seq_ranges({one: 7, other: 0}) == [SeqNoRange(one, 0, 7), SeqNoRange(other, 0, 0)]

@@ -10,7 +10,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import KEY, Conflict, GroupCheckpoint
 from ibidem_engines.stored_groups import Assignment, StoredGroups
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import begin_again, is_settled, regroup, settle_all
+from ibidem_workers.groups.service import begin_again, is_settled, settle_all
 from support.signed_records import make_record
 from workers.groups.test_service import check, groups, index, plain, stored
 
@@ -122,19 +122,6 @@ def test_a_join_that_was_written_before_its_process_ended_is_settled_again_and_c
         assert (groups(engine), joined(engine)) == ({"b": "b", "c": "b"}, 1)
 
 
-def test_a_checkpoint_is_written_in_place_of_the_one_that_was_read() -> None:
-    with index() as engine:
-        one, other = GroupCheckpoint.read(engine), GroupCheckpoint.read(engine)
-        other.joined = {"near": 3}
-        other.save(engine)
-        other.save(engine)
-        with pytest.raises(Conflict):
-            one.save(engine)
-        assert joined(engine) == 3
-        assert set(engine.get_record("groups", KEY)) >= {"done", "joined", "policy"}
-        assert "state" not in engine.get_record("groups", KEY)
-
-
 def test_a_process_that_finds_that_another_has_settled_goes_on_from_there() -> None:
     with index() as engine:
         write(engine, a=TEXT, b=f"{TEXT} more", x=OTHER)
@@ -191,23 +178,6 @@ def test_everything_that_another_settles_again_meanwhile_comes_from_one_of_them_
         assert joined(engine) == followers(engine) == 1
 
 
-def test_regrouping_waits_for_who_settles_and_is_done_by_either() -> None:
-    with index() as engine:
-        write(engine, a=TEXT, b=f"{TEXT} more")
-        looked: list[int] = []
-
-        def report(documents: int) -> None:
-            if not looked:
-                looked.append(documents)
-                assert begin_again(engine, everything=True, policy=None)
-
-        settle_all(engine, report)
-        assert looked
-        assert not GroupCheckpoint.read(engine).everything
-        assert regroup(engine, everything=True).joined == {"near": 1}
-        assert groups(engine) == {"a": "a", "b": "a"}
-
-
 def test_the_checkpoint_is_begun_again_only_by_who_has_read_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
     with index() as engine:
         read = GroupCheckpoint.read
@@ -226,3 +196,16 @@ def test_the_checkpoint_is_begun_again_only_by_who_has_read_the_last_one(monkeyp
         assert joined(engine) == 1
         assert begin_again(engine, everything=True, policy=None)
         assert (joined(engine), GroupCheckpoint.read(engine).everything) == (0, True)
+
+
+def test_a_checkpoint_is_written_in_place_of_the_one_that_was_read() -> None:
+    with index() as engine:
+        one, other = GroupCheckpoint.read(engine), GroupCheckpoint.read(engine)
+        other.joined = {"near": 3}
+        other.save(engine)
+        other.save(engine)
+        with pytest.raises(Conflict):
+            one.save(engine)
+        assert joined(engine) == 3
+        assert set(engine.get_record("groups", KEY)) >= {"done", "joined", "policy"}
+        assert "state" not in engine.get_record("groups", KEY)

@@ -30,10 +30,10 @@ from servers.indices import ask
 from support.naive_settling import judge, leads
 from support.signed_records import make_record
 from support.wrapped_clients import CLIENTS
+from workers.backfill.conftest import KINDS
 from workers.groups.test_service import signed
 
 STORE = ClusterEngine.groups
-KINDS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch")]
 NUMBERS = count(1)
 TEXT, OTHER = (" ".join(f"{stem}{at}" for at in range(90)) for stem in ("word", "grain"))
 

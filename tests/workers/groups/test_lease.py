@@ -82,13 +82,6 @@ def test_a_lease_is_taken_while_another_process_that_may_be_alive_holds_it(
         assert clock.passed == (0 if is_taken else module.RACE_SECONDS)
 
 
-def test_who_takes_a_free_lease_notes_itself_until_a_time_from_then_on(clock: Clock) -> None:
-    with index() as engine:
-        clock.passed = 100.0
-        assert SettlingLease(engine, "mine").take()
-        assert noted(engine) == {"name": "mine", "process": this_process(), "until": NOW + 100 + SECONDS}
-
-
 def test_who_took_it_a_moment_before_another_has_lost_it(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
     with index() as engine:
         lease = SettlingLease(engine, "mine")
@@ -127,18 +120,3 @@ def test_a_lease_that_another_took_is_lost_though_that_one_gives_it_back(clock: 
         note(engine, -1)
         assert not lease.renew()
         assert (lease.is_lost, noted(engine)["name"]) == (True, "other")
-
-
-def test_a_lease_that_is_given_back_is_free_at_once(clock: Clock) -> None:
-    with index() as engine:
-        lease = SettlingLease(engine, "mine")
-        assert lease.take()
-        lease.give_back()
-        assert noted(engine)["until"] == 0.0
-        assert SettlingLease(engine).take()
-        assert clock.passed == 2 * module.RACE_SECONDS
-
-
-def test_two_leases_have_names_of_their_own() -> None:
-    with index() as engine:
-        assert SettlingLease(engine).name != SettlingLease(engine).name

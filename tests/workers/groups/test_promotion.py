@@ -7,18 +7,16 @@ import pytest
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import Assignment, StoredGroups
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.settle import promote, promote_in
+from ibidem_workers.groups.settle import promote
 from support.signed_records import make_record
+from workers.groups.test_follower import OTHER, TEXT, write
 from workers.groups.test_service import groups, index, stored
-
-TEXT = " ".join(f"word{at}" for at in range(90))
-OTHER = " ".join(f"other{at}" for at in range(90))
 
 
 def settle(engine: Engine) -> None:
     """Two groups of three documents."""
     texts = {"a": TEXT, "b": f"{TEXT} more", "c": f"{TEXT} again", "x": OTHER, "y": f"{OTHER} more", "z": f"{OTHER} on"}
-    engine.write([make_record(name, text, 1) for name, text in texts.items()])
+    write(engine, **texts)
     Follower(engine).catch_up()
 
 
@@ -30,28 +28,6 @@ def test_the_first_member_leads_a_group_whose_lead_was_deleted_and_no_other_grou
         assert promote(engine.groups())
         assert groups(engine) == {"b": "b", "c": "b", "x": "x", "y": "x", "z": "x"}
         assert [each for each in stored(engine) if each.name.id in "xyz"] == rest
-
-
-def test_of_some_groups_those_without_a_lead_get_one_and_the_rest_of_the_index_is_left() -> None:
-    with index() as engine:
-        settle(engine)
-        names = {each.name.id: each.group for each in stored(engine)}
-        engine.delete(["a", "x"], 2)
-        assert promote_in(engine.groups(), [names["a"], "no group"])
-        assert [each.name.id for each in stored(engine) if each.lead] == ["b"]
-
-
-def test_an_heir_that_is_written_meanwhile_is_told_and_looked_for_again() -> None:
-    with index() as engine:
-        settle(engine)
-        engine.delete(["a"], 2)
-        store = engine.groups()
-        promoted = [each for each in stored(engine) if each.name.id == "b"]
-        engine.write([make_record("b", OTHER, 3)])
-        store.members = lambda *_, lead=None: iter([] if lead else [promoted])  # type: ignore[method-assign]
-        assert not promote_in(store, [promoted[0].group])
-        assert promote(engine.groups())
-        assert groups(engine)["c"] == "c"
 
 
 @pytest.mark.parametrize("position", [1, 2])

@@ -25,7 +25,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import regroup, settle_all
+from ibidem_workers.groups.service import regroup
 from ibidem_workers.groups.settle import Settler, make_row
 from support import naive_settling
 from support.naive_settling import judge
@@ -86,16 +86,6 @@ def check(engine: Engine) -> None:
     for each in after:
         assert each.lead or judged(make_row(each), make_row(by_group[each.group]))
     assert not [(a.name, b.name) for a, b in combinations(map(make_row, leads), 2) if judged(b, a)]
-
-
-def test_a_deletion_is_followed_though_nothing_was_written_after_it() -> None:
-    with index() as engine:
-        engine.write(signed(7))
-        settle_all(engine)
-        follower = next(each for each in stored(engine) if not each.lead)
-        engine.delete([groups(engine)[follower.name.id]], 2**60)
-        settle_all(engine)
-        check(engine)
 
 
 @pytest.mark.slow

@@ -11,7 +11,6 @@ import pytest
 from ibidem_core.errors import Unavailable
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import POLICY, GroupCheckpoint, policy_as_record
-from ibidem_engines.stored_groups import ShardRef
 from ibidem_workers.groups import service
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.service import (
@@ -21,7 +20,6 @@ from ibidem_workers.groups.service import (
     follow_decisions,
     is_settled,
     regroup,
-    remaining,
     settle,
     settle_all,
 )
@@ -82,31 +80,6 @@ def test_what_is_not_followed_yet_is_not_settled_until_groups_are_settled_again(
     check(engine)
 
 
-def test_of_an_index_whose_groups_were_never_settled_no_deletion_has_to_be_followed() -> None:
-    with index() as engine:
-        Follower(engine).catch_up()
-        note(engine, deletions=-1, done={})
-        assert is_settled(engine)
-        note(engine, uuids={})
-        assert is_settled(engine)
-
-
-def test_only_parts_that_are_there_are_waited_for(engine: Engine) -> None:
-    assert remaining({ShardRef("news"): 3, ShardRef("gone"): 7}, engine) == {ShardRef("news"): 3}
-
-
-@pytest.mark.parametrize("seconds", [inf, 60.0, -1.0])
-def test_settling_ends_before_a_portion_that_begins_too_late_and_gives_its_lease_back(
-    engine: Engine, seconds: float
-) -> None:
-    write(engine, c=f"{OTHER} more")
-    looked: list[int] = []
-    settle(engine, seconds, looked.append)
-    assert looked == ([1] if seconds > 0 else [])
-    assert is_settled(engine) == (seconds > 0)
-    assert not SettlingLease(engine).is_taken()
-
-
 def test_a_settling_that_fails_gives_its_lease_back(engine: Engine) -> None:
     write(engine, c=f"{OTHER} more")
 
@@ -117,35 +90,6 @@ def test_a_settling_that_fails_gives_its_lease_back(engine: Engine) -> None:
         with pytest.raises(InterruptedError):
             start()
         assert not SettlingLease(engine).is_taken()
-
-
-@pytest.mark.parametrize(
-    "start", [lambda on, tell: settle(on, inf, tell), settle_all, lambda on, tell: regroup(on, report=tell, size=2)]
-)
-def test_whoever_settles_does_it_as_it_was_asked(engine: Engine, start: Callable[..., object]) -> None:
-    write(engine, c=f"{OTHER} more")
-    made, looked = list[Follower](), list[int]()
-
-    def make(*given: object, **named: object) -> Follower:
-        made.append(Follower(*given, **named))  # type: ignore[arg-type] # handed on as it came
-        return made[-1]
-
-    with patch.object(service, "Follower", make):
-        start(engine, looked.append)
-    (follower,) = made
-    assert looked == ([1] if follower.size == 1_000 else [2, 1])
-    assert follower.is_lost() is False
-    taken_by_another(engine, pytest.MonkeyPatch())
-    assert (follower.is_lost(), follower.stop()) == (True, True)
-
-
-def test_who_waited_for_another_goes_on_as_it_was_asked(engine: Engine, pauses: list[Callable[[], object]]) -> None:
-    write(engine, c=f"{OTHER} more")
-    other, looked = SettlingLease(engine), list[int]()
-    assert other.take()
-    pauses.extend([bool, other.give_back, bool])
-    settle_all(engine, looked.append)
-    assert (looked, is_settled(engine)) == ([1], True)
 
 
 def test_a_decision_is_followed_at_once_where_groups_are_stored(engine: Engine) -> None:
@@ -184,22 +128,6 @@ def test_a_decision_of_someone_who_may_not_write_documents_is_left_to_the_next_s
 
 
 @pytest.mark.parametrize("everything", [False, True])
-@pytest.mark.parametrize("policy", [None, POLICY.similar(60)])
-def test_who_begins_again_forgets_what_is_settled_and_keeps_the_rest(
-    engine: Engine, everything: bool, policy: object
-) -> None:
-    decide(engine, "same")
-    Follower(engine).catch_up()
-    before = GroupCheckpoint.read(engine)
-    assert begin_again(engine, everything=everything, policy=policy)  # type: ignore[arg-type] # one of the two
-    after = GroupCheckpoint.read(engine)
-    assert (after.done, after.seen, after.everything) == ({}, {}, everything)
-    assert after.joined == ({} if everything else before.joined)
-    assert after.policy == policy_as_record(POLICY.similar(60) if policy else POLICY)
-    assert (after.overrides, after.deletions, after.uuids) == (before.overrides, before.deletions, before.uuids)
-
-
-@pytest.mark.parametrize("everything", [False, True])
 def test_regrouping_waits_for_a_lease_and_takes_turns_with_who_takes_it_meanwhile(
     engine: Engine, everything: bool, pauses: list[Callable[[], object]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -217,6 +145,40 @@ def test_regrouping_waits_for_a_lease_and_takes_turns_with_who_takes_it_meanwhil
     check(engine)
 
 
+def test_a_policy_that_groups_are_settled_again_by_is_kept_until_another_is_given(engine: Engine) -> None:
+    for policy, lead in ((POLICY.at("identical"), "b"), (None, "b"), (POLICY, "a")):
+        regroup(engine, everything=True, policy=policy)
+        assert groups(engine)["b"] == lead
+
+
+@pytest.mark.parametrize("seconds", [inf, 60.0, -1.0])
+def test_settling_ends_before_a_portion_that_begins_too_late_and_gives_its_lease_back(
+    engine: Engine, seconds: float
+) -> None:
+    write(engine, c=f"{OTHER} more")
+    looked: list[int] = []
+    settle(engine, seconds, looked.append)
+    assert looked == ([1] if seconds > 0 else [])
+    assert is_settled(engine) == (seconds > 0)
+    assert not SettlingLease(engine).is_taken()
+
+
+@pytest.mark.parametrize("everything", [False, True])
+@pytest.mark.parametrize("policy", [None, POLICY.similar(60)])
+def test_who_begins_again_forgets_what_is_settled_and_keeps_the_rest(
+    engine: Engine, everything: bool, policy: object
+) -> None:
+    decide(engine, "same")
+    Follower(engine).catch_up()
+    before = GroupCheckpoint.read(engine)
+    assert begin_again(engine, everything=everything, policy=policy)  # type: ignore[arg-type] # one of the two
+    after = GroupCheckpoint.read(engine)
+    assert (after.done, after.seen, after.everything) == ({}, {}, everything)
+    assert after.joined == ({} if everything else before.joined)
+    assert after.policy == policy_as_record(POLICY.similar(60) if policy else POLICY)
+    assert (after.overrides, after.deletions, after.uuids) == (before.overrides, before.deletions, before.uuids)
+
+
 def test_regrouping_new_documents_alone_gives_groups_whose_lead_is_gone_one_first(engine: Engine) -> None:
     engine.delete(["a"], 2)
     note(engine, deletions=GroupCheckpoint.read(engine).deletions)
@@ -225,7 +187,10 @@ def test_regrouping_new_documents_alone_gives_groups_whose_lead_is_gone_one_firs
     assert groups(engine) == {"b": "b", "x": "x"}
 
 
-def test_a_policy_that_groups_are_settled_again_by_is_kept_until_another_is_given(engine: Engine) -> None:
-    for policy, lead in ((POLICY.at("identical"), "b"), (None, "b"), (POLICY, "a")):
-        regroup(engine, everything=True, policy=policy)
-        assert groups(engine)["b"] == lead
+def test_who_waited_for_another_goes_on_as_it_was_asked(engine: Engine, pauses: list[Callable[[], object]]) -> None:
+    write(engine, c=f"{OTHER} more")
+    other, looked = SettlingLease(engine), list[int]()
+    assert other.take()
+    pauses.extend([bool, other.give_back, bool])
+    settle_all(engine, looked.append)
+    assert (looked, is_settled(engine)) == ([1], True)

@@ -14,7 +14,7 @@ from ibidem_engines.sqlite.groups import SqliteGroups
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Name, ShardRef
 from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.settle import ROUNDS, LeadChanged, Settler, split_group
+from ibidem_workers.groups.settle import Settler, split_group
 from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import opened
 from workers.groups.test_follower import OTHER, TEXT, before_a_write, followers, joined, write
@@ -140,35 +140,6 @@ def marks_of(engine: Engine) -> Marks:
 def named(engine: Engine, names: str) -> list[GroupedDocument]:
     found = {each.name.id: each for each in stored(engine)}
     return [found[name] for name in names]
-
-
-@pytest.mark.parametrize("times", range(ROUNDS + 1))
-def test_a_portion_whose_lead_is_gone_each_time_is_settled_anew_some_times_and_then_given_up(
-    times: int, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with index() as engine:
-        write(engine, a=TEXT)
-        marks = marks_of(engine)
-        write(engine, b=f"{TEXT} more")
-        settler, (document,) = settler_of(engine), named(engine, "b")
-        kind, gone, planned = type(settler.store), [[]] * times, list[Sequence[DocumentRef]]()
-        read = kind.read
-        monkeypatch.setattr(kind, "read", lambda *given: gone.pop() if gone else read(*given))
-        matched: list[Sequence[Row]] = []
-
-        def match(rows: Sequence[Row], _: Marks) -> list[Join]:
-            matched.append(rows)
-            return [Join(("news", "b"), ("news", "a"), "near")]
-
-        if times == ROUNDS:
-            with pytest.raises(LeadChanged):
-                settler.settle([document], marks, planned.append, match)
-        else:
-            assert settler.settle([document], marks, planned.append, match) == {"near": 1}
-        monkeypatch.undo()
-        assert len(matched) == 1  # look-ups see what is there now, and the match does not
-        assert (planned, followers(engine)) == (([], 0) if times == ROUNDS else ([[("news", "b")]], 1))
-        assert gone == []
 
 
 @pytest.mark.parametrize("change", ["none", "joins another", "is deleted"])

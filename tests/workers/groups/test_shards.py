@@ -1,9 +1,7 @@
 """Groups of an index of several shards: every promise but which of two documents leads."""
 
 import json
-from collections import defaultdict
 from collections.abc import Iterator
-from itertools import combinations
 from secrets import token_hex
 
 import pytest
@@ -12,24 +10,18 @@ from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import POLICY
 from ibidem_engines.query import parse_query
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.service import regroup
-from ibidem_workers.groups.settle import make_row
 from servers.indices import ask, remove_indices
-from support.naive_settling import judge
 from support.signed_records import make_record
-from workers.groups.test_service import signed, stored
+from workers.backfill.conftest import KINDS
+from workers.groups.test_service import check, signed, stored
 
 SHARDS = 3
-SERVERS = (
-    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
-    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
-)
 
 
-@pytest.fixture(params=SERVERS)
+@pytest.fixture(params=KINDS)
 def absent(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """An empty index of three shards."""
     address: str = request.getfixturevalue(request.param)
@@ -46,22 +38,6 @@ def absent(request: pytest.FixtureRequest) -> Iterator[Engine]:
     yield engine
     engine.close()
     remove_indices(address, name)
-
-
-def check(engine: Engine) -> None:
-    """Each document duplicates the lead of its group, no two leads are duplicates, and each group has one lead."""
-    judged = judge(POLICY)
-    groups = stored(engine)
-    rows = {each.name.id: make_row(each) for each in groups}
-    by_group = defaultdict(list)
-    for each in groups:
-        by_group[each.group].append(each)
-    leads = [each for each in groups if each.lead]
-    assert len(leads) == len(by_group)
-    for lead in leads:
-        for each in by_group[lead.group]:
-            assert each is lead or judged(rows[each.name.id], rows[lead.name.id])
-    assert not [(a.name, b.name) for a, b in combinations([rows[each.name.id] for each in leads], 2) if judged(a, b)]
 
 
 @pytest.mark.parametrize("many", [10, 10_000], ids=["columns", "look-ups"])

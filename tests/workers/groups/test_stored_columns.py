@@ -44,13 +44,6 @@ def test_files_end_with_the_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     assert list(tmp_path.iterdir()) == []
 
 
-def test_a_folder_that_takes_no_files_is_named_with_what_to_do(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
-    with pytest.raises(Permanent, match="nowhere") as caught:
-        StoredColumns(10, 0)
-    assert "TMPDIR" in caught.value.remedy
-
-
 def test_a_disk_without_room_is_named_before_a_row_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)

@@ -4,10 +4,11 @@ Survivors: documents in a new index that exist despite a newer tombstone. A copy
 written later, or its deleter crashed.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
+from typing import TypeVar
 
 from ibidem_core import logs
 from ibidem_core.errors import EngineError, retry_unavailable
@@ -32,8 +33,10 @@ from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
 from ibidem_workers.backfill.checkpoint import Portions
-from ibidem_workers.batches import TRIES, WRITES, BatchResult, Tries, batch_key, overlap, read_account
-from ibidem_workers.executors import Pool
+from ibidem_workers.batches import TRIES, WRITES, BatchResult, batch_key, overlap, read_account, read_tries
+from ibidem_workers.executors import Job, Pool
+
+Answer = TypeVar("Answer")
 
 
 def find_survivors(engine: Engine, tombstones: Mapping[str, Tombstone]) -> set[str]:
@@ -174,12 +177,8 @@ class BatchOutcome:
     own: Sequence[int]  # numbers of our writes in the index that was read; none if its documents were copied
 
 
-@dataclass(slots=True)
-class _Round:
-    """Outcomes of one read of some documents."""
-
-    account: BatchResult  # result of the documents that are done
-    changed: list[Name]  # documents that another writer has changed since they were read
+# What became of documents, and those that another writer has changed since they were read.
+Written = tuple[BatchResult, list[Name]]
 
 
 def sign_batch(context: BackfillContext, page: BackfillBatch, deaths: int = 0) -> BatchOutcome:
@@ -200,19 +199,29 @@ def sign_batch(context: BackfillContext, page: BackfillBatch, deaths: int = 0) -
 def _sign(context: BackfillContext, page: BackfillBatch) -> BatchResult:
     """Sign documents, overlapping reads and writes."""
     at_once = WRITES if context.engine.parallel_writes else 1
-    reads = (partial(_portion, context, portion) for portion in context.portions.cut(page.names))
-    writes = (_write(context, page, each) for each in overlap(reads, min(READ_AHEAD, at_once)))
-    return sum(overlap(writes, at_once), BatchResult())
+
+    def read(names: Sequence[Name]) -> tuple[Sequence[Name], Sequence[SourceDocument] | None]:
+        return names, _unless_faulty(partial(_read, context, names))
+
+    def writes() -> Iterator[Callable[[], BatchResult]]:
+        reads = (partial(read, portion) for portion in context.portions.cut(page.names))
+        for names, originals in overlap(reads, min(READ_AHEAD, at_once)):
+            write = None
+            if originals is not None:
+                write = _unless_faulty(partial(_prepare, context, page, names, originals))
+            yield partial(_write, context, page, names, write)
+
+    return sum(overlap(writes(), at_once), BatchResult())
 
 
 def _sign_singly(context: BackfillContext, page: BackfillBatch) -> BatchResult:
     """Sign document by document; one that ends its process too often is refused, and each try is counted before."""
     keys = [batch_key(page.run, page.number, part) for part in range(len(page.names))]
     entries = context.engine.get_records_by_key("runs", [*keys, *(f"{key}{TRIES}" for key in keys)])
-    tries = dict(read_entries([each for each in entries.items() if each[0].endswith(TRIES)], Tries.from_json))
+    tries = read_tries(each for each in entries.items() if each[0].endswith(TRIES))
     account, noted = BatchResult(), dict[str, dict[str, object]]()
     for key, name in zip(keys, page.names, strict=True):
-        count = tries[f"{key}{TRIES}"].tries if f"{key}{TRIES}" in tries else 0
+        count = tries.get(f"{key}{TRIES}", 0)
         if key in entries:
             account += read_account(entries[key])
         elif count >= context.settings.tries:
@@ -225,40 +234,20 @@ def _sign_singly(context: BackfillContext, page: BackfillBatch) -> BatchResult:
     return account
 
 
-@dataclass(frozen=True, slots=True)
-class _Portion:
-    """Documents written in one request."""
-
-    names: Sequence[Name]  # names of the documents
-    # The documents as the index has them; None when reading one of them failed unexpectedly.
-    originals: Sequence[SourceDocument] | None
-
-
-def _portion(context: BackfillContext, names: Sequence[Name]) -> _Portion:
+def _unless_faulty(call: Callable[[], Answer]) -> Answer | None:
+    """Return None after an unexpected error: documents are done again one by one, and the faulty one is refused."""
     try:
-        return _Portion(names, _read(context, names))
+        return call()
     except EngineError:
         raise
-    except Exception:  # noqa: BLE001 - they are read again one by one, and the faulty one is refused
-        return _Portion(names, None)
+    except Exception:  # noqa: BLE001 - as above
+        return None
 
 
-def _write(context: BackfillContext, page: BackfillBatch, portion: _Portion) -> Callable[[], BatchResult]:
-    """Sign a portion; returns the call that writes it."""
-    try:
-        write = None if portion.originals is None else _prepare(context, page, portion.names, portion.originals)
-    except EngineError:
-        raise
-    except Exception:  # noqa: BLE001 - they are signed again one by one, and the faulty one is refused
-        write = None
-    return partial(_write_or_split, context, page, portion.names, write)
-
-
-def _write_or_split(
-    context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], _Round] | None
+def _write(
+    context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], Written] | None = None
 ) -> BatchResult:
     """Write documents in one request, or one by one if that fails, so that a faulty one affects no other."""
-    account = BatchResult()
     if write is not None or len(names) == 1:
         try:
             return _write_until_stable(context, page, names, write)
@@ -267,19 +256,17 @@ def _write_or_split(
         except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal
             if len(names) == 1:
                 return BatchResult(refusals=[_refuse(names[0], f"{type(error).__name__}: {error}")])
-    for name in names:
-        account += _write_or_split(context, page, [name], None)
-    return account
+    return sum((_write(context, page, [name]) for name in names), BatchResult())
 
 
 def _write_until_stable(
-    context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], _Round] | None
+    context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], Written] | None
 ) -> BatchResult:
     """Write documents; those that changed since they were read are read and signed again."""
     account, remaining = BatchResult(), list(names)
     for _ in range(ROUNDS):
-        outcome = (write or _prepare(context, page, remaining, _read(context, remaining)))()
-        account, remaining, write = account + outcome.account, outcome.changed, None
+        written, remaining = (write or _prepare(context, page, remaining, _read(context, remaining)))()
+        account, write = account + written, None
         if not remaining:
             return account
     return account + BatchResult(
@@ -296,38 +283,27 @@ def _read(context: BackfillContext, names: Sequence[Name]) -> list[SourceDocumen
 
 def _prepare(
     context: BackfillContext, page: BackfillBatch, names: Sequence[Name], originals: Sequence[SourceDocument]
-) -> Callable[[], _Round]:
+) -> Callable[[], Written]:
     """Sign documents that were read; returns the call that writes them."""
     verdicts = [(each, refusal(each, context.source.text_field, context.settings.max_text)) for each in originals]
     documents = [each for each, why in verdicts if why is None]
     rejects = [each for each, why in verdicts if why is not None]
-    write = (
-        _sign_in_place(context, page, documents)
-        if context.copy is None
-        else _sign_copies(context, context.copy, page, documents, rejects)
-    )
-    refusals = [why for _, why in verdicts if why is not None]
-    refusal_account = BatchResult(refusals=refusals, stale=len(names) - len(originals))
-
-    def write_all() -> _Round:
-        """Write, and add the refusals."""
-        outcome = write()
-        return replace(outcome, account=refusal_account + outcome.account)
-
-    return write_all
+    account = BatchResult(refusals=[why for _, why in verdicts if why], stale=len(names) - len(originals))
+    if context.copy is None:
+        return _sign_in_place(context, page, documents, account)
+    return _sign_copies(context, context.copy, page, documents, rejects, account)
 
 
 def _sign_in_place(
-    context: BackfillContext, page: BackfillBatch, originals: Sequence[SourceDocument]
-) -> Callable[[], _Round]:
+    context: BackfillContext, page: BackfillBatch, originals: Sequence[SourceDocument], account: BatchResult
+) -> Callable[[], Written]:
     """Sign documents without current signatures; returns the call that adds the signatures."""
     skips = [each for each in originals if is_current(each, context.tables)]
     skip_ids = {each.name.id for each in skips}
     targets = [each for each in originals if each.name.id not in skip_ids]
     pairs = list(zip(targets, signed_records(targets, context.tables, context.settings), strict=True))
 
-    def write() -> _Round:
-        """Sign in place, and count the documents that had been signed before."""
+    def write() -> Written:
         outcomes = retry_unavailable(lambda: context.source.sign(pairs), context.settings.patience) if pairs else []
         conflicts = [each.name for each, outcome in zip(targets, outcomes, strict=True) if outcome is None]
         results = [(pair, outcome) for pair, outcome in zip(pairs, outcomes, strict=True) if outcome is not None]
@@ -336,25 +312,25 @@ def _sign_in_place(
         skip_account = BatchResult(
             indexed=own_count, unchanged=len(skips) - own_count, unsigned=sum(not has_words(each) for each in skips)
         )
-        return _Round(skip_account + _account(results), conflicts)
+        return account + skip_account + _account(results), conflicts
 
     return write
 
 
-def _sign_copies(
+def _sign_copies(  # noqa: PLR0913, PLR0917 - what is copied, by which rules, beside what was refused
     context: BackfillContext,
     copy: ReindexTarget,
     page: BackfillBatch,
     documents: list[SourceDocument],
     rejects: Sequence[SourceDocument],
-) -> Callable[[], _Round]:
+    account: BatchResult,
+) -> Callable[[], Written]:
     """Sign documents; returns the call that copies them, and the refused ones without signatures."""
     copies: list[Signed] = [*zip(documents, signed_records(documents, context.tables, context.settings), strict=True)]
     copies += [(each, None) for each in rejects]
     switch_marks = page.switch_marks
 
-    def write() -> _Round:
-        """Copy, and count the results."""
+    def write() -> Written:
         if switch_marks is None:
             outcomes = retry_unavailable(lambda: copy.take(copies), context.settings.patience)
         else:
@@ -362,7 +338,7 @@ def _sign_copies(
             outcomes = retry_unavailable(
                 lambda: delete_late_copies(context.engine, context.source, copies, written), context.settings.patience
             )
-        return _Round(_account(list(zip(copies, outcomes, strict=True))[: len(documents)]), [])
+        return account + _account(list(zip(copies, outcomes, strict=True))[: len(documents)]), []
 
     return write
 
@@ -377,16 +353,12 @@ def _account(results: Sequence[tuple[Signed, Outcome]]) -> BatchResult:
         unchanged=sum(outcome.status is WriteStatus.UNCHANGED for _, outcome in results),
         stale=sum(outcome.status is WriteStatus.STALE for _, outcome in results),
         unsigned=sum(not record.signatures.length for record in new_records),
-        refusals=_refusals(results),
+        refusals=[
+            Refusal(f"index {original.name.index}", outcome.id, outcome.field, outcome.why)
+            for (original, _), outcome in results
+            if outcome.status is WriteStatus.REFUSED
+        ],
     )
-
-
-def _refusals(results: Iterable[tuple[Signed, Outcome]]) -> list[Refusal]:
-    return [
-        Refusal(f"index {original.name.index}", outcome.id, outcome.field, outcome.why)
-        for (original, _), outcome in results
-        if outcome.status is WriteStatus.REFUSED
-    ]
 
 
 def _refuse(name: Name, reason: str) -> Refusal:
@@ -396,40 +368,24 @@ def _refuse(name: Name, reason: str) -> Refusal:
 MIN_POOL_DOCUMENTS = 1_500  # number of documents below which starting processes does not pay
 
 
-@dataclass(frozen=True, slots=True)
-class SigningJob:
-    """Source, target and settings of one signing process."""
-
-    settings: Settings
-    source: str  # name of the index that is read
-    into: str = ""  # name of the index that copies go to; empty for in place
-    beside: Beside = ""  # whether signatures go to an index beside it
-
-    def context(self) -> BackfillContext:
-        """Open engine, index and idf tables."""
-        address = self.settings.address
-        source = open_reindex_source(address, self.source, self.beside)
-        return BackfillContext(
-            open_engine(address, self.into or self.source),
-            source,
-            source.copy_to(self.into) if self.into else None,
-            Tables(self.settings.tables, self.settings.index),
-            self.settings,
-        )
-
-    def open(self, _: Callable[[], bool]) -> Callable[[BackfillBatch, int], BatchOutcome]:
-        """Return what signs a page in an executor."""
-        logs.set_up(self.settings)
-        return partial(sign_batch, self.context())
+def open_signing(
+    settings: Settings, source_name: str, into: str, beside: Beside, _: Callable[[], bool]
+) -> Callable[[BackfillBatch, int], BatchOutcome]:
+    """Open indexes and idf tables in an executor; returns what signs a page."""
+    logs.set_up(settings)
+    source = open_reindex_source(settings.address, source_name, beside)
+    engine, copy = open_engine(settings.address, into or source_name), source.copy_to(into) if into else None
+    tables = Tables(settings.tables, settings.index)
+    return partial(sign_batch, BackfillContext(engine, source, copy, tables, settings))
 
 
 class Signers(ExitStack):
-    """Signs several pages at a time."""
+    """Signs several pages at a time; few documents, or those of one process, in this one."""
 
-    def __init__(self, job: SigningJob, context: BackfillContext, documents: int) -> None:
+    def __init__(self, job: Job, context: BackfillContext, documents: int) -> None:
         super().__init__()
         self._context = context
-        processes = 1 if documents < MIN_POOL_DOCUMENTS else job.settings.workers
+        processes = 1 if documents < MIN_POOL_DOCUMENTS else context.settings.workers
         pool: Pool[BackfillBatch, BatchOutcome] = Pool(job, processes)
         self._pool = self.enter_context(pool) if processes > 1 else None
         self.at_once = 1 if processes == 1 else 2 * processes

@@ -190,10 +190,6 @@ class Checkpoint:
         self.pages = [page for page in self.pages if page.seq_range.part.index in kept]
         self.uuids = dict(uuids)
 
-    def begin_following(self) -> None:
-        """Record that all documents were read once, so that only changes count from now on."""
-        self.followed = self.followed or NO_RESULT.as_json()
-
     def fold(self, number: int, result: BatchResult) -> None:
         """Record a page without a separate result as complete, and pass its number to the next page."""
         self.settle(number, result.documents)

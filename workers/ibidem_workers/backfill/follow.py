@@ -7,8 +7,9 @@ settled in a thread, so that documents written meanwhile do not wait for their s
 import logging
 import threading
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import closing
+from typing import Self
 
 from ibidem_core.errors import NoIndex, Unavailable
 from ibidem_core.settings import Settings
@@ -17,6 +18,7 @@ from ibidem_engines.engine import Beside, Engine, ReindexSource
 from ibidem_engines.stored_groups import parse_marks
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.run import Backfill, Report, open_for_backfill, start_in_place
+from ibidem_workers.batches import NO_RESULT
 from ibidem_workers.groups.service import settle
 
 _log = logging.getLogger(__name__)
@@ -60,7 +62,7 @@ def follow(
                 backfill = start_in_place(engine, source, settings, report, follows=True)
                 run = backfill.checkpoint.run
                 backfill.stop = lambda: has_ended(0)
-                with settling(settings) as settler:
+                with _Settler(settings) as settler:
                     is_asked = _Following(backfill, source, settler, has_ended, notify).go_on()
                 backfill.checkpoint.state = "followed"
                 backfill.note("submitted")
@@ -88,26 +90,27 @@ class _Settler(threading.Thread):
 
     def run(self) -> None:
         """Settle until asked to end."""
-        engine = open_engine(self._settings.address, self._settings.index)
-        try:
+        with closing(open_engine(self._settings.address, self._settings.index)) as engine:
             while not self._has_ended.is_set():
                 has_new = self._has_work.wait(CHECK_S)
                 self._has_work.clear()
                 self._settle(engine, has_new=has_new)
-        finally:
-            engine.close()
+
+    def __enter__(self) -> Self:
+        self.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Finish the portion in progress, and end."""
+        self._has_ended.set()
+        self._has_work.set()
+        self.join()
 
     def wake(self) -> None:
         """Settle newly signed documents."""
         if self._error is not None:
             raise self._error
         self._has_work.set()
-
-    def end(self) -> None:
-        """Finish the portion in progress, and end."""
-        self._has_ended.set()
-        self._has_work.set()
-        self.join()
 
     def _settle(self, engine: Engine, *, has_new: bool) -> None:
         began = time.monotonic()
@@ -126,17 +129,6 @@ class _Settler(threading.Thread):
             self._has_ended.set()
 
 
-@contextmanager
-def settling(settings: Settings) -> Iterator[_Settler]:
-    """Settle the groups of an index in a separate thread."""
-    settler = _Settler(settings)
-    settler.start()
-    try:
-        yield settler
-    finally:
-        settler.end()
-
-
 class _Following:
     """Polls the index, less often while the engine does not respond."""
 
@@ -153,11 +145,11 @@ class _Following:
     def go_on(self) -> bool:
         """Sign all documents, then new ones; False if the name covers other indexes, True if asked to end."""
         if self._try(self._backfill.run) and not self._backfill.stop():
-            self._backfill.checkpoint.begin_following()
+            checkpoint = self._backfill.checkpoint
+            checkpoint.followed = checkpoint.followed or NO_RESULT.as_json()  # from now on only changes count
             self._settler.wake()
             self._reported = self._counts
-            documents = self._backfill.checkpoint.documents
-            self._notify(f"{documents:,} documents checked; following changes by others")
+            self._notify(f"{checkpoint.documents:,} documents checked; following changes by others")
         while not self._is_changed and not self._has_ended(self._pause):
             self._try(self._look)
             self._report()

@@ -6,7 +6,9 @@ new one through the alias. Documents deleted from the first index are deleted fr
 """
 
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import islice
@@ -92,9 +94,9 @@ class RecordCopy:
     def _delete(self, tombstones: Mapping[str, Any]) -> set[str]:
         """Delete documents deleted from the source, by version; returns the ids of the processed tombstones."""
         stones = dict(read_entries(tombstones.items(), Tombstone.from_record))
-        ids: dict[int, list[str]] = {}
+        ids: defaultdict[int, list[str]] = defaultdict(list)
         for id_, stone in stones.items():
-            ids.setdefault(stone.version, []).append(id_)
+            ids[stone.version].append(id_)
         for version, deleted in ids.items():
             self.engine.delete(deleted, version)
         return set(stones)
@@ -155,11 +157,8 @@ class ReplaceResult:
 def replace_index(replacement: Replacement, settings: Settings, report: Report = lambda *_: None) -> ReplaceResult:
     """Copy an index into a new, signed one, and replace it."""
     check_name(replacement.into)
-    engine = open_engine(settings.address, replacement.into)
-    try:
+    with closing(open_engine(settings.address, replacement.into)) as engine:
         return replace_opened(engine, partial(open_reindex_source, settings.address), replacement, settings, report)
-    finally:
-        engine.close()
 
 
 def replace_opened(
@@ -172,12 +171,10 @@ def replace_opened(
     """Copy an open index into a new one."""
     checkpoint = load_checkpoint(engine, replacement.into)
     has_swapped = checkpoint is not None and checkpoint.state == "swapped"
-    source = open_source(checkpoint.source if checkpoint is not None and has_swapped else settings.index)
-    try:
+    name = checkpoint.source if checkpoint is not None and has_swapped else settings.index
+    with closing(open_source(name)) as source:
         source.check("copy")
         return _Replacing(engine, source, replacement, settings, report).run(checkpoint)
-    finally:
-        source.close()
 
 
 class _Replacing:
@@ -186,13 +183,8 @@ class _Replacing:
     def __init__(
         self, engine: Engine, source: ReindexSource, replacement: Replacement, settings: Settings, report: Report
     ) -> None:
-        self._engine, self._source, self._replacement, self._settings, self._report = (
-            engine,
-            source,
-            replacement,
-            settings,
-            report,
-        )
+        self._engine, self._source, self._replacement = engine, source, replacement
+        self._settings, self._report = settings, report
         self._alias = replacement.alias or source.alias
         self._prune_count = 0
         self._copy = source.copy_to(replacement.into)
@@ -206,7 +198,8 @@ class _Replacing:
         checkpoint = self._checkpoint(checkpoint)
         backfill = Backfill(self._engine, self._source, checkpoint, self._settings, self._report)
         if checkpoint.state != "swapped":
-            self._fill(backfill)
+            checkpoint.state = "open"
+            backfill.run()
             self._prune(backfill)
             check_copy(self._source, self._copy, parse_marks(checkpoint.upto))
             checkpoint.joined = self._records.copy()
@@ -250,11 +243,6 @@ class _Replacing:
         self._engine.create()
         now = dict(tables.current())
         return Checkpoint(new_run(), time.time(), source, into, tables=now, deletions=deletions)
-
-    def _fill(self, backfill: Backfill) -> None:
-        """Copy all documents, then those written meanwhile, until few are left."""
-        backfill.checkpoint.state = "open"
-        backfill.run()
 
     def _follow(self, backfill: Backfill) -> None:
         """Copy the writes that reached the original index while the alias moved."""

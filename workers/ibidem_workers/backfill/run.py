@@ -6,9 +6,10 @@ at the same time. So a count may differ by as many documents as there were write
 
 import time
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from itertools import chain
 
 from ibidem_core.errors import EngineError, Permanent, retry_unavailable
@@ -29,9 +30,9 @@ from ibidem_workers.backfill.batch import (
     BackfillContext,
     BatchOutcome,
     Signers,
-    SigningJob,
     has_words,
     is_current,
+    open_signing,
     refusal,
 )
 from ibidem_workers.backfill.checkpoint import (
@@ -59,29 +60,22 @@ MAX_LOOKS = 3
 PAUSE = 0.5  # seconds between two looks
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Numbers of documents with a field, before and after a write."""
-
-    before: FieldCounts  # counts before it
-    after: FieldCounts  # counts after it
-    tolerance: int  # documents that may differ, since others wrote meanwhile
-
-    def difference(self) -> str:
-        """Return the first field whose numbers differ by more than a tolerance; empty if there is none."""
-        for name, count in self.before.by_field.items():
-            now = self.after.by_field.get(name, 0)
-            if abs(now - count) > self.tolerance:
-                return f"{count:,} documents had field {name!r}, and {now:,} have it now"
-        return ""
+# Numbers of documents with a field, before and after a write, and how many may differ, since others wrote meanwhile.
+Comparison = tuple[FieldCounts, FieldCounts, int]
 
 
 def check_counts(look: Callable[[], Comparison], location: str) -> None:
     """Compare counts; if they differ, count again a few times."""
+    difference = ""
     for turn in range(MAX_LOOKS):
         time.sleep(PAUSE if turn else 0)
-        difference = look().difference()
-        if not difference:
+        before, after, tolerance = look()
+        for name, count in before.by_field.items():
+            now = after.by_field.get(name, 0)
+            if abs(now - count) > tolerance:
+                difference = f"{count:,} documents had field {name!r}, and {now:,} have it now"
+                break
+        else:
             return
     raise Permanent(f"{location}: {difference}", REMEDY)
 
@@ -118,7 +112,7 @@ class FieldGuard:
     def _look(self) -> Comparison:
         counts = self._source.count_fields()
         writes = sum(self._source.newest().values()) - sum(self._marks.values())
-        return Comparison(self._counts, counts, max(0, writes - self._writes))
+        return self._counts, counts, max(0, writes - self._writes)
 
     def _begin(self) -> None:
         """Start counting; the sequence numbers are read first, so that no visible write is missed."""
@@ -134,7 +128,7 @@ def check_copy(source: ReindexSource, copy: ReindexTarget, end: Marks) -> None:
         counts = source.count_fields()
         copied = copy.count_fields() if counts.by_field else FieldCounts()
         later_writes = sum(source.newest().values()) - sum(end.values())
-        return Comparison(counts, copied, max(0, later_writes) + max(0, counts.documents - copied.documents))
+        return counts, copied, max(0, later_writes) + max(0, counts.documents - copied.documents)
 
     check_counts(look, f"the copy {copy.name!r}, which has not replaced {source.index!r}")
 
@@ -192,21 +186,45 @@ class Backfill:
         self._total = (
             self.checkpoint.documents + documents + sum(len(page.names) + page.before for page, _ in pages_left)
         )
-        with self._interruptible(), Signers(self._job(), self._context(), documents) as signers:
-            for page, part in pages_left:
-                self._hand_out(signers, page, part)
-            folds = changes_only and signers.at_once == 1
-            like = replace(_EMPTY, switch_marks=switch_marks, changes_only=changes_only, folds=folds)
-            for part, page_names in interleave([self._names(seq_range, each) for seq_range, each in gaps.items()]):
-                if self.stop():
-                    break
-                self._hand_out_next(signers, part, page_names, like)
-            while self._waiting:
-                self._settle()
+        try:
+            beside: Beside = "index" if self._source.beside else ""
+            guard = self._guard  # until the first page is verified to lose no field, no further one is written
+            job = partial(open_signing, self._settings, self.checkpoint.source, self.checkpoint.into, beside)
+            with Signers(job, self._context(), documents) as signers:
+                folds = changes_only and signers.at_once == 1
+                like = BackfillBatch(
+                    self.checkpoint.run, 0, (), 0, switch_marks=switch_marks, changes_only=changes_only, folds=folds
+                )
+                for page, part in chain(pages_left, self._new_pages(gaps, like)):
+                    self._waiting.append((page, part, signers.sign(page)))
+                    while len(self._waiting) >= signers.at_once or (self._waiting and guard and guard.is_pending):
+                        self._settle()
+                while self._waiting:
+                    self._settle()
+        except KeyboardInterrupt as error:
+            self._waiting.clear()  # the checkpoint has the pages in progress
+            self.note("interrupted")
+            raise Interruption(f"run {self.checkpoint.run} was stopped", "continue with the same command") from error
+        except EngineError:
+            self._waiting.clear()
+            raise
         self.note()
         if self._guard is not None:
             self._guard.check()
         return documents
+
+    def _new_pages(
+        self, gaps: Mapping[SeqNoRange, Sequence[SeqNoRange]], like: BackfillBatch
+    ) -> Iterator[tuple[BackfillBatch, ShardRef]]:
+        """Hand out pages that others wrote, of each part in turn; each is noted before it is signed."""
+        checkpoint = self.checkpoint
+        for part, found in interleave([self._names(seq_range, each) for seq_range, each in gaps.items()]):
+            if self.stop():
+                return
+            seq_range = SeqNoRange(part, checkpoint.seq_range(part).after, found[-1].order)
+            page = checkpoint.hand_out(seq_range, len(found))
+            self.note()
+            yield replace(like, number=page.number, names=found), part
 
     def note(self, state: State = "reading") -> None:
         """Save the progress."""
@@ -225,10 +243,6 @@ class Backfill:
         self._head.write(read.as_json())
         self._progress.write(checkpoint.as_json())
 
-    def _job(self) -> SigningJob:
-        beside: Beside = "index" if self._source.beside else ""
-        return SigningJob(self._settings, self.checkpoint.source, self.checkpoint.into, beside)
-
     def _context(self) -> BackfillContext:
         """Return the signing context of this process; idf tables are read again, since they may have changed."""
         into = self.checkpoint.into
@@ -242,16 +256,6 @@ class Backfill:
             yield seq_range.part, page
         self.checkpoint.done[str(seq_range.part)] = seq_range.end
 
-    def _hand_out_next(
-        self, signers: Signers, part: ShardRef, page_names: list[Name], previous_batch: BackfillBatch
-    ) -> None:
-        checkpoint = self.checkpoint
-        page = checkpoint.hand_out(
-            SeqNoRange(part, checkpoint.seq_range(part).after, page_names[-1].order), len(page_names)
-        )
-        self.note()
-        self._hand_out(signers, replace(previous_batch, run=checkpoint.run, number=page.number, names=page_names), part)
-
     def _resume_pages(self, switch_marks: Marks | None) -> list[tuple[BackfillBatch, ShardRef]]:
         """Resume the pages that an interrupted backfill started and did not finish."""
         missing = []
@@ -263,26 +267,9 @@ class Backfill:
             else:
                 names_left = self._source.names(page.seq_range, PAGE)
                 write_count = 0 if self.checkpoint.into else max(0, page.documents - len(names_left))
-                batch = BackfillBatch(
-                    self.checkpoint.run,
-                    page.number,
-                    names_left,
-                    write_count,
-                    is_resumed=True,
-                    switch_marks=switch_marks,
-                )
-                missing.append((batch, page.seq_range.part))
+                batch = BackfillBatch(self.checkpoint.run, page.number, names_left, write_count, is_resumed=True)
+                missing.append((replace(batch, switch_marks=switch_marks), page.seq_range.part))
         return missing
-
-    def _hand_out(self, signers: Signers, page: BackfillBatch, part: ShardRef) -> None:
-        self._waiting.append((page, part, signers.sign(page)))
-        while len(self._waiting) >= signers.at_once or (self._waiting and self._is_unverified):
-            self._settle()
-
-    @property
-    def _is_unverified(self) -> bool:
-        """Whether the first page has not yet been verified to lose no field."""
-        return self._guard is not None and self._guard.is_pending
 
     def _settle(self) -> None:
         """Wait for the oldest page, so that the checkpoint grows without gaps."""
@@ -301,22 +288,6 @@ class Backfill:
             if self._guard.is_pending:
                 self._guard.check()
         self._report(self.checkpoint.documents, self._total)
-
-    @contextmanager
-    def _interruptible(self) -> Iterator[None]:
-        """Discard the pages in progress if the block ends early; the checkpoint contains them."""
-        try:
-            yield
-        except KeyboardInterrupt as error:
-            self._waiting.clear()
-            self.note("interrupted")
-            raise Interruption(f"run {self.checkpoint.run} was stopped", "continue with the same command") from error
-        except EngineError:
-            self._waiting.clear()
-            raise
-
-
-_EMPTY = BackfillBatch("", 0, ())
 
 
 def backfill_in_place(settings: Settings, report: Report = lambda *_: None, beside: Beside = "") -> str:
@@ -345,7 +316,8 @@ def start_in_place(
     check_fields(source)
     source.prepare()
     tables, uuids = Tables(settings.tables, settings.index), source.uuids()
-    signed_by = [*signed_with(settings), *filter(None, [source.beside])]
+    # The settings that determine the signatures, and where these are.
+    signed_with = [settings.fields, ",".join(settings.distinct), str(settings.max_text), *filter(None, [source.beside])]
     if not follows and not settings.broker:  # whose workers may have another folder of tables
         look_through(source, tables, settings.index)
     checkpoint = load_checkpoint(engine)
@@ -354,7 +326,7 @@ def start_in_place(
         checkpoint is None
         or checkpoint.state not in states
         or not checkpoint.signs_alike(tables)
-        or checkpoint.signed_with != signed_by
+        or checkpoint.signed_with != signed_with
     ):
         checkpoint = Checkpoint(
             new_run(),
@@ -363,7 +335,7 @@ def start_in_place(
             tables=dict(tables.current()),
             joined=count_joined(engine),
             uuids=dict(uuids),
-            signed_with=signed_by,
+            signed_with=signed_with,
         )
     checkpoint.state = "open"
     checkpoint.keep_indexes(uuids)
@@ -374,11 +346,6 @@ def look_through(source: ReindexSource, tables: Tables, *keep: str) -> Sequence[
     """Look for passages that the first documents of an index share, leave them out, and keep that for some indexes."""
     originals = chain.from_iterable(read_all(source, source.newest()))
     return tables.look_through((original.document for original in originals), *keep)
-
-
-def signed_with(settings: Settings) -> list[str]:
-    """Return the settings that determine the signatures, as a checkpoint stores them."""
-    return [settings.fields, ",".join(settings.distinct), str(settings.max_text)]
 
 
 def check_fields(source: ReindexSource) -> None:
@@ -393,13 +360,9 @@ def check_fields(source: ReindexSource) -> None:
 @contextmanager
 def open_for_backfill(settings: Settings, beside: Beside = "") -> Iterator[tuple[Engine, ReindexSource]]:
     """Open an index for writing, and for reading all its documents."""
-    engine = open_engine(settings.address, settings.index)
-    source = open_reindex_source(settings.address, settings.index, beside)
-    try:
+    address, index = settings.address, settings.index
+    with closing(open_engine(address, index)) as engine, closing(open_reindex_source(address, index, beside)) as source:
         yield engine, source
-    finally:
-        engine.close()
-        source.close()
 
 
 MAX_LISTED = 10_000  # changed documents that are listed; more are counted
@@ -427,14 +390,8 @@ class CheckResult:
 
     def as_json(self) -> dict[str, object]:
         """Return the JSON of `ibidem backfill --check --json`."""
-        return {
-            "read": self.read,
-            "unchanged": self.unchanged,
-            "changed": self.changed,
-            "unsigned": self.unsigned,
-            "outdated": self.outdated,
-            "due": self.due,
-            "refused": self.refused,
+        names = ("read", "unchanged", "changed", "unsigned", "outdated", "due", "refused")
+        return {name: getattr(self, name) for name in names} | {
             "documents": [{"index": index, "id": name} for index, name in self.first_changed],
             "refusals": [refusal.as_json() for refusal in self.refusals],
         }

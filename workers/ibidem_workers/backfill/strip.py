@@ -82,8 +82,7 @@ def strip(request: StripRequest, settings: Settings, report: Report = lambda *_:
         source.check("copy" if request.into else "memory" if request.dry else "strip")
         if request.into and not request.dry:
             check_name(request.into)
-            result = StripResult(alias=source.alias)
-            _Copying(engine, source, source.copy_to(request.into), result, report).run()
+            result = _strip_into(engine, source, source.copy_to(request.into), report)
         else:
             result = _strip_in_place(engine, source, report, dry=request.dry)
         if request.records and not request.dry:
@@ -134,59 +133,48 @@ def _write(source: ReindexSource, originals: Sequence[SourceDocument], result: S
     return writes
 
 
-@dataclass(frozen=True, slots=True)
-class _Copying:
-    """Copying of an index into a new one without signatures."""
+def _strip_into(engine: Engine, source: ReindexSource, copy: ReindexTarget, report: Report) -> StripResult:
+    """Copy all documents, then documents written meanwhile, move the alias, and copy the last writes."""
+    result = StripResult(alias=source.alias)
+    _begin(engine, source, copy)
 
-    engine: Engine  # the first index, whose ledger notes that the copy has begun
-    source: ReindexSource  # the same index
-    copy: ReindexTarget  # the new index
-    result: StripResult  # the counts so far
-    report: Report  # called with the progress
-
-    def run(self) -> None:
-        """Copy all documents, then documents written meanwhile, move the alias, and copy the last writes."""
-        self._begin()
-        position = self._fill()
-        self.result.pruned = self.copy.prune(self.copy.newest())
-        marks = self.copy.newest()
-        check_copy(self.source, self.copy, position)
-        self.copy.finish(self.result.alias)
-        if self.result.alias:
-            self._copy(position, self.source.newest(), switch_marks=marks)
-        self.engine.delete_records("runs", [STRIP_PREFIX + self.copy.name])
-
-    def _begin(self) -> None:
-        """Create the new index, or continue with one that an earlier command left incomplete."""
-        name = self.copy.name
-        if name in {part.index for part in self.source.parts()}:
-            raise UsageError(f"{name!r} is the index to be stripped", "name a new one with --into")
-        if not self.copy.exists():
-            self.engine.put_records("runs", {STRIP_PREFIX + name: {"into": name}})
-            self.copy.create(with_fields=False)
-        elif STRIP_PREFIX + name not in dict(self.engine.get_records("runs", STRIP_PREFIX + name)):
-            raise UsageError(f"index {name!r} already exists", "name a new one with --into")
-
-    def _fill(self) -> Marks:
-        position: Marks = {}
-        for _ in range(MAX_PASSES):
-            end = self.source.newest()
-            if not self._copy(position, end):
-                return end
-            position = end
-        return position
-
-    def _copy(self, position: Marks, end: Marks, switch_marks: Marks | None = None) -> int:
+    def take(position: Marks, end: Marks, switch_marks: Marks | None = None) -> int:
         """Copy the documents of some ranges without signatures; returns how many."""
-        stretches = [SeqNoRange(part, position.get(part, NONE), last) for part, last in end.items()]
-        documents = sum(map(self.source.count, stretches))
-        total = self.result.read + documents
-        for originals in read_ranges(self.source, stretches, raw=True):
-            copies: list[Signed] = [(self.source.strip_document(each), None) for each in originals]
-            outcomes = self.copy.take(copies) if switch_marks is None else self.copy.take_late(copies, switch_marks)
+        ranges = [SeqNoRange(part, position.get(part, NONE), last) for part, last in end.items()]
+        documents = sum(map(source.count, ranges))
+        total = result.read + documents
+        for originals in read_ranges(source, ranges, raw=True):
+            copies: list[Signed] = [(source.strip_document(each), None) for each in originals]
+            outcomes = copy.take(copies) if switch_marks is None else copy.take_late(copies, switch_marks)
             for each, (bare, _), outcome in zip(originals, copies, outcomes, strict=True):
-                self.result.count(each, bare)
+                result.count(each, bare)
                 if outcome.status is WriteStatus.REFUSED:
-                    self.result.refuse(each.name, outcome.why)
-            self.report(self.result.read, total)
+                    result.refuse(each.name, outcome.why)
+            report(result.read, total)
         return documents
+
+    position: Marks = {}
+    for _ in range(MAX_PASSES):
+        begin, position = position, source.newest()
+        if not take(begin, position):
+            break
+    result.pruned = copy.prune(copy.newest())
+    marks = copy.newest()
+    check_copy(source, copy, position)
+    copy.finish(result.alias)
+    if result.alias:
+        take(position, source.newest(), switch_marks=marks)
+    engine.delete_records("runs", [STRIP_PREFIX + copy.name])
+    return result
+
+
+def _begin(engine: Engine, source: ReindexSource, copy: ReindexTarget) -> None:
+    """Create the new index, or continue with one that an earlier command left incomplete."""
+    key = STRIP_PREFIX + copy.name
+    if copy.name in {part.index for part in source.parts()}:
+        raise UsageError(f"{copy.name!r} is the index to be stripped", "name a new one with --into")
+    if not copy.exists():
+        engine.put_records("runs", {key: {"into": copy.name}})
+        copy.create(with_fields=False)
+    elif key not in dict(engine.get_records("runs", key)):
+        raise UsageError(f"index {copy.name!r} already exists", "name a new one with --into")

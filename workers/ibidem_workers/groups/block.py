@@ -49,10 +49,9 @@ class Rules:
 
     def joins(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Join]:
         """Return the joins of a block; all its other documents become leads."""
-        every = [*leads, *rows]
-        columns = _columns(every)
-        names = [row.name for row in every]
-        grouping = group(columns, self.policy, self.constraints(names, columns), leads=len(leads))
+        names = [row.name for row in (*leads, *rows)]
+        columns, constraints = self._columns([*leads, *rows])
+        grouping = group(columns, self.policy, constraints, leads=len(leads))
         return [
             Join(names[row], names[int(grouping.lead[row])], self.level(grouping, row))
             for row in np.flatnonzero(grouping.lead != np.arange(len(names))).tolist()
@@ -64,24 +63,20 @@ class Rules:
 
     def originals(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Row]:
         """Return the rows that are not copies of a lead or of an earlier row, to look up leads for."""
-        every = [*leads, *rows]
-        columns = _columns(every)
-        constraints = self.constraints([row.name for row in every], columns)
+        columns, constraints = self._columns([*leads, *rows])
         first = first_copies(columns, self.policy, len(leads), constraints)[len(leads) :]
-        return [rows[at] for at in np.flatnonzero(first == np.arange(len(leads), len(every))).tolist()]
+        return [rows[at] for at in np.flatnonzero(first == len(leads) + np.arange(len(rows))).tolist()]
 
     def duplicates(self, lead: Row, rows: Sequence[Row]) -> list[bool]:
-        every = [lead, *rows]
-        columns = _columns(every)
-        classifier = PairClassifier(columns, self.policy, self.constraints([row.name for row in every], columns))
-        pairs = np.arange(1, len(every)) * len(every)
-        found, _ = classifier.decide(pairs)
+        columns, constraints = self._columns([lead, *rows])
+        pairs = np.arange(1, len(rows) + 1) * (len(rows) + 1)
+        found, _ = PairClassifier(columns, self.policy, constraints).decide(pairs)
         return [bool(each) for each in np.isin(pairs, found)]
+
+    def _columns(self, rows: Sequence[Row]) -> tuple[PackedColumns, PairConstraints]:
+        columns = PackedColumns.decode([row.value for row in rows])
+        return columns, self.constraints([row.name for row in rows], columns)
 
     def constraints(self, names: Sequence[DocumentRef], columns: PackedColumns) -> PairConstraints:
         """Return the valid manual decisions, on pairs of rows."""
         return apply_overrides(self.overrides.words, names, columns).constraints
-
-
-def _columns(rows: Sequence[Row]) -> PackedColumns:
-    return PackedColumns.decode([row.value for row in rows])

@@ -8,7 +8,7 @@ same.
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import fields, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -19,13 +19,13 @@ from xxhash import xxh3_64_intdigest
 
 from ibidem_core.errors import Permanent
 from ibidem_dedupe.column_rules import Rows
-from ibidem_dedupe.leader_clustering import Grouping, group
+from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_engines.stored_groups import GroupedDocument, Marks, SeqNoRange, StoredGroups
+from ibidem_engines.stored_groups import GroupedDocument, Marks, SeqNoRange
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups.block import Join, Row, Rules
-from ibidem_workers.groups.settle import LeadChanged
+from ibidem_workers.groups.settle import LeadChanged, Match
 
 EMPTY = PackedColumns.decode([])
 ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]  # the columns themselves
@@ -48,29 +48,16 @@ class StoredColumns(ExitStack):
         self.groups = np.zeros(capacity, np.uint64)
         self.leads = np.zeros(capacity, bool)
         self._values: list[bytes | None] = []  # as long as the plain definition reads them, without compiled loops
-        is_mapped = capacity * ROW_BYTES > max_bytes
-        folder = self._make_folder() if is_mapped else None
-        self._arrays = {name: self._make_array(name, capacity, folder) for name in ARRAYS}
-
-    def _make_folder(self) -> Path:
         try:
-            return Path(self.enter_context(TemporaryDirectory(prefix="ibidem-")))
-        except OSError as error:
-            raise no_room(error) from error
-
-    def _make_array(self, name: str, capacity: int, folder: Path | None) -> NDArray[Any]:
-        like = getattr(EMPTY, name)
-        shape = (capacity, *like.shape[1:])
-        if folder is None or not capacity:
-            return np.empty(shape, like.dtype)
-        path = folder / name
-        try:
-            with path.open("wb") as file:  # allocated before mapping, so that a write never finds the disk full
-                os.posix_fallocate(file.fileno(), 0, int(np.prod(shape)) * like.dtype.itemsize)
-            return np.memmap(path, like.dtype, "r+", shape=shape)
+            is_mapped = capacity * ROW_BYTES > max_bytes
+            folder = Path(self.enter_context(TemporaryDirectory(prefix="ibidem-"))) if is_mapped else None
+            self._arrays = {name: _make_array(name, capacity, folder) for name in ARRAYS}
         except OSError as error:
             self.close()
-            raise no_room(error) from error
+            raise Permanent(
+                f"no room for the columns of settling in the folder of temporary files: {error}",
+                "free space there, or name another folder in TMPDIR",
+            ) from error
 
     def __len__(self) -> int:
         return len(self.names)
@@ -103,6 +90,17 @@ class StoredColumns(ExitStack):
         return row if row < end and self.names[row] == name else None
 
 
+def _make_array(name: str, capacity: int, folder: Path | None) -> NDArray[Any]:
+    like = getattr(EMPTY, name)
+    shape = (capacity, *like.shape[1:])
+    if folder is None or not capacity:
+        return np.empty(shape, like.dtype)
+    path = folder / name
+    with path.open("wb") as file:  # allocated before mapping, so that a write never finds the disk full
+        os.posix_fallocate(file.fileno(), 0, int(np.prod(shape)) * like.dtype.itemsize)
+    return np.memmap(path, like.dtype, "r+", shape=shape)
+
+
 class Names(Sequence[DocumentRef]):
     """Index and id of rows, in a third of the memory of pairs of strings."""
 
@@ -128,14 +126,6 @@ class Names(Sequence[DocumentRef]):
         return zip(self._indices, self.ids, strict=True)
 
 
-def no_room(error: OSError) -> Permanent:
-    """Return the error of a folder without space for columns."""
-    return Permanent(
-        f"no room for the columns of settling in the folder of temporary files: {error}",
-        "free space there, or name another folder in TMPDIR",
-    )
-
-
 SLICE = 5_000  # documents that are read at once
 
 MAX_KEPT = 30_000  # new documents that are kept from the first reading to the second: some 30 MB of news stories
@@ -144,56 +134,40 @@ MAX_KEPT = 30_000  # new documents that are kept from the first reading to the s
 Read = Callable[[SeqNoRange, int], list[GroupedDocument]]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class ColumnsMatch:
-    """Precomputed joins of all new documents."""
+def match_columns(
+    stored: StoredColumns,
+    slices: tuple[Iterable[Sequence[GroupedDocument]], Iterable[Sequence[GroupedDocument]]],
+    rules: Rules,
+    heartbeat: Callable[[], None],
+) -> Match:
+    """Find the joins of all new documents; the slices are of the settled leads, then of the new documents."""
+    leads, new = slices
+    add(stored, leads, heartbeat)
+    settled = len(stored)
+    add(stored, new, heartbeat)
+    columns = stored.columns()
+    columns.length[_displaced_leads(stored, settled)] = 0
+    constraints = rules.constraints(stored.names, columns)
+    grouping = group(columns, rules.policy, constraints, leads=settled, report=lambda _: heartbeat())
 
-    stored: StoredColumns  # the settled leads, then the new documents
-    settled: int  # the number of settled leads
-    grouping: Grouping  # the lead of each row
-    rules: Rules  # the rules that rows were settled by
-
-    @classmethod
-    def find(
-        cls,
-        stored: StoredColumns,
-        slices: tuple[Iterable[Sequence[GroupedDocument]], Iterable[Sequence[GroupedDocument]]],
-        rules: Rules,
-        heartbeat: Callable[[], None],
-    ) -> "ColumnsMatch":
-        """Find the joins of new documents."""
-        leads, new = slices
-        add(stored, leads, heartbeat)
-        settled = len(stored)
-        add(stored, new, heartbeat)
-        columns = stored.columns()
-        columns.length[_displaced_leads(stored, settled)] = 0
-        constraints = rules.constraints(stored.names, columns)
-        grouping = group(columns, rules.policy, constraints, leads=settled, report=lambda _: heartbeat())
-        return cls(stored, settled, grouping, rules)
-
-    def __call__(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
-        """Return the joins of new documents, in the order of writing."""
-        del marks
+    def match(rows: Sequence[Row], _: Marks) -> list[Join]:
         joins = []
         for row in rows:
-            place = self.stored.find(row.name, row.order, (self.settled, len(self.stored)))
+            place = stored.find(row.name, row.order, (settled, len(stored)))
             if place is None:
                 raise LeadChanged
-            lead = int(self.grouping.lead[place])
+            lead = int(grouping.lead[place])
             if lead != place:
-                joins.append(Join(row.name, self.stored.names[lead], self.rules.level(self.grouping, place)))
+                joins.append(Join(row.name, stored.names[lead], rules.level(grouping, place)))
         return joins
+
+    return match
 
 
 def add(stored: StoredColumns, slices: Iterable[Sequence[GroupedDocument]], heartbeat: Callable[[], None]) -> None:
     for documents in slices:
         stored.add(documents)
         heartbeat()
-
-
-def count_leads(store: StoredGroups, seq_ranges: Iterable[SeqNoRange]) -> int:
-    return sum(store.count_leads(each) for each in seq_ranges)
 
 
 def read_slices(read: Read, seq_ranges: Iterable[SeqNoRange], size: int = SLICE) -> Iterator[list[GroupedDocument]]:
@@ -204,26 +178,21 @@ def read_slices(read: Read, seq_ranges: Iterable[SeqNoRange], size: int = SLICE)
             after = documents[-1].name.order if len(documents) == size else seq_range.end
 
 
-@dataclass(eq=False, slots=True)
-class SliceCache:
-    """Reader of ranges that caches a limited number of documents for a second read.
+def keeping(read: Read, room: int = MAX_KEPT) -> Read:
+    """Return a reader that keeps a limited number of documents for a second read.
 
     What is kept may have changed since: a write onto it then fails, and the document is settled as it is now.
     """
+    kept: dict[tuple[SeqNoRange, int], list[GroupedDocument]] = {}
 
-    read: Read  # reads the first documents of a range
-    room: int = MAX_KEPT  # documents that may still be kept
-    _kept: dict[tuple[SeqNoRange, int], list[GroupedDocument]] = field(default_factory=dict)
-
-    def __call__(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        """Return the first documents of a range, at most `size` of them."""
-        if (kept := self._kept.pop((seq_range, size), None)) is not None:
-            return kept
-        documents = self.read(seq_range, size)
-        if len(documents) <= self.room:
-            self.room -= len(documents)
-            self._kept[seq_range, size] = documents
+    def read_once(seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
+        if (documents := kept.pop((seq_range, size), None)) is None:
+            documents = read(seq_range, size)
+            if len(documents) + sum(map(len, kept.values())) <= room:
+                kept[seq_range, size] = documents
         return documents
+
+    return read_once
 
 
 def _displaced_leads(stored: StoredColumns, settled_count: int) -> Rows:

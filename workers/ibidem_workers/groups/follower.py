@@ -18,6 +18,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import islice
 from math import inf
 from typing import Protocol
@@ -45,16 +46,16 @@ from ibidem_engines.stored_groups import (
 from ibidem_ingest.distribution import hook
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_workers.backfill.checkpoint import all_writes
 from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import (
     MAX_BYTES,
     NO_GROUP,
-    ColumnsMatch,
     Read,
-    SliceCache,
     StoredColumns,
     add,
-    count_leads,
+    keeping,
+    match_columns,
     read_slices,
 )
 from ibidem_workers.groups.settle import Match, Plan, Settler, promote, ref, start_groups
@@ -81,7 +82,7 @@ class Regrouping:
         """Read all documents, and group them by the rule that is chosen for them."""
         store = settler.store
         bounds = {}
-        for seq_range in seq_ranges(end):
+        for seq_range in all_writes(end):
             start = len(stored)
             add(stored, read_slices(store.documents, [seq_range]), heartbeat)
             bounds[seq_range.part] = start, len(stored)
@@ -97,8 +98,8 @@ class Regrouping:
         """Write the changes of some documents, leads before their followers."""
         rows = [self.stored.find(ref(each), each.name.order, self.bounds[part]) for each in documents]
         pairs = [(row, each) for row, each in zip(rows, documents, strict=True) if row is not None]
-        leads = [(row, self._lead(row, each)) for row, each in pairs if self.grouping.lead[row] == row]
-        changes = {row: change for row, change in leads if change is not None}
+        leads = [(row, each) for row, each in pairs if self.grouping.lead[row] == row]
+        changes = {row: change for row, each in leads if (change := self._lead(row, each)) is not None}
         if names := [ref(each.document) for each in (*changes.values(), *self._joins(pairs))]:
             plan(names)
         if changes:
@@ -110,8 +111,16 @@ class Regrouping:
 
     def _joins(self, pairs: Sequence[tuple[int, GroupedDocument]]) -> list[Assignment]:
         """Return the assignments of followers that do not yet follow their lead."""
-        joins = (self._join(row, each) for row, each in pairs if self.grouping.lead[row] != row)
-        return [each for each in joins if each is not None]
+        joins = []
+        for row, document in pairs:
+            if self.grouping.lead[row] == row:
+                continue
+            name = self.names.get(int(self.grouping.lead[row]))
+            if name is None:  # its lead has changed since it was read: the document is settled as a new one
+                joins.append(Assignment(document, new_group(), lead=True))
+            elif document.lead or document.group != name:
+                joins.append(Assignment(document, name, lead=False))
+        return joins
 
     def _lead(self, row: int, document: GroupedDocument) -> Assignment | None:
         is_lead = bool(self.is_lead[row])
@@ -119,13 +128,6 @@ class Regrouping:
         if self.is_named[row]:
             self.names[row] = name
         return None if is_lead else Assignment(document, name, lead=True, settled=True)
-
-    def _join(self, row: int, document: GroupedDocument) -> Assignment | None:
-        """Return the assignment of a follower; None if it already follows its lead."""
-        name = self.names.get(int(self.grouping.lead[row]))
-        if name is None:  # its lead has changed since it was read: the document is settled as a new one
-            return Assignment(document, new_group(), lead=True)
-        return Assignment(document, name, lead=False) if document.lead or document.group != name else None
 
 
 def first_leads(stored: StoredColumns) -> Bools:
@@ -135,11 +137,6 @@ def first_leads(stored: StoredColumns) -> Bools:
     is_lead = np.zeros(len(stored), bool)
     is_lead[rows[first]] = True
     return is_lead
-
-
-def seq_ranges(end: Marks) -> list[SeqNoRange]:
-    """Return the ranges of all writes of each part, up to some sequence numbers."""
-    return [SeqNoRange(part, 0, number) for part, number in end.items()]
 
 
 def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
@@ -171,7 +168,7 @@ def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, a
     store = settler.store
     with StoredColumns(store.counts().documents, memory) as stored:
         regrouping = Regrouping.find(stored, settler, end, checkpoint.choose_policy, lambda: report(0))
-        for seq_range in seq_ranges(end):
+        for seq_range in all_writes(end):
             for documents in read_slices(store.documents, [seq_range]):
                 regrouping.write(store, seq_range.part, documents, plan)
                 report(len(documents))
@@ -296,7 +293,8 @@ class Follower:
             self.report(documents)
 
         with suppress(LeaseLost):
-            self.settle_everything(settler, checkpoint, end, self.memory, report, self._plan(checkpoint), self._add)
+            plan = partial(self._plan, checkpoint)
+            self.settle_everything(settler, checkpoint, end, self.memory, report, plan, self._add)
 
     def _add(self, names: Sequence[DocumentRef]) -> None:
         if self._places is not None:
@@ -318,11 +316,11 @@ class Follower:
         if settler.recent_changes:  # of another part: searches still show these as leads
             settler.refresh()
         settled = [SeqNoRange(part, 0, checkpoint.settled_write(part)) for part in settler.store.parts()]
-        read, size = SliceCache(settler.store.leads), min(FACTOR * self.size, MAX_PORTION)
-        with StoredColumns(count_leads(settler.store, [*settled, new]), self.memory) as stored:
+        read, size = keeping(settler.store.leads), min(FACTOR * self.size, MAX_PORTION)
+        with StoredColumns(sum(map(settler.store.count_leads, [*settled, new])), self.memory) as stored:
             try:
                 slices = read_slices(settler.store.leads, settled), read_slices(read, [new], size)
-                match = ColumnsMatch.find(stored, slices, settler.rules, self._go_on)
+                match = match_columns(stored, slices, settler.rules, self._go_on)
             except LeaseLost:
                 return
             self._settle_in_portions(settler, checkpoint, new, size, self.is_lost, match, read)
@@ -342,44 +340,26 @@ class Follower:
         match: Match | None = None,
         read: Read | None = None,
     ) -> None:
-        portions = 0
-        while not stop() and checkpoint.settled_write(new.part) < new.end:
-            seq_range = SeqNoRange(new.part, checkpoint.settled_write(new.part), new.end)
-            self._settle_portion(settler, checkpoint, seq_range, size, match, read)
+        part, portions = new.part, 0
+        while not stop() and (settled := checkpoint.settled_write(part)) < new.end:
+            portion = (read or settler.store.leads)(SeqNoRange(part, settled, new.end), size)
+            joins: Mapping[str, int] = {}
+            if portion:
+                marks = {each: checkpoint.settled_write(each) for each in settler.store.parts()}
+                checkpoint.guarded |= bool(PackedColumns.decode([each.packed for each in portion]).guard.any())
+                joins = settler.settle(portion, marks, partial(self._plan, checkpoint), match)
+                self._add([ref(each) for each in portion])
+            checkpoint.settle(part, portion[-1].name.order if len(portion) == size else new.end, joins)
+            self.report(len(portion))
             portions += 1
             if portions % REFRESH == 0:
                 checkpoint.save(self.engine)
                 settler.refresh()
 
-    def _settle_portion(  # noqa: PLR0913, PLR0917 - as above
-        self,
-        settler: Settler,
-        checkpoint: GroupCheckpoint,
-        seq_range: SeqNoRange,
-        size: int,
-        match: Match | None = None,
-        read: Read | None = None,
-    ) -> None:
-        """Settle the first documents of a range."""
-        portion = (read or settler.store.leads)(seq_range, size)
-        last = portion[-1].name.order if len(portion) == size else seq_range.end
-        joins: Mapping[str, int] = {}
-        if portion:
-            marks = {each: checkpoint.settled_write(each) for each in settler.store.parts()}
-            checkpoint.guarded |= bool(PackedColumns.decode([each.packed for each in portion]).guard.any())
-            joins = settler.settle(portion, marks, self._plan(checkpoint), match)
-            self._add([ref(each) for each in portion])
-        checkpoint.settle(seq_range.part, last, joins)
-        self.report(len(portion))
-
-    def _plan(self, checkpoint: GroupCheckpoint) -> Plan:
-        """Return a function that records documents in progress, unless another process wrote the checkpoint."""
-
-        def plan(names: Sequence[DocumentRef]) -> None:
-            checkpoint.plan(names)
-            checkpoint.save(self.engine)
-
-        return plan
+    def _plan(self, checkpoint: GroupCheckpoint, names: Sequence[DocumentRef]) -> None:
+        """Record documents in progress, unless another process wrote the checkpoint."""
+        checkpoint.plan(names)
+        checkpoint.save(self.engine)
 
     def _fence(self, store: StoredGroups, checkpoint: GroupCheckpoint) -> bool:
         """Write again the documents that another process had in progress; returns whether all were written.

@@ -6,7 +6,6 @@ the last one holds it, and the other one stops when it renews the lease.
 """
 
 import time
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from math import inf
 from uuid import uuid4
@@ -15,7 +14,7 @@ from ibidem_core.errors import EngineError
 from ibidem_dedupe.policy import Policy
 from ibidem_engines import ledger
 from ibidem_engines.engine import Engine
-from ibidem_engines.stored_groups import Marks, marks_as_record, parse_marks
+from ibidem_engines.stored_groups import marks_as_record, parse_marks
 from ibidem_workers.executors import has_exited, this_process
 from ibidem_workers.groups.follower import SIZE, Follower, Report, SettleEverything, settle_everything
 from ibidem_workers.groups.settle import promote
@@ -62,6 +61,10 @@ class SettlingLease:
             self._note(time.time() + SECONDS)
         return not self.is_lost
 
+    def has_passed(self) -> bool:
+        """Renew the lease; returns whether another process has taken it."""
+        return not self.renew()
+
     def give_back(self) -> None:
         """Release the lease, unless another process holds it."""
         if not self.is_taken():
@@ -79,38 +82,30 @@ def settle(engine: Engine, seconds: float, report: Report = lambda _: None, *, h
     """Settle the new documents of an index, unless another process does; they are looked for unless `has_new`."""
     engine = engine.group_set()
     lease, deadline = SettlingLease(engine), time.monotonic() + seconds
-    is_lost = loss_of(lease)
 
     def stop() -> bool:  # also before the first portion, since several may take it at the same moment
-        return is_lost() or time.monotonic() > deadline
+        return lease.has_passed() or time.monotonic() > deadline
 
     if lease.is_taken() or (not has_new and is_settled(engine)):  # no refresh, which would slow down that process
         return
     if lease.take():
         try:
-            Follower(engine, report, stop=stop, is_lost=is_lost).catch_up()
+            Follower(engine, report, stop=stop, is_lost=lease.has_passed).catch_up()
         finally:
             lease.give_back()
-
-
-def loss_of(lease: SettlingLease) -> Callable[[], bool]:
-    """Return a function that renews a lease, and tells whether another process has taken it."""
-    return lambda: not lease.renew()
 
 
 def settle_all(engine: Engine, report: Report = lambda _: None) -> None:
     """Settle all documents written before the call, or wait until another process has settled them."""
     goal = engine.group_set().groups().newest()
     settle(engine, inf, report)
-    while not ledger.has_settled(together := engine.group_set(), remaining(goal, together)):
+    while True:
+        together = engine.group_set()
+        parts = together.groups().parts()  # an index may be deleted at any time
+        if ledger.has_settled(together, {part: number for part, number in goal.items() if part in parts}):
+            return
         settle(engine, inf, report)
         time.sleep(PAUSE)
-
-
-def remaining(goal: Marks, engine: Engine) -> Marks:
-    """Return the sequence numbers of the parts that still exist, since an index may be deleted at any time."""
-    parts = engine.groups().parts()
-    return {part: number for part, number in goal.items() if part in parts}
 
 
 DECISION_S = 5.0  # seconds for which a decision waits until the groups that it concerns are settled
@@ -171,7 +166,7 @@ def regroup(  # noqa: PLR0913 - what is settled, by which rules and by whom
             time.sleep(PAUSE)
             continue
         try:
-            is_lost = loss_of(lease)
+            is_lost = lease.has_passed
             follower = Follower(engine, report, size, stop=is_lost, is_lost=is_lost, settle_everything=settle)
             checkpoint = follower.catch_up()
         finally:

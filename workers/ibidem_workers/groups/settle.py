@@ -36,14 +36,10 @@ class LookUpMatch:
 
     def joins(self, rows: Sequence[Row]) -> list[Join]:
         """Return the joins of a block, including joins among its rows; all other rows become leads."""
-        return self.rules.joins(self._leads(rows), rows)
-
-    def _leads(self, rows: Sequence[Row]) -> list[Row]:
-        """Look up the possible leads of rows, copies first, since copies need no further look-up."""
-        leads = self._find(rows, copies=True)
-        rest = self.rules.originals(self._sort(leads), rows)
+        leads = self._sort(self._find(rows, copies=True))  # copies need no further look-up
+        rest = self.rules.originals(leads, rows)
         known = {lead.name: lead for lead in [*leads, *self._find(rest, copies=False)]}
-        return self._sort(known.values())
+        return self.rules.joins(self._sort(known.values()), rows)
 
     def _sort(self, leads: Iterable[Row]) -> list[Row]:
         """Sort leads by index and sequence number."""
