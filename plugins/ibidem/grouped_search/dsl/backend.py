@@ -30,7 +30,7 @@ from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cluster import lookup as ranks
 from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, collapse_search
 from ibidem_engines.cluster.dsl import ALL, Clause, documents, ids_query, packed_options
-from ibidem_engines.cluster.groups import GROUP, read_memberships
+from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lookup import LookUp
 from ibidem_engines.cluster.search import NAME, iterate_hits, pop_account
@@ -190,11 +190,11 @@ class DslBackend(backend.SearchBackend):
         return results
 
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        aggregations = request_counts(self.search.aggregations) if self.search.request.by == "stored" else {}
+        stored, aggregations = self.search.request.by == "stored", self.search.aggregations
         answer, page = yield from self._collapsed_ranking().page(
             place,
             size,
-            aggregations or self.search.aggregations,
+            response.request_counts(aggregations, response.STORED_COUNTS) if stored else aggregations,
             self._cached_count() if self.search.counts else None,
             has_ungrouped=self._by == "content" or bool(self.state.coverage.ungrouped),
         )
@@ -224,7 +224,8 @@ class DslBackend(backend.SearchBackend):
         aggregations = self.first.get("aggregations")
         if not aggregations or not self.search.aggregations:
             return {}
-        return {"aggregations": write_counts(aggregations)}
+        own, count = response.STORED_COUNTS, response.count_stored_groups
+        return {"aggregations": response.write_counts(aggregations, own, count)}
 
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
         """Keep the hits that already contain all fields to show."""
@@ -413,47 +414,3 @@ def cut_sort(hits: list[Json], sorted_by: int) -> Sequence[object] | None:
         hit.update({"sort": sort[:sorted_by]} if sorted_by else {})
         last = last if hit["_dedupe"]["indent"] else sort
     return last
-
-
-GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
-EXACT_GROUPS = 100  # groups up to which two are not taken for one, but once in ten thousand buckets
-
-_COUNTS: Json = {
-    GROUPS: {"cardinality": {"field": GROUP, "precision_threshold": response.PRECISION}},
-    UNGROUPED: {"missing": {"field": GROUP}},
-}
-
-
-def request_counts(aggregations: Mapping[str, Any]) -> Json:
-    """Build aggregations that also count the groups in each bucket."""
-    return {name: _request_counts(each) for name, each in aggregations.items()}
-
-
-def _request_counts(aggregation: Any) -> Any:
-    if not isinstance(aggregation, Mapping) or any(name in aggregation for name in response.OTHER_DOCUMENTS):
-        return aggregation
-    children = response.sub_aggregations(aggregation)
-    group_counts = _COUNTS if any(name in aggregation for name in response.BUCKET_AGGREGATIONS) else {}
-    settings = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
-    return settings | ({"aggs": request_counts(children) | group_counts} if children or group_counts else {})
-
-
-def write_counts(answer: Any) -> Any:
-    """Replace our own sub-aggregations in each bucket by `_dedupe`."""
-    if isinstance(answer, list):
-        return [write_counts(each) for each in answer]
-    if not isinstance(answer, Mapping):
-        return answer
-    settings = {
-        name: write_counts(each)
-        for name, each in answer.items()
-        if name not in (GROUPS, UNGROUPED) and (name, each) != response.NO_META
-    }
-    return settings | {"_dedupe": _count_groups(answer)} if {GROUPS, UNGROUPED} <= answer.keys() else settings
-
-
-def _count_groups(bucket: Mapping[str, Any]) -> Json:
-    """Count the groups of one bucket; each document without a group counts as one."""
-    groups, ungrouped = int(bucket[GROUPS]["value"]), int(bucket[UNGROUPED]["doc_count"])
-    group_count = min(groups, int(bucket["doc_count"]) - ungrouped)
-    return {"groups": group_count + ungrouped, "approximate": group_count > EXACT_GROUPS}

@@ -16,6 +16,8 @@ from ibidem.grouped_search.dsl.response import (
     check_complete,
     drop_own_aggregation,
     iter_aggregations,
+    request_counts,
+    write_counts,
 )
 from ibidem.grouped_search.page import GroupedPage, grouped_page
 from ibidem.grouped_search.response import Json
@@ -72,13 +74,13 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
     body |= {
         "size": 0,
         "track_total_hits": False,
-        "aggs": bucket_groups.request_counts(aggs) if source.counts_buckets() else aggs,
+        "aggs": request_counts(aggs, bucket_groups.own) if source.counts_buckets() else aggs,
     }
     answer = yield search.target.search(body, request_cache="false")
     check_complete(answer)
     if "aggregations" not in answer:  # no index matched
         return {}
-    return {"aggregations": bucket_groups.write_counts(answer["aggregations"])}
+    return {"aggregations": write_counts(answer["aggregations"], bucket_groups.own, bucket_groups.count)}
 
 
 def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
