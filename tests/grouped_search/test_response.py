@@ -164,8 +164,8 @@ def test_every_row_is_on_its_group_s_page_or_late_on_a_later_one(leads: list[int
     for start in range(0, len(set(leads)) + size, size):
         leads_seen, end = set(pages.leads(start)), pages.steps_used(start + size) * step
         progress += [row for row, lead in enumerate(leads) if lead in leads_seen and row < end]
-        for row, of_page in pages.late_rows(start):
-            assert leads[row] in pages.leads((of_page - 1) * size)
+        for row, lead, of_page in pages.late_rows(start):
+            assert lead == leads[row] in pages.leads((of_page - 1) * size)
             assert of_page <= start // size
             progress.append(row)
     assert sorted(progress) == list(range(len(leads)))

@@ -5,13 +5,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import advice
 from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stats import most_frequent
+from ibidem.grouped_search.stats import count_facets
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
@@ -33,10 +32,9 @@ def test_each_source_has_its_documents_and_the_groups_that_they_belong_to(record
     for row, each in enumerate(records):
         if each.document.source:
             expected[each.document.source].append(int(window.grouping.lead[row]))
-    counts = most_frequent(window, window.columns.source[: window.ranked].astype(np.int64))
-    facets = {records[facet.row].document.source: facet for facet in counts}
-    assert {name: (each.documents, each.groups) for name, each in facets.items()} == {
-        name: (len(leads), len(set(leads))) for name, leads in expected.items()
+    sources = {each.document.id: each.document.source for each in records}
+    assert {sources[name]: counts for (_, name), *counts in count_facets(window).sources} == {
+        name: [len(leads), len(set(leads))] for name, leads in expected.items()
     }
 
 

@@ -11,11 +11,10 @@ import numpy as np
 
 from ibidem.grouped_search import backend
 from ibidem.grouped_search import stats as by_plugin
-from ibidem.grouped_search.page import check_page, check_scope, grouped_page, read_passage
+from ibidem.grouped_search.page import check_page, check_scope, grouped_page, read_passage, stored_page
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
-from ibidem.grouped_search.stats import Facets, count_facets, ungrouped_stats
-from ibidem.grouped_search.stored import stored_page
+from ibidem.grouped_search.stats import Facets, count_facets, count_stats, request_stats
 from ibidem.grouped_search.window import Window
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -225,9 +224,12 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     source.view, source.by = cursor.view, "content" if request.by == "content" else "group"
     answer = find_page(source, page_request, state, overrides, facets=facets)
     following = Cursor(answer.view, answer.next_page)
-    account = answer.account | notes(source, page_request, answer) | {"cursor": codec(request).encode(following)}
+    account = answer.account | notes(source, page_request, answer.total) | {"cursor": codec(request).encode(following)}
     account |= way.account()
-    return SearchResult(to_response(answer, account, start_time), answer.window, answer.facets, source.seconds)
+    took = round((perf_counter() - start_time) * 1000)
+    hits = {"total": {"value": answer.total, "relation": "eq"}, "max_score": answer.best, "hits": answer.hits}
+    response = {"took": took, "timed_out": False, "hits": hits, "dedupe": account | {"took_ms": took}}
+    return SearchResult(response, answer.window, answer.facets, source.seconds)
 
 
 def find_page(
@@ -250,14 +252,16 @@ def find_page(
     return run(group_here(source, page_request, state, facets=facets))
 
 
-def notes(source: EngineBackend, page_request: backend.PageRequest, answer: "Answer") -> Json:
+def notes(source: EngineBackend, page_request: backend.PageRequest, matched: int) -> Json:
     """Return the notes of a response on its query and sort order."""
-    found = query_notes(source.engine, source.query, source.view, answer.total)
-    if source.order == "relevance":
-        return found
-    if page_request.request.takes_all:
-        return found | {"undated": count_lacking(source.engine, source.query, "date", source.view)}
-    return found | {"undated": source.undated}
+    engine, query, view = source.engine, source.query, source.view
+    found: Json = {"not_understood": list(query.notes), "did_you_mean": "" if matched else did_you_mean(engine, query)}
+    if any(each.field == "language" for each in query.filters):
+        found["without_language"] = count_lacking(engine, query, "language", view)
+    if source.order != "relevance":
+        takes_all = page_request.request.takes_all
+        found["undated"] = count_lacking(engine, query, "date", view) if takes_all else source.undated
+    return found
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -274,53 +278,34 @@ class Answer:
     next_page: NextPage | None = None  # where the next page begins, for stored groups
 
 
-def to_response(answer: Answer, account: Json, start_time: float) -> Json:
-    """Format a response like the engine's own."""
-    took = round((perf_counter() - start_time) * 1000)
-    total = {"value": answer.total, "relation": "eq"}
-    return {
-        "took": took,
-        "timed_out": False,
-        "hits": {"total": total, "max_score": answer.best, "hits": answer.hits},
-        "dedupe": account | {"took_ms": took},
-    }
-
-
 def group_here(
     source: EngineBackend, page_request: backend.PageRequest, state: backend.IndexState, *, facets: bool
 ) -> RequestFlow[Answer]:
     """Return a page grouped in this process, or the engine's own list without grouping."""
-    if page_request.request.mode == "off":
+    request = page_request.request
+    if request.mode == "off":
         return (yield from list_here(source, page_request))
-    takes_all = page_request.request.takes_all
-    answer = (yield from stored_page(source, page_request, state)) if takes_all else None
-    page = answer.page if answer is not None else (yield from grouped_page(source, page_request))
-    result = replace(
-        build_answer(source, page.ranking, page.hits, page.account | {"grouper": "client"}),
-        window=page.window,
-        facets=count_facets(page.window) if facets else Facets(),
-    )
-    return result if answer is None else replace(result, best=answer.best, next_page=answer.further)
+    flow = stored_page(source, page_request, state) if request.takes_all else grouped_page(source, page_request)
+    page = yield from flow
+    account = page.account | {"grouper": "client"}
+    found = count_facets(page.window) if facets else Facets()
+    return Answer(page.hits, account, page.total, page.best, source.view, page.window, found, page.further)
 
 
 def list_here(source: EngineBackend, page_request: backend.PageRequest) -> RequestFlow[Answer]:
-    """Return the engine's own list, unchanged."""
-    start = page_request.start
+    """Return the engine's own list, unchanged; each document is its own group."""
+    start, request = page_request.start, page_request.request
     depth = (
         min(page_request.deepest, start + page_request.size) if source.order == "relevance" else page_request.deepest
     )
     ranking = yield from source.window(depth)
+    read, total = len(ranking.hits), max(ranking.total, len(ranking.hits))
     hits = ranking.hits[start : start + page_request.size]
     documents = yield from source.fetch(hits)
-    account = ungrouped_stats(ranking.hits, len(hits), page_request.request, ranking.total)
+    account = request_stats(request) | count_stats(ranking.total, read, len(hits), read, len(hits))
+    account |= {"unsigned": sum(hit.packed is None for hit in ranking.hits)}
     json_hits = [to_hit(hit, documents.get((hit.index, hit.id)), hit.score) for hit in hits]
-    return build_answer(source, ranking, json_hits, account)
-
-
-def build_answer(source: EngineBackend, ranking: Ranking, hits: list[Json], account: Json) -> Answer:
-    """Build the answer of a search that was grouped in this process."""
-    best = ranking.hits[0].score if ranking.hits else None
-    return Answer(hits, account, max(ranking.total, len(ranking.hits)), best, source.view)
+    return Answer(json_hits, account, total, ranking.hits[0].score if read else None, source.view)
 
 
 def group_by_plugin(
@@ -351,14 +336,6 @@ def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Js
         return result
     duplicates = [plugin_hit(each, documents) for each in inner["hits"]["hits"]]
     return result | {"inner_hits": {DUPLICATES: {"hits": inner["hits"] | {"hits": duplicates}}}}
-
-
-def query_notes(engine: Engine, query: Query, view: ReadView, matched: int) -> Json:
-    suggestion = did_you_mean(engine, query) if not matched else ""
-    notes: Json = {"not_understood": list(query.notes), "did_you_mean": suggestion}
-    if any(each.field == "language" for each in query.filters):
-        notes["without_language"] = count_lacking(engine, query, "language", view)
-    return notes
 
 
 def count_lacking(engine: Engine, query: Query, name: str, view: ReadView) -> int:

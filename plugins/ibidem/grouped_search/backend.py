@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Protocol
 
 from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.response import Json
+from ibidem.grouped_search.response import Group, Json
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import MAX_WINDOW, WAYS, By, PassageFields
 from ibidem_dedupe.policy import Policy
@@ -89,6 +89,12 @@ class PageRequest:
     deepest: int = MAX_WINDOW  # the most hits that a window may hold
     portion: Portion | None = None  # of which one group a portion is shown instead of the page; None: the page
     next_page: NextPage | None = None  # where the page of a cursor begins
+
+    def shown(self, groups: list[Group]) -> list[Group]:
+        """Return the groups of the page, or the one of which a portion is shown."""
+        if (portion := self.portion) is None:
+            return groups
+        return [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
 
 
 def document_ref(hit: Hit) -> DocumentRef:

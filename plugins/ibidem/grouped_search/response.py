@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ibidem.grouped_search.window import Window, WindowMembers
+from ibidem.grouped_search.window import Window
 from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import Keep, KeepBy
@@ -112,33 +112,25 @@ def build_group(
 ) -> Group:
     """Build one group; its lead is chosen among the members in the window step where the group began.
 
-    A neighbour of the first never leads, since the best passage of a document was found.
+    A neighbour of the first never leads, since the best passage of a document was found. A thread or a work has an
+    order of its own, unless the request names another lead.
     """
-    if window.members is not None and window.members.set_name(first):
-        return build_member_group(window, window.members, first, rows, request, places)
-    passages = [row for row in rows_of_step(window, first, rows, request) if (row, first) not in window.overlaps]
-    lead = choose_lead(window.columns, passages, request.keep, places)
-    duplicates = tuple(row for row in rows if row != lead)
-    limit = len(duplicates) if request.max_per_group is None else request.max_per_group
-    return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), limit))
-
-
-def build_member_group(  # noqa: PLR0913, PLR0917 - those of `build_group`, and what is stored
-    window: Window,
-    members: WindowMembers,
-    first: int,
-    rows: Sequence[int],
-    request: DedupeRequest,
-    places: Mapping[int, int] = NO_PLACES,
-) -> Group:
-    """Arrange a thread or a work in its own order, unless the request names another lead."""
-    step = rows_of_step(window, first, rows, request)
+    step, members = rows_of_step(window, first, rows, request), window.members
+    if members is None or not members.set_name(first):
+        passages = [row for row in step if (row, first) not in window.overlaps]
+        return group_of(window, first, rows, choose_lead(window.columns, passages, request.keep, places), request)
     is_own = request.keep.by == "rank" or (request.keep.by == "current" and members.is_ordered)
     lead = members.top(step) if is_own else choose_lead(window.columns, step, request.keep, places)
     order = members.order(rows, lead)
-    limit = len(order.rows) if request.max_per_group is None else request.max_per_group
-    shown_count = min(len(order.rows), limit)
-    return Group(window.group_id(first), first, lead, order.rows, shown_count, places=order.places, depths=order.depths)
+    group = group_of(window, first, (lead, *order.rows), lead, request)
+    return replace(group, places=order.places, depths=order.depths)
+
+
+def group_of(window: Window, first: int, rows: Sequence[int], lead: int, request: DedupeRequest) -> Group:
+    """Return a group with its lead, and as many of its duplicates shown as are asked for."""
+    duplicates = tuple(row for row in rows if row != lead)
+    limit = len(duplicates) if request.max_per_group is None else request.max_per_group
+    return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), limit))
 
 
 def rows_of_step(window: Window, first: int, rows: Sequence[int], request: DedupeRequest) -> list[int]:
@@ -177,14 +169,14 @@ class Pages:
         leads: list[int] = self.grouping.leads[start : start + self.size].tolist()
         return leads
 
-    def late_rows(self, start: int) -> Iterator[tuple[int, int]]:
-        """Yield the rows that a page's own steps add to earlier groups, each with the page of its group."""
+    def late_rows(self, start: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the rows that a page's own steps add to earlier groups, with their leads and the pages of these."""
         first, end = self.steps_used(start) * self.step, self.steps_used(start + self.size) * self.step
         leads = self.grouping.lead[first:end]
         place = np.searchsorted(self.grouping.leads, leads)
         late_positions = np.flatnonzero((leads != np.arange(first, first + len(leads))) & (place < start))
         for position in late_positions.tolist():
-            yield first + position, int(place[position]) // self.size + 1
+            yield first + position, int(leads[position]), int(place[position]) // self.size + 1
 
 
 Json = dict[str, Any]  # a value that is written as JSON

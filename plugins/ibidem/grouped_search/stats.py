@@ -13,31 +13,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.grouped_search.response import Group, Json, Pages
+from ibidem.grouped_search.response import Group, Json
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.parameters import MAX_WINDOW, PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset
-from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.dates import iso_day
 from ibidem_ingest.signatures.packed import IDF_BYTES, NO_DATE
-from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 SHINGLE = 5  # tokens in a shingle: a shorter text is one shingle, and only its equals are near it
-
-
-@dataclass(frozen=True, slots=True)
-class LateDocument:
-    """A document of a later step of the window that belongs to a group of an earlier page."""
-
-    index: str
-    id: str
-    group: str  # the group's name
-    page: int  # the page that shows the group
-
-    def as_json(self) -> dict[str, object]:
-        return {"index": self.index, "id": self.id, "group": self.group, "page": self.page}
 
 
 def response_stats(  # noqa: PLR0913, PLR0917 - the sources of an account
@@ -57,24 +42,10 @@ def response_stats(  # noqa: PLR0913, PLR0917 - the sources of an account
         | count_stats(match_count, ranked, shown_count, leads, len(groups), deepest)
         | {
             "duplicates": ranked - leads,
-            "unsigned": window.unsigned_count,
             "crowded": int(np.count_nonzero(window.grouping.crowded[:ranked])),
-            "too_short": count_short(window.columns, ranked),
-            "mixed_tables": count_other_tables(window.columns, ranked, tables),
+            **count_signed(window, tables),
             "found_by_scope": sum(row >= ranked for group in groups for row in group.duplicates),
         }
-    )
-
-
-def ungrouped_stats(
-    hits: Sequence[Hit], shown_count: int, request: DedupeRequest, match_count: int
-) -> dict[str, object]:
-    """Build the account of a page without grouping: each document is its own group."""
-    unsigned = sum(hit.packed is None for hit in hits)
-    return (
-        request_stats(request)
-        | count_stats(match_count, len(hits), shown_count, len(hits), shown_count)
-        | {"unsigned": unsigned}
     )
 
 
@@ -122,15 +93,14 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
     }
 
 
-def count_short(columns: PackedColumns, rows: int) -> int:
-    """Count signed texts of fewer than five tokens."""
-    length = columns.length[:rows]
-    return int(np.count_nonzero((length > 0) & (length < SHINGLE)))
-
-
-def count_other_tables(columns: PackedColumns, rows: int, current: Collection[str]) -> int:
-    """Count the documents signed with an outdated idf table; documents without a table do not count."""
-    return count_others(Counter(columns.idf[:rows][columns.idf[:rows] != 0].tolist()), current)
+def count_signed(window: Window, current: Collection[str]) -> dict[str, object]:
+    """Count the read documents without signatures, those of fewer than five tokens, and those of an outdated table."""
+    length, idf = window.columns.length[: window.ranked], window.columns.idf[: window.ranked]
+    return {
+        "unsigned": window.unsigned_count,
+        "too_short": int(np.count_nonzero((length > 0) & (length < SHINGLE))),
+        "mixed_tables": count_others(Counter(idf[idf != 0].tolist()), current),  # some have no table
+    }
 
 
 def count_others(names: Counter[int], current: Collection[str]) -> int:
@@ -140,15 +110,6 @@ def count_others(names: Counter[int], current: Collection[str]) -> int:
     else:
         current_names = {name for name, _ in names.most_common(1)}
     return sum(count for name, count in names.items() if name not in current_names)
-
-
-def late_members(window: Window, pages: Pages, start: int) -> list[LateDocument]:
-    """List documents on the page after `start` groups that belong to earlier groups."""
-    late_documents = []
-    for row, of_page in pages.late_rows(start):
-        index, name = window.name(row)
-        late_documents.append(LateDocument(index, name, window.group_id(int(window.grouping.lead[row])), of_page))
-    return late_documents
 
 
 MAX_SOURCES = 12  # sources that are listed
@@ -166,48 +127,29 @@ class Facets:
 
 def count_facets(window: Window) -> Facets:
     """Count a window's documents and groups."""
-
-    def to_counts(facets: Sequence[Facet]) -> list[FacetBucket]:
-        """Return each count with the name of one of its documents."""
-        return [(window.name(facet.row), facet.documents, facet.groups) for facet in facets]
-
-    years = [(year, facet.documents, facet.groups) for year, facet in count_years(window)]
-    sources = most_frequent(window, window.columns.source[: window.ranked].astype(np.int64))[:MAX_SOURCES]
-    tables = most_frequent(window, window.columns.idf[: window.ranked].view(np.int64))  # a table has one language
-    return Facets(to_counts(sources), to_counts(tables), years)
-
-
-@dataclass(frozen=True, slots=True)
-class Facet:
-    """The documents of a window that share a value."""
-
-    row: int  # one of them, from which the value can be read
-    documents: int  # how many they are
-    groups: int  # how many groups they belong to
+    columns, ranked = window.columns, window.ranked
+    days = columns.date_from[:ranked].tolist()
+    years = np.array([int(iso_day(day)[:4]) if day != NO_DATE else 0 for day in days], np.int64)
+    by_year = count_values(window, years * columns.is_signed[:ranked])
+    latest_first = sorted(((int(years[row]), documents, groups) for row, documents, groups in by_year), reverse=True)
+    sources = most_frequent(window, columns.source[:ranked].astype(np.int64))
+    tables = most_frequent(window, columns.idf[:ranked].view(np.int64))  # a table has one language
+    return Facets(sources[:MAX_SOURCES], tables, latest_first)
 
 
-def most_frequent(window: Window, values: NDArray[np.int64]) -> list[Facet]:
-    """Count the documents of each value that is not 0, the most frequent first."""
-    return sorted(count_values(window, values, values != 0), key=lambda facet: (-facet.documents, facet.row))
+def most_frequent(window: Window, values: NDArray[np.int64]) -> list[FacetBucket]:
+    """Count the documents of each value, the most frequent first; a value is named by one of its documents."""
+    counts = sorted(count_values(window, values), key=lambda each: (-each[1], each[0]))
+    return [(window.name(row), documents, groups) for row, documents, groups in counts]
 
 
-def count_years(window: Window) -> list[tuple[int, Facet]]:
-    """Count the documents by the year in which their dates begin, the latest first."""
-    days = window.columns.date_from[: window.ranked]
-    years = np.array([int(iso_day(day)[:4]) if day != NO_DATE else 0 for day in days.tolist()], np.int64)
-    counts = count_values(window, years, (years > 0) & window.columns.is_signed[: window.ranked])
-    return sorted(((int(years[facet.row]), facet) for facet in counts), reverse=True, key=lambda each: each[0])
-
-
-def count_values(window: Window, values: NDArray[np.int64], mask: NDArray[np.bool_]) -> Sequence[Facet]:
-    rows = np.flatnonzero(mask)
+def count_values(window: Window, values: NDArray[np.int64]) -> list[tuple[int, int, int]]:
+    """Return for each value that is not 0 a row that has it, and how many documents and groups have it."""
+    rows = np.flatnonzero(values)
     _, first, place, documents = np.unique(values[rows], return_index=True, return_inverse=True, return_counts=True)
     pairs = np.unique(np.stack((place, window.grouping.lead[rows])), axis=1)
     groups = np.bincount(pairs[0], minlength=first.size) if pairs.size else np.zeros(first.size, np.int64)
-    return [
-        Facet(int(rows[position]), int(count), int(group_count))
-        for position, count, group_count in zip(first, documents, groups, strict=True)
-    ]
+    return list(zip(rows[first].tolist(), documents.tolist(), groups.tolist(), strict=True))
 
 
 PLUGIN_PARTS = frozenset(("tables", "facets"))  # parts of the plugin's account that the layer's has not

@@ -17,11 +17,10 @@ from ibidem.grouped_search import backend
 from ibidem.grouped_search.dsl import response
 from ibidem.grouped_search.dsl.index_cache import NAMES, NO_LAYOUT, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import MATCH_PARTS, DslSearch, adjusted_depths, check_start, grows, nothing_near
-from ibidem.grouped_search.page import read_passage
+from ibidem.grouped_search.page import following_page, read_passage, with_index
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Json
 from ibidem.grouped_search.stats import decides, is_read_as_here, plugin_request, with_current_tables
-from ibidem.grouped_search.stored import following_page, with_index
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -69,19 +68,14 @@ class DslBackend(backend.SearchBackend):
     @property
     def page(self) -> backend.PageRequest:
         """The requested page of the result list."""
-        deepest = min(MAX_WINDOW, self.layout.max_hits)
-        if self.search.request.window > deepest:
+        search, deepest = self.search, min(MAX_WINDOW, self.layout.max_hits)
+        if search.request.window > deepest and not search.request.takes_all:
             raise UsageError(
-                f"dedupe_window={self.search.request.window} is more than the index allows",
+                f"dedupe_window={search.request.window} is more than the index allows",
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
-        search = self.search
-        return backend.PageRequest(search.request, search.start, search.size, search.tables, deepest)
-
-    @property
-    def stored_request(self) -> backend.PageRequest:
-        search = self.search
-        return backend.PageRequest(search.request, search.start, search.size, search.tables, next_page=self.next_page)
+        start, size = search.start, search.size
+        return backend.PageRequest(search.request, start, size, search.tables, deepest, next_page=self.next_page)
 
     def _ranks_as_a_whole(self) -> bool:
         """Return whether a document matches by its rank, so that no clause can test it alone."""
@@ -155,7 +149,7 @@ class DslBackend(backend.SearchBackend):
         if ranked is not None:
             account = with_index(account, self.state, self._overrides)
             last = cut_sort(answer["hits"]["hits"], ranked.sorted_by)
-            cursor = self.write_cursor(following_page(self.stored_request, last))
+            cursor = self.write_cursor(following_page(self.page, last))
         account |= {"cursor": cursor} | adjusted_depths(self.search.adjusted) | self.way.account()
         return answer | {"dedupe": account | nothing_near(self.search.ranking, account["documents"]["matched"])}
 

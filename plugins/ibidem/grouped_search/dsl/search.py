@@ -19,9 +19,8 @@ from ibidem.grouped_search.dsl.response import (
     request_counts,
     write_counts,
 )
-from ibidem.grouped_search.page import GroupedPage, grouped_page
+from ibidem.grouped_search.page import GroupedPage, grouped_page, stored_page
 from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stored import stored_page
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset, dedupe_request, is_dedupe_name, parse_request
 from ibidem_engines.cluster.client import Failure
@@ -46,17 +45,16 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
     if (plugin_answer := (yield from source.through_plugin())) is not None:
         return plugin_answer
     if source.search.request.takes_all:
-        stored = yield from stored_page(source, source.stored_request, source.state)
-        aggregations, cursor = source.counted_aggregations(), source.write_cursor(stored.further)
-        answer = response(source.search, source, stored.page, aggregations, start_time, cursor)
-        answer["hits"]["max_score"] = stored.best
+        page = yield from stored_page(source, source.page, source.state)
+        answer = response(source, page, source.counted_aggregations(), start_time, source.write_cursor(page.further))
+        answer["hits"]["max_score"] = page.best
         return answer
     page = yield from grouped_page(source, source.page)
     if source.renamed:
         source = source.use_engine_ids()
         page = yield from grouped_page(source, source.page)
     aggregations = yield from aggregate(source, page)
-    return response(source.search, source, page, aggregations, start_time, source.cursor)
+    return response(source, page, aggregations, start_time, source.cursor)
 
 
 def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
@@ -83,10 +81,8 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
     return {"aggregations": write_counts(answer["aggregations"], bucket_groups.own, bucket_groups.count)}
 
 
-def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
-    search: DslSearch, source: DslBackend, page: GroupedPage, aggregations: Json, start_time: float, cursor: str
-) -> Json:
-    answer = dict(source.first)
+def response(source: DslBackend, page: GroupedPage, aggregations: Json, start_time: float, cursor: str) -> Json:
+    search, answer = source.search, dict(source.first)
     took = round((perf_counter() - start_time) * 1000)
     account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
     account |= adjusted_depths(search.adjusted)
@@ -96,12 +92,8 @@ def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
     if source.scores:
         for hit in iterate_hits(page.hits):
             hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
-    total = max(page.ranking.total, len(page.ranking.hits))
-    hits = {
-        "total": {"value": total, "relation": "eq"},
-        "max_score": answer["hits"].get("max_score"),
-        "hits": page.hits,
-    }
+    total = {"value": page.total, "relation": "eq"}
+    hits = {"total": total, "max_score": answer["hits"].get("max_score"), "hits": page.hits}
     answer |= {"took": took, "hits": hits, "dedupe": account}
     drop_own_aggregation(answer)
     return answer | aggregations
@@ -183,7 +175,10 @@ class MultiSearch:
         if isinstance(request, UsageError):
             return usage_json(request)
         try:
-            return {**(yield from self._search(line, request, metadata)), "status": 200}
+            head, body = line.plain
+            params = {name: value for name, value in head.items() if name not in INDEX}
+            index = next((join_names(head[name]) for name in INDEX if name in head), "") or self.index
+            return {**(yield from grouped_search(read_search(index, body, params, request), metadata)), "status": 200}
         except UsageError as error:
             return usage_json(error)
         except Failure as failure:
@@ -192,12 +187,6 @@ class MultiSearch:
             if (answer := error_answer(error)) is None:
                 raise
             return answer
-
-    def _search(self, line: SearchLine, request: DedupeRequest, metadata: IndexMetadataCache) -> RequestFlow[Json]:
-        head, body = line.plain
-        params = {name: value for name, value in head.items() if name not in INDEX}
-        index = next((join_names(head[name]) for name in INDEX if name in head), "") or self.index
-        return (yield from grouped_search(read_search(index, body, params, request), metadata))
 
 
 def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
