@@ -215,7 +215,7 @@ def join_names(value: object) -> str:
     >>> join_names(["news", "law"])
     'news,law'
     """
-    values = value if isinstance(value, list) else [value]
+    values = value if isinstance(value, list | tuple) else [value]
     names = [name for name in values if isinstance(name, str)]
     if len(names) < len(values):
         raise UsageError("an index name has to be a string", 'write {"index": "NAME"}')
