@@ -2,9 +2,9 @@
 
 import pytest
 
+from ibidem.grouped_search.backend import decides
 from ibidem.grouped_search.dsl.backend import has_more
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.stats import decides
 from ibidem_dedupe.request import DedupeRequest, parse_request
 
 

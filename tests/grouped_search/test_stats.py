@@ -9,8 +9,7 @@ import pytest
 
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import advice
-from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stats import count_facets
+from ibidem.grouped_search.response import Json, count_facets
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request

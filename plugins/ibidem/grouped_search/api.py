@@ -9,12 +9,10 @@ from time import perf_counter
 
 import numpy as np
 
-from ibidem.grouped_search import backend
-from ibidem.grouped_search import stats as by_plugin
+from ibidem.grouped_search import backend, response
 from ibidem.grouped_search.page import check_page, check_scope, grouped_page, read_passage, stored_page
 from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
-from ibidem.grouped_search.stats import Facets, count_facets, count_stats, request_stats
+from ibidem.grouped_search.response import Facets, Json
 from ibidem.grouped_search.window import Window
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -98,7 +96,7 @@ class EngineBackend(backend.SearchBackend):
             for search, own in ((self._search, False), (self._unranked, True)):
                 if some := [name for name in names if (name in outside) is own]:
                     documents += yield from search.fetch(some)
-        return {(each.index, each.document.id): to_source(each) for each in documents}
+        return {(each.index, each.document.id): response.to_source(each) for each in documents}
 
     def state(self, request: DedupeRequest) -> backend.IndexState:
         """Read what decides on the way of a search; groups that may not be read, or are of several sets, are none."""
@@ -228,8 +226,8 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     account |= way.account()
     took = round((perf_counter() - start_time) * 1000)
     hits = {"total": {"value": answer.total, "relation": "eq"}, "max_score": answer.best, "hits": answer.hits}
-    response = {"took": took, "timed_out": False, "hits": hits, "dedupe": account | {"took_ms": took}}
-    return SearchResult(response, answer.window, answer.facets, source.seconds)
+    shown = {"took": took, "timed_out": False, "hits": hits, "dedupe": account | {"took_ms": took}}
+    return SearchResult(shown, answer.window, answer.facets, source.seconds)
 
 
 def find_page(
@@ -288,7 +286,7 @@ def group_here(
     flow = stored_page(source, page_request, state) if request.takes_all else grouped_page(source, page_request)
     page = yield from flow
     account = page.account | {"grouper": "client"}
-    found = count_facets(page.window) if facets else Facets()
+    found = response.count_facets(page.window) if facets else Facets()
     return Answer(page.hits, account, page.total, page.best, source.view, page.window, found, page.further)
 
 
@@ -302,9 +300,9 @@ def list_here(source: EngineBackend, page_request: backend.PageRequest) -> Reque
     read, total = len(ranking.hits), max(ranking.total, len(ranking.hits))
     hits = ranking.hits[start : start + page_request.size]
     documents = yield from source.fetch(hits)
-    account = request_stats(request) | count_stats(ranking.total, read, len(hits), read, len(hits))
+    account = response.request_stats(request) | response.count_stats(ranking.total, read, len(hits), read, len(hits))
     account |= {"unsigned": sum(hit.packed is None for hit in ranking.hits)}
-    json_hits = [to_hit(hit, documents.get((hit.index, hit.id)), hit.score) for hit in hits]
+    json_hits = [response.to_hit(hit, documents.get((hit.index, hit.id)), hit.score) for hit in hits]
     return Answer(json_hits, account, total, ranking.hits[0].score if read else None, source.view)
 
 
@@ -313,29 +311,29 @@ def group_by_plugin(
 ) -> RequestFlow[Answer | None]:
     """Let the plugin inside the cluster search and group; None without a plugin, or if it lacks an option."""
     request, size = page_request.request, page_request.size
-    if not by_plugin.decides(request):
+    if not backend.decides(request):
         return None
-    parameters = by_plugin.plugin_request(request) | ({"facets": True} if facets else {})
+    parameters = backend.plugin_request(request) | ({"facets": True} if facets else {})
     search = source.engine.searching(source.query)
     page = yield from search.grouped(parameters, page_request.start, size, source.view)
-    if page is None or not by_plugin.is_read_as_here(page.account, request, size):
+    if page is None or not backend.is_read_as_here(page.account, request, size):
         return None
     hits = [plugin_hit(hit, page.documents) for hit in page.hits]
-    account = by_plugin.with_current_tables(page.account, page_request.tables)
-    return Answer(hits, account, page.total, page.best, page.view, facets=by_plugin.read_facets(page.account))
+    account = response.with_current_tables(page.account, page_request.tables)
+    return Answer(hits, account, page.total, page.best, page.view, facets=response.read_facets(page.account))
 
 
 def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Json:
     """Return a hit of the plugin in the form of this library."""
     document = documents.get((hit["_index"], hit["_id"]))
     result = {"_index": hit["_index"], "_id": hit["_id"], "_score": hit["_score"]}
-    result |= {"_source": {}} if document is None else to_source(document)
+    result |= {"_source": {}} if document is None else response.to_source(document)
     result["_dedupe"] = hit["_dedupe"]
-    inner = hit.get("inner_hits", {}).get(DUPLICATES)
+    inner = hit.get("inner_hits", {}).get(response.DUPLICATES)
     if inner is None:
         return result
     duplicates = [plugin_hit(each, documents) for each in inner["hits"]["hits"]]
-    return result | {"inner_hits": {DUPLICATES: {"hits": inner["hits"] | {"hits": duplicates}}}}
+    return result | {"inner_hits": {response.DUPLICATES: {"hits": inner["hits"] | {"hits": duplicates}}}}
 
 
 def count_lacking(engine: Engine, query: Query, name: str, view: ReadView) -> int:

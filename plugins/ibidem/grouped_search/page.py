@@ -17,7 +17,6 @@ import numpy as np
 from ibidem.grouped_search import response
 from ibidem.grouped_search.backend import IndexState, PageRequest, SearchBackend, document_ref, start_place
 from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps, Passage, overlaps
-from ibidem.grouped_search.stats import count_signed, request_stats, response_stats
 from ibidem.grouped_search.window import Window, WindowMembers
 from ibidem_core.address import read_path
 from ibidem_dedupe import evidence
@@ -112,8 +111,6 @@ def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | No
 def look_up_duplicates(
     backend: SearchBackend, window: Window, leads: Sequence[int], request: DedupeRequest
 ) -> RequestFlow[ScopeMatches]:
-    if request.scope == "window":
-        return ScopeMatches()
     leads_with_text = [
         (row, packed) for row in leads if (packed := window.columns.unpack_row(row)) is not None and packed.length
     ]
@@ -143,7 +140,7 @@ def merge_hits(results: Iterable[LookupResult]) -> Iterable[Hit]:
     return (hit for each in results for hit in each.hits)
 
 
-def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Iterable[Override]) -> Window:
+def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Sequence[Override]) -> Window:
     """Group the documents found outside the window; groups inside it do not change.
 
     A document that joins a lead by evidence whose look-up values they do not share, though it was looked up for another
@@ -151,8 +148,7 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Itera
     """
     if not scope_matches.hits:
         return window
-    words = list(overrides)
-    extended = extend_window(window, scope_matches.hits, scope_matches, words)
+    extended = extend_window(window, scope_matches.hits, scope_matches, overrides)
     leads = extended.grouping.lead[window.ranked :].tolist()
     matches = [
         hit
@@ -161,11 +157,13 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Itera
         or document_ref(hit) in scope_matches.with_value.get(lead, ())
         or lead not in scope_matches.with_value
     ]
-    return extended if len(matches) == len(scope_matches.hits) else extend_window(window, matches, scope_matches, words)
+    if len(matches) == len(scope_matches.hits):
+        return extended
+    return extend_window(window, matches, scope_matches, overrides)
 
 
 def extend_window(
-    window: Window, matches: Sequence[Hit], scope_matches: ScopeMatches, overrides: Iterable[Override]
+    window: Window, matches: Sequence[Hit], scope_matches: ScopeMatches, overrides: Sequence[Override]
 ) -> Window:
     """Group hits after the window."""
     hits = [*window.hits[: window.ranked], *matches]
@@ -306,7 +304,7 @@ def group_window(
 
 def read_long(source: SearchBackend, window: Window, rows: Sequence[int]) -> RequestFlow[None]:
     """Read the long signatures of rows, if they matter."""
-    window.read_long(rows)
+    window.matcher.want(row for row in rows if window.may_need_long(row))
     if long_signatures := window.matcher.long_signatures.missing:
         window.matcher.long_signatures.take((yield from source.long_signatures(sorted(long_signatures))))
 
@@ -363,7 +361,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.shown_rows])
     shown_hits = [window.hits[row] for group in groups for row in group.shown_rows]
     sources = yield from source.fetch(shown_hits, scope_matches.outside)
-    account = response_stats(window, groups, request, ranking.total, page_request.tables, page_request.deepest)
+    account = response.response_stats(window, groups, request, ranking.total, page_request.tables, page_request.deepest)
     account["late"] = [
         {"index": index, "id": name, "group": head.group_id(lead), "page": page}
         for row, lead, page in late
@@ -385,8 +383,9 @@ def widen(
     source: SearchBackend, window: Window, lookup_leads: Sequence[int], leads: Sequence[int], request: DedupeRequest
 ) -> RequestFlow[tuple[Window, ScopeMatches]]:
     """Add the duplicates that a scope finds beyond a window."""
-    if request.scope != "window" and lookup_leads:
-        yield from read_long(source, window, leads)
+    if request.scope == "window" or not lookup_leads:
+        return window, ScopeMatches()
+    yield from read_long(source, window, leads)
     matches = yield from look_up_duplicates(source, window, lookup_leads, request)
     longs = window.matcher.long_signatures
     wider = yield from group_window(source, longs, lambda: append_matches(window, matches, source.overrides()))
@@ -479,12 +478,12 @@ class PageGroups:
         return cls(window, rows, sizes, leads, page_request.request)
 
     def groups(self, places: Mapping[int, int] = response.NO_PLACES) -> list[response.Group]:
-        return [self._group(first, rows, places) for first, rows in self.rows.items()]
-
-    def _group(self, first: int, rows: Sequence[int], places: Mapping[int, int]) -> response.Group:
-        lead = response.choose_lead(self.window.columns, rows, self.request.keep, places)
-        group = response.group_of(self.window, first, rows, lead, self.request)
-        return replace(group, unread_count=self.sizes[first] - len(rows))
+        found = []
+        for first, rows in self.rows.items():
+            lead = response.choose_lead(self.window.columns, rows, self.request.keep, places)
+            group = response.group_of(self.window, first, rows, lead, self.request)
+            found.append(replace(group, unread_count=self.sizes[first] - len(rows)))
+        return found
 
 
 def build_window(
@@ -544,7 +543,7 @@ def stored_stats(
     """Build the account of a page; `unsigned`, `too_short` and `mixed_tables` count the documents that were read."""
     matched, found = counts.documents, counts.groups
     shown_count = sum(len(group.shown_rows) for group in groups)
-    return request_stats(page_request.request) | {
+    return response.request_stats(page_request.request) | {
         "documents": {"matched": matched, "in_window": matched, "beyond_window": 0, "on_page": shown_count},
         "groups": {
             "matching": found,
@@ -555,7 +554,7 @@ def stored_stats(
         },
         "limited": False,
         "duplicates": None if found is None else matched - found,
-        **count_signed(window, page_request.tables),
+        **response.count_signed(window, page_request.tables),
         "found_by_scope": 0,
         # Only some documents of such a group were considered when choosing its lead.
         "capped": [

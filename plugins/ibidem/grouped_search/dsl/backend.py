@@ -16,11 +16,10 @@ from xxhash import xxh3_128_hexdigest
 from ibidem.grouped_search import backend
 from ibidem.grouped_search.dsl import response
 from ibidem.grouped_search.dsl.index_cache import NAMES, NO_LAYOUT, IndexMetadataCache, layout_names
-from ibidem.grouped_search.dsl.request import MATCH_PARTS, DslSearch, adjusted_depths, check_start, grows, nothing_near
+from ibidem.grouped_search.dsl.request import MATCH_PARTS, DslSearch, grows
 from ibidem.grouped_search.page import following_page, read_passage, with_index
 from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stats import decides, is_read_as_here, plugin_request, with_current_tables
+from ibidem.grouped_search.response import Json, with_current_tables
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -126,8 +125,9 @@ class DslBackend(backend.SearchBackend):
         self._view, self.next_page = cursor.view, cursor.next_page
         self.search = replace(self.search, request=self.way.request)
         self._ids = self.way.request.takes_all or self.search.joins or bool(asked.membership)
-        if not self.way.request.takes_all:
-            check_start(self.search.start)
+        if not self.way.request.takes_all and self.search.start >= MAX_WINDOW:
+            what = f"from={self.search.start} lies beyond the first {MAX_WINDOW:,} groups"
+            raise UsageError(what, "narrow the query, or add a filter")
 
     def through_plugin(self) -> RequestFlow[Json | None]:
         """Let the cluster's plugin search and group; None without a plugin, or if it lacks an option."""
@@ -150,8 +150,8 @@ class DslBackend(backend.SearchBackend):
             account = with_index(account, self.state, self._overrides)
             last = cut_sort(answer["hits"]["hits"], ranked.sorted_by)
             cursor = self.write_cursor(following_page(self.page, last))
-        account |= {"cursor": cursor} | adjusted_depths(self.search.adjusted) | self.way.account()
-        return answer | {"dedupe": account | nothing_near(self.search.ranking, account["documents"]["matched"])}
+        account |= {"cursor": cursor} | self.way.account() | self.search.notes(account["documents"]["matched"])
+        return answer | {"dedupe": account}
 
     def window(self, depth: int) -> RequestFlow[Ranking]:
         self._deepen(depth)
@@ -373,7 +373,7 @@ def does(search: DslSearch, layout: Layout) -> bool:
     if (request.cursor and "explain" in search.display) or search.joins:
         return False
     if not request.takes_all:
-        return decides(request)
+        return backend.decides(request)
     # Of several shards each returns all groups up to the page's end. A point in time is not grouped on both engines.
     is_near = search.start + search.size <= layout.max_hits // max(1, layout.shards) and search.target.point is None
     return is_near and request.keep.by == "rank" and request.policy.learned is None
@@ -382,7 +382,7 @@ def does(search: DslSearch, layout: Layout) -> bool:
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
     """Let the plugin search; None if the layer would have read other documents."""
     request = search.request
-    body: Json = {**search.display, **ranking, "ext": {NAME: plugin_request(request)}, "track_total_hits": True}
+    body: Json = {**search.display, **ranking, "ext": {NAME: backend.plugin_request(request)}, "track_total_hits": True}
     body |= {"from": search.start, "size": search.size} | ({"aggs": aggregations} if aggregations else {})
     # What the plugin refuses of stored groups, the layer does or refuses in its own words.
     answer: Json = yield replace(search.target.search(body), ok_statuses=(400,) if request.takes_all else ())
@@ -396,7 +396,7 @@ def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> 
             (each["level"] or not each["indent"]) and each["shown"] > min(most, each["size"] - 1) for each in marks
         )
     else:
-        is_same = is_read_as_here(account, request, search.size) and not has_more(account, search)
+        is_same = backend.is_read_as_here(account, request, search.size) and not has_more(account, search)
     return answer | {"dedupe": with_current_tables(account, search.tables)} if is_same else None
 
 

@@ -7,7 +7,7 @@ instead, and the account names what was adjusted.
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NoReturn
 
@@ -69,7 +69,8 @@ class Depth:
                 f"knn[{strangers[0]}]={short_repr(knn[strangers[0]])} is not a search for nearest neighbours",
                 "write a JSON object with field, query_vector and k",
             )
-        return [self.nearest(each, _place("knn", at, knn)) for at, each in enumerate(knn)]
+        # A single one is named without an index, as by the engine.
+        return [self.nearest(each, "knn" if len(knn) == 1 else f"knn[{at}]") for at, each in enumerate(knn)]
 
     def query(self, query: Any, path: str = "query") -> Any:
         """Make a kNN query, also a nested one, find enough neighbours."""
@@ -110,11 +111,6 @@ class Depth:
         return {**parts, name: used}
 
 
-def _place(path: str, at: int, parts: Sequence[Any]) -> str:
-    """Return the path of one of several parts; a single part is named without an index, as by the engine."""
-    return path if len(parts) == 1 else f"{path}[{at}]"
-
-
 def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
     """Make the ranking of a body as deep as a window.
 
@@ -143,11 +139,6 @@ def grows(ranking: Mapping[str, Any]) -> bool:
     if knn:
         return not query and (isinstance(knn, Mapping) or len(knn) == 1)
     return isinstance(query, Mapping) and bool(query.keys() & NEIGHBOURS)
-
-
-def adjusted_depths(adjusted: Sequence[Json]) -> Json:
-    """Return the adjusted depths for the account; empty if none was adjusted."""
-    return {"adjusted": [*adjusted]} if adjusted else {}
 
 
 def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
@@ -235,7 +226,9 @@ group it: "ext": {"ibidem": {"dedupe": "indent"}}
     if "q" in arguments:
         parts["query"] = {"query_string": {"query": arguments["q"]}}
     selection = {
-        name.removeprefix("_source_"): _names(arguments[name]) for name in FORMS[1:] if arguments.get(name) is not None
+        name.removeprefix("_source_"): names.split(",") if isinstance(names, str) else names
+        for name in FORMS[1:]
+        if (names := arguments.get(name)) is not None
     }
     if selection and parts.get("_source") is not False:
         parts["_source"] = selection
@@ -255,10 +248,6 @@ def _read(name: str, value: str) -> object:
     if boolean is not None:
         return boolean
     return value.split(",") if PARTS.get(name) == "display" else value
-
-
-def _names(value: object) -> object:
-    return value.split(",") if isinstance(value, str) else value
 
 
 def ungrouped_note(parts: Mapping[str, Any]) -> str:
@@ -292,14 +281,6 @@ def check_combinations(index: str, parts: Mapping[str, Any], request: DedupeRequ
             refuse(f"dedupe_scope={request.scope} with {name}", "use dedupe_scope=window: a look-up ranks nothing")
 
 
-def check_start(start: int) -> None:
-    """Refuse a page beyond every window."""
-    if start >= MAX_WINDOW:
-        raise UsageError(
-            f"from={start} lies beyond the first {MAX_WINDOW:,} groups", "narrow the query, or add a filter"
-        )
-
-
 def read_integer(parts: Mapping[str, Any], name: str, default: int, maximum: int = MAX_WINDOW) -> int:
     value = parts.get(name, default)
     text = short_repr(value) if isinstance(value, dict | list) else str(value)
@@ -316,17 +297,15 @@ def refuse_depth(body: Any) -> None:
     >>> refuse_depth({"query": {"match_all": {}}})
     """
     level, depth = [body], 0
-    while level := [inner for part in level for inner in children(part)]:
+    while level := [
+        inner
+        for part in level
+        if isinstance(part, Mapping | list | tuple)
+        for inner in (part.values() if isinstance(part, Mapping) else part)
+    ]:
         depth += 1
         if depth > MAX_NESTING:
             raise UsageError(f"the body is nested more than {MAX_NESTING} deep", "put conditions side by side")
-
-
-def children(part: Any) -> Iterable[Any]:
-    """Return the direct children of a part of a body."""
-    if isinstance(part, Mapping):
-        return part.values()
-    return part if isinstance(part, list | tuple) else ()
 
 
 def refuse(name: str, remedy: str = "") -> NoReturn:
@@ -362,6 +341,10 @@ class DslSearch:
         entries |= {each["part"]: each | {"asked": entries.get(each["part"], each)["asked"]} for each in changes}
         display, _ = deepen(self.display, hits)
         return replace(self, ranking=ranking, display=display, adjusted=[*entries.values()])
+
+    def notes(self, matched: int) -> Json:
+        """Return the account's notes on a kNN search: its adjusted depths, and advice if nothing was found."""
+        return ({"adjusted": [*self.adjusted]} if self.adjusted else {}) | nothing_near(self.ranking, matched)
 
     @property
     def digest(self) -> str:

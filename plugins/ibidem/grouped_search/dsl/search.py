@@ -10,7 +10,7 @@ from typing import Any
 
 from ibidem.grouped_search.dsl.backend import DslBackend
 from ibidem.grouped_search.dsl.index_cache import NO_LAYOUT, IndexMetadataCache, layout_names
-from ibidem.grouped_search.dsl.request import DslSearch, adjusted_depths, nothing_near, read_search, refuse
+from ibidem.grouped_search.dsl.request import DslSearch, read_search, refuse
 from ibidem.grouped_search.dsl.response import (
     BucketGroups,
     check_complete,
@@ -85,10 +85,9 @@ def response(source: DslBackend, page: GroupedPage, aggregations: Json, start_ti
     search, answer = source.search, dict(source.first)
     took = round((perf_counter() - start_time) * 1000)
     account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
-    account |= adjusted_depths(search.adjusted)
     if account["unsigned"] and page.window.lacks_signatures:
         account["remedy"] = REMEDY
-    account |= nothing_near(search.ranking, page.ranking.total)
+    account |= search.notes(page.ranking.total)
     if source.scores:
         for hit in iterate_hits(page.hits):
             hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
