@@ -121,17 +121,18 @@ def make_response(**window: Any) -> Any:
     return run_sync(grouped_search(flow, IndexMetadataCache()), lambda ask: answers(ask, **window))
 
 
-def test_a_part_of_the_index_that_failed_is_an_error_with_the_servers_reason() -> None:
-    failure = {"status": 500, "reason": {"type": "io", "reason": "the disk is gone"}}
-    with pytest.raises(Failure, match="the disk is gone") as raised:
-        make_response(_shards={"failed": 1, "failures": [failure]})
-    assert raised.value.status == 500
-
-
-def test_a_part_of_the_index_that_no_node_holds_is_an_error_though_the_server_calls_it_no_failure() -> None:
-    with pytest.raises(Failure, match="2 of 3 shards") as raised:
-        make_response(_shards={"total": 3, "successful": 2, "skipped": 0, "failed": 0})
-    assert raised.value.status == 503
+@pytest.mark.parametrize(
+    ("shards", "status", "message"),
+    [
+        ({"failed": 1, "failures": [{"status": 500, "reason": {"type": "io", "reason": "no disk"}}]}, 500, "no disk"),
+        # The server calls it no failure that no node holds a part.
+        ({"total": 3, "successful": 2, "skipped": 0, "failed": 0}, 503, "2 of 3 shards"),
+    ],
+)
+def test_a_part_of_the_index_that_failed_is_an_error(shards: Any, status: int, message: str) -> None:
+    with pytest.raises(Failure, match=message) as raised:
+        make_response(_shards=shards)
+    assert raised.value.status == status
 
 
 def test_hits_from_which_a_pipeline_took_the_id_are_named_with_the_remedy() -> None:
