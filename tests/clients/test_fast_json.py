@@ -12,7 +12,7 @@ from opensearchpy.serializer import JSONSerializer
 from ibidem.clients import elasticsearch as of_elasticsearch
 from ibidem.clients import opensearch as of_opensearch
 from ibidem.clients.search import read_fast
-from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
+from ibidem.grouped_search.dsl.backend import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import grouped_search
 from ibidem_dedupe.request import DedupeRequest

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 import orjson
 
-from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
+from ibidem.grouped_search.dsl.backend import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import MultiSearch, grouped_search, join_names, read_lines, without_dedupe
 from ibidem.grouped_search.response import Json
@@ -214,7 +214,6 @@ class WrappedClient:
         return self.ibidem_client.__exit__(*error)
 
     async def __aenter__(self) -> Any:
-        """Enter the context of an asynchronous client."""
         await self.ibidem_client.__aenter__()
         return self
 

@@ -183,8 +183,6 @@ def search_index(  # noqa: PLR0913 - the public face: what to search, and by nam
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SearchResult:
-    """The response of a search, with its window and facets."""
-
     response: Json
     # The hits that were grouped; None when dedupe is off, or where the plugin inside the cluster grouped.
     window: Window | None

@@ -187,12 +187,10 @@ def groups(hits: Sequence[ResponseHit]) -> list[tuple[ResponseHit, list[Response
 
 
 def is_duplicate(hit: ResponseHit) -> bool:
-    """Return whether a hit is a duplicate of a lead above it."""
     return bool(hit.get("_dedupe", {}).get("indent", 0))
 
 
 def duplicate_reason(mark: Mapping[str, Any], lead: str = "") -> str:
-    """Describe the evidence for a duplicate, with its notes."""
     phrases = [f": {reason(mark['why'], lead)}"] if mark.get("why") else []
     phrases += [f"; {note}" for note in mark.get("notes", ())]
     if mark.get("outside"):

@@ -97,7 +97,6 @@ class ScopeMatches:
 
 
 def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | None = None) -> SignatureLookup:
-    """Return the look-up of a document's duplicates."""
     policy = policy.candidates
     kinds = {kind.lookup: kind for kind in evidence.TABLE.counted(policy) if kind.lookup}
     values = {name: keys for name, keys in evidence.searched(lookup_keys(packed), policy).items() if name in kinds}
@@ -136,7 +135,6 @@ def cut_fields(result: LookupResult) -> Sequence[LookupField]:
 
 
 def merge_hits(results: Iterable[LookupResult]) -> Iterable[Hit]:
-    """Merge the hits of several look-ups."""
     return (hit for each in results for hit in each.hits)
 
 
@@ -165,7 +163,6 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Seque
 def extend_window(
     window: Window, matches: Sequence[Hit], scope_matches: ScopeMatches, overrides: Sequence[Override]
 ) -> Window:
-    """Group hits after the window."""
     hits = [*window.hits[: window.ranked], *matches]
     row = {document_ref(hit): window.ranked + offset for offset, hit in enumerate(matches)}
     found = scope_matches.with_value
@@ -182,7 +179,6 @@ def extend_window(
 
 
 def check_scope(request: DedupeRequest) -> None:
-    """Refuse a scope that is not supported."""
     if request.scope == "window":
         return
     if request.policy.terms is not None and not request.policy.terms.full:
@@ -197,7 +193,6 @@ VersionPlaces = Callable[[Iterable[Sequence[int]], Mapping[int, Document]], Plac
 
 
 def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, Document]) -> Places:
-    """Return the place of each row among the versions of its group."""
     places: VersionPlaces = need_hook("version_places", "ibidem_mail")
     return places(groups, documents)
 
@@ -311,8 +306,6 @@ def read_long(source: SearchBackend, window: Window, rows: Sequence[int]) -> Req
 
 @dataclass(frozen=True, slots=True)
 class GroupedPage:
-    """A page of groups, with its window and ranking."""
-
     ranking: Ranking
     window: Window  # the part of it that the page is based on, grouped
     hits: list[response.Json]  # the list to show

@@ -159,7 +159,6 @@ class CutWords:
         return starts
 
     def _words(self, passage: int) -> list[int]:
-        """Return the hashes of one passage's words."""
         words: list[int] = self.hashes[self.ends[passage] : self.ends[passage + 1]].tolist()
         return words
 

@@ -190,8 +190,6 @@ DUPLICATES = "duplicates"  # under which name a lead carries its duplicates
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ResponseRenderer:
-    """Renders the hits of a page."""
-
     window: Window  # the grouped hits
     groups: Sequence[Group]  # the page's groups
     request: DedupeRequest  # how to show them
@@ -220,13 +218,11 @@ class ResponseRenderer:
         return lead | {"inner_hits": {**lead.get("inner_hits", {}), DUPLICATES: {"hits": hits}}}
 
     def entry(self, group: Group, row: int) -> Json:
-        """Return one hit with its `_dedupe` mark."""
         name = self.window.name(row)
         score = self.window.hits[row].score if row < self.window.ranked else None
         return to_hit(self.window.hits[row], self.documents.get(name), score) | {"_dedupe": self.mark(group, row)}
 
     def mark(self, group: Group, row: int) -> Json:
-        """Return the `_dedupe` object of a hit."""
         mark: Json = {
             "group": group.id,
             "indent": group.depth(row),
@@ -276,7 +272,6 @@ class ResponseRenderer:
         }
 
     def override_notes(self, group: Group, row: int) -> Iterator[str]:
-        """Yield notes on the manual decisions on a hit."""
         for other_row, word, holds in self.window.overrides.for_row(row):
             other_id = self.window.hits[other_row].id
             other_group = self.window.group_id(int(self.window.grouping.lead[other_row]))
@@ -308,7 +303,6 @@ def to_hit(hit: Hit, source: Json | None, score: float | None) -> Json:
 
 
 def to_source(entry: StoredDocument) -> Json:
-    """Return the `_source` of a document."""
     highlights = {"title": [entry.title] if entry.title else [], "text": list(entry.snippets)}
     highlight = {field: passages for field, passages in highlights.items() if passages}
     return {"_source": entry.document.as_record()} | ({"highlight": highlight} if highlight else {})
@@ -371,7 +365,6 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
     groups: int,
     deepest: int = MAX_WINDOW,
 ) -> dict[str, object]:
-    """Return the counts of documents and groups in the account."""
     beyond_count = max(0, match_count - ranked_count)
     return {
         "documents": {
@@ -418,7 +411,6 @@ class Facets:
 
 
 def count_facets(window: Window) -> Facets:
-    """Count a window's documents and groups."""
     columns, ranked = window.columns, window.ranked
     days = columns.date_from[:ranked].tolist()
     years = np.array([int(iso_day(day)[:4]) if day != NO_DATE else 0 for day in days], np.int64)

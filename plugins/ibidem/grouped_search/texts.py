@@ -178,7 +178,6 @@ def default_policy(columns: PackedColumns, level: Level, similarity: int | None,
 
 
 def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> list[bytes]:
-    """Sign passages, and return their packed values."""
     by_document = {} if language else document_languages(passages)
     documents = add_languages(
         Document(

@@ -3,10 +3,12 @@
 Stored groups in the query DSL: the server collapses, counts and aggregates all matches. Groups in the buckets of a
 `terms` aggregation are estimated by the server (HyperLogLog++): a hundred are counted, some thousands are off by one or
 two. A search in the query DSL is grouped this way or by its window, as it asks.
+
+What is known of the indexes is kept by each client: their metadata for a minute, manual decisions for seconds.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -15,7 +17,6 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem.grouped_search import backend
 from ibidem.grouped_search.dsl import response
-from ibidem.grouped_search.dsl.index_cache import NAMES, NO_LAYOUT, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import MATCH_PARTS, DslSearch, grows
 from ibidem.grouped_search.page import following_page, read_passage, with_index
 from ibidem.grouped_search.passage import Passage
@@ -23,24 +24,164 @@ from ibidem.grouped_search.response import Json, with_current_tables
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
+from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields, Preset
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cluster import lookup as ranks
-from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, collapse_search
+from ibidem_engines.cluster import records as ledgers
+from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, CountResult, collapse_search, read_coverage
 from ibidem_engines.cluster.dsl import ALL, Clause, documents, ids_query, packed_options
 from ibidem_engines.cluster.groups import read_memberships
-from ibidem_engines.cluster.index import Layout
+from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.lookup import LookUp
-from ibidem_engines.cluster.search import NAME, iterate_hits, pop_account
+from ibidem_engines.cluster.records import LedgerQuery
+from ibidem_engines.cluster.search import NAME, has_same_plugin, iterate_hits, mode, plugin_nodes, pop_account
 from ibidem_engines.cluster.source import as_document
 from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
-from ibidem_engines.requests import ApiRequest, RequestFlow, Target
-from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupField, Hit, Members, Place, Values
+from ibidem_engines.ledger import KEY, GroupCheckpoint, checkpoint_of, read_entries, read_preset
+from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, ApiRequest, RequestFlow, Target, TtlCache
+from ibidem_engines.stored_groups import (
+    MAX_MEMBERS,
+    Collapsed,
+    Coverage,
+    GroupField,
+    Hit,
+    IndexNames,
+    Members,
+    Place,
+    Values,
+    parse_marks,
+)
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
 AT_ONCE = 1_000
+
+WORDS_S = 5.0  # seconds after which a manual decision counts for everybody
+
+NAMES = ("ignore_unavailable", "allow_no_indices")  # parameters that say which indexes a name means
+
+NO_LAYOUT = Layout((), frozenset(), {}, (), {}, 10_000, ())
+
+
+@dataclass(slots=True)
+class IndexMetadataCache:
+    """TTL cache of index metadata and manual decisions; one per client."""
+
+    layouts: TtlCache[str, Layout] = field(default_factory=TtlCache)
+    stored_presets: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
+    decisions: TtlCache[str, Sequence[Override]] = field(default_factory=TtlCache)
+    checkpoints: TtlCache[str, Sequence[GroupCheckpoint]] = field(default_factory=TtlCache)
+    coverages: TtlCache[str, Coverage] = field(default_factory=TtlCache)
+    points: TtlCache[str, str] = field(default_factory=TtlCache)
+    plugins: TtlCache[str, bool] = field(default_factory=TtlCache)
+    counts: TtlCache[str, CountResult] = field(default_factory=TtlCache)
+
+    def layout(self, index: str, params: Mapping[str, str]) -> RequestFlow[Layout]:
+        """Return the layout of indexes; indexes whose hits cannot be grouped are refused."""
+        selection = {name: params[name] for name in NAMES if name in params}
+        key = repr((index, sorted(selection.items())))
+        if (cached := self.layouts.get(key)) is not None:
+            return cached
+        layout = yield from read_layout(index, selection, ok_statuses=(403, 404))
+        if fault := schema_fault(layout) or (
+            yield from pipeline_fault([name for name in layout.pipelines if name != "_none"])
+        ):
+            raise UsageError(*fault)
+        is_alias = not set(layout.indices) >= set(read_names(index))
+        return self.layouts.put(key, layout, ALIAS_S if is_alias else INDEX_S)
+
+    def settlement(self, names: IndexNames) -> RequestFlow[Sequence[GroupCheckpoint]]:
+        """Return how far the groups of indexes are settled, and by which rule: one record for each set of indexes."""
+        key = cache_key(names)
+        if (checkpoints := self.checkpoints.get(key)) is not None:
+            return checkpoints
+        entries = (yield from ledgers.read_record(names, "groups", KEY)) if names.sources else []
+        return self.checkpoints.put(key, list(map(checkpoint_of, entries)), WORDS_S)
+
+    def state(self, target: Target, layout: Layout, request: DedupeRequest) -> RequestFlow[backend.IndexState]:
+        """Return what decides on the way of a search, but for manual decisions."""
+        names = layout_names(target.index, layout)
+        checkpoints = yield from self.settlement(names)
+        if request.by == "stored":
+            check_settled_as_one(checkpoints, layout)
+        if layout.beside:
+            return backend.IndexState(checkpoints[0] if len(checkpoints) == 1 else GroupCheckpoint(), is_beside=True)
+        if len(checkpoints) != 1:
+            return backend.UNKNOWN
+        if request.by == "window" or not checkpoints[0].done:
+            return backend.IndexState(checkpoints[0])
+        key = repr((cache_key(names), target.params, checkpoints[0].done))
+        if (coverage := self.coverages.get(key)) is None:
+            coverage = yield from read_coverage(target, layout, parse_marks(checkpoints[0].done))
+            self.coverages.put(key, coverage, COUNTS_S)
+        return backend.IndexState(checkpoints[0], coverage)
+
+    def point_indices(self, target: Target) -> RequestFlow[str]:
+        key = repr(target.point)
+        if (names := self.points.get(key)) is None:
+            answer = yield target.search(
+                {"size": 0, "aggs": {"indices": {"terms": {"field": "_index", "size": 1_000}}}}
+            )
+            buckets = answer.get("aggregations", {}).get("indices", {}).get("buckets", ())
+            names = self.points.put(key, ",".join(sorted(each["key"] for each in buckets)))
+        return names
+
+    def presets(self, names: IndexNames) -> RequestFlow[Mapping[str, Preset]]:
+        key = cache_key(names)
+        presets = self.stored_presets.get(key) if names.sources else {}
+        if presets is not None:
+            return presets
+        (entries,) = yield from ledgers.read_records(names, LedgerQuery("presets"))
+        return self.stored_presets.put(key, dict(read_entries(entries.items(), read_preset)), WORDS_S)
+
+    def plugin(self) -> RequestFlow[bool]:
+        """Return whether the cluster's plugin may be used: every node has it, and no setting disables it."""
+        if mode() == "off":
+            return False
+        if (version := self.plugins.get("")) is not None:
+            return version
+        return self.plugins.put("", has_same_plugin((yield from plugin_nodes())))
+
+    def overrides(self, names: IndexNames) -> RequestFlow[Sequence[Override]]:
+        key = cache_key(names)
+        cached = self.decisions.get(key) if names.sources else ()
+        if cached is not None:
+            return cached
+        (overrides,) = yield from ledgers.read_records(names, LedgerQuery("overrides"))
+        words = [word for _, word in read_entries(overrides.items(), Override.from_record)]
+        return self.decisions.put(key, words, WORDS_S)
+
+
+def check_settled_as_one(checkpoints: Sequence[GroupCheckpoint], layout: Layout) -> None:
+    """Refuse indexes whose groups are unrelated, or that have none."""
+    if layout.bare and not layout.beside:
+        raise UsageError(
+            f"dedupe_by=stored cannot be combined with {', '.join(layout.bare)}: no groups are stored there",
+            "sign it with: ibidem backfill",
+        )
+    if len(checkpoints) > 1:
+        raise UsageError(
+            "dedupe_by=stored cannot be combined with indexes whose groups are settled separately",
+            "search each separately, or settle them as one by an alias of all: ibidem regroup --all",
+        )
+
+
+def read_names(index: str) -> list[str]:
+    """Return the full names of the searched indexes, without patterns and excluded names.
+
+    >>> read_names("news,old-*,-old-7")
+    ['news']
+    """
+    return [name for name in index.split(",") if name and name[0] not in "-<" and "*" not in name and name != "_all"]
+
+
+def layout_names(index: str, layout: Layout) -> IndexNames:
+    return layout.names(*read_names(index))
+
+
+def cache_key(names: IndexNames) -> str:
+    return repr((names.asked, names.indices))
 
 
 class DslBackend(backend.SearchBackend):
@@ -66,7 +207,6 @@ class DslBackend(backend.SearchBackend):
 
     @property
     def page(self) -> backend.PageRequest:
-        """The requested page of the result list."""
         search, deepest = self.search, min(MAX_WINDOW, self.layout.max_hits)
         if search.request.window > deepest and not search.request.takes_all:
             raise UsageError(
@@ -81,7 +221,6 @@ class DslBackend(backend.SearchBackend):
         return "knn" in self.search.ranking
 
     def _codec(self, request: DedupeRequest) -> CursorCodec:
-        """Return the codec of this search's cursors."""
         return backend.cursor_codec(self.search.target.index, self.search.digest, request)
 
     @property
@@ -214,7 +353,6 @@ class DslBackend(backend.SearchBackend):
         return collapse_search(self.search.target, self.search.ranking, self.layout).leads(groups)
 
     def counted_aggregations(self) -> Json:
-        """Return the aggregations with the groups of each bucket."""
         aggregations = self.first.get("aggregations")
         if not aggregations or not self.search.aggregations:
             return {}

@@ -309,7 +309,6 @@ def refuse_depth(body: Any) -> None:
 
 
 def refuse(name: str, remedy: str = "") -> NoReturn:
-    """Raise the error of a part that is not in the list."""
     raise UsageError(f"{name} cannot be combined with dedupe", remedy or INSTEAD.get(name, PLUGIN))
 
 

@@ -153,7 +153,6 @@ use search_pipeline=_none
 
 
 def drop_own_aggregation(answer: Json) -> None:
-    """Remove the layer's own aggregation from a response."""
     aggregations = {name: each for name, each in answer.get("aggregations", {}).items() if name != OWN_AGGREGATION}
     answer.pop("aggregations", None)
     if aggregations:
@@ -202,7 +201,9 @@ def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
     >>> as_shown({"_id": "a", "_seq_no": 4, "sort": [1], "fields": {"ibidem.packed": ["AA"]}}, {})
     {'_id': 'a'}
     """
-    patterns = list(requested_fields(display))
+    named = [each for part in OF_FIELDS for each in display.get(part) or ()]
+    names = [each.get("field") if isinstance(each, Mapping) else each for each in named]
+    patterns = [each for each in names if isinstance(each, str)]
     fields = {
         name: values
         for name, values in hit.get("fields", {}).items()
@@ -212,11 +213,3 @@ def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
     unshown = {"sort", "fields", *(() if asks_for_state else STATE)}
     shown = {name: part for name, part in hit.items() if name not in unshown}
     return shown | ({"fields": fields} if fields else {})
-
-
-def requested_fields(display: Mapping[str, Any]) -> Iterator[str]:
-    for part in OF_FIELDS:
-        for each in display.get(part) or ():
-            name = each.get("field") if isinstance(each, Mapping) else each
-            if isinstance(name, str):
-                yield name

@@ -8,8 +8,7 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
-from ibidem.grouped_search.dsl.backend import DslBackend
-from ibidem.grouped_search.dsl.index_cache import NO_LAYOUT, IndexMetadataCache, layout_names
+from ibidem.grouped_search.dsl.backend import NO_LAYOUT, DslBackend, IndexMetadataCache, layout_names
 from ibidem.grouped_search.dsl.request import DslSearch, read_search, refuse
 from ibidem.grouped_search.dsl.response import (
     BucketGroups,
@@ -119,7 +118,6 @@ class SearchLine:
 
     @property
     def names_dedupe(self) -> bool:
-        """Whether header or body have a dedupe parameter."""
         return any(is_dedupe_name(name) for name in (*self.head, *self.body))
 
     @property
@@ -130,8 +128,6 @@ class SearchLine:
 
 @dataclass(frozen=True, slots=True)
 class MultiSearch:
-    """Several searches, as a client sends them."""
-
     path: str  # of the request
     index: str  # the indexes in the path, for heads that name none
     params: Mapping[str, str]  # further parameters, which only searches without groups may have
@@ -204,7 +200,6 @@ def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
 
 
 def without_dedupe(part: Mapping[str, Any]) -> Json:
-    """Return a header or a body without dedupe parameters."""
     return {name: value for name, value in part.items() if not is_dedupe_name(name)}
 
 
