@@ -354,7 +354,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.shown_rows])
     shown_hits = [window.hits[row] for group in groups for row in group.shown_rows]
     sources = yield from source.fetch(shown_hits, scope_matches.outside)
-    account = response.response_stats(window, groups, request, ranking.total, page_request.tables, page_request.deepest)
+    account = window_stats(ranking.total, groups, page_request, window)
     account["late"] = [
         {"index": index, "id": name, "group": head.group_id(lead), "page": page}
         for row, lead, page in late
@@ -528,6 +528,25 @@ def read_leads(
         return documents, stored_leads
     wider = build_window(hits, window.policy, source.overrides(), lead, window.group_names)
     return replace(documents, window=wider), stored_leads
+
+
+def window_stats(
+    matched: int, groups: Sequence[response.Group], page_request: PageRequest, window: Window
+) -> response.Json:
+    """Build the account of a page of groups: counts of its window and its groups."""
+    ranked, deepest = window.ranked, page_request.deepest
+    leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
+    shown_count = sum(len(group.shown_rows) for group in groups)
+    return (
+        response.request_stats(page_request.request)
+        | response.count_stats(matched, ranked, shown_count, leads, len(groups), deepest)
+        | {
+            "duplicates": ranked - leads,
+            "crowded": int(np.count_nonzero(window.grouping.crowded[:ranked])),
+            **response.count_signed(window, page_request.tables),
+            "found_by_scope": sum(row >= ranked for group in groups for row in group.duplicates),
+        }
+    )
 
 
 def stored_stats(

@@ -311,30 +311,6 @@ def to_source(entry: StoredDocument) -> Json:
 SHINGLE = 5  # tokens in a shingle: a shorter text is one shingle, and only its equals are near it
 
 
-def response_stats(  # noqa: PLR0913, PLR0917 - the sources of an account
-    window: Window,
-    groups: Sequence[Group],
-    request: DedupeRequest,
-    match_count: int,
-    tables: Collection[str] = (),
-    deepest: int = MAX_WINDOW,
-) -> dict[str, object]:
-    """Build the account of a page of groups: counts of its window and its groups."""
-    ranked = window.ranked
-    leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
-    shown_count = sum(len(group.shown_rows) for group in groups)
-    return (
-        request_stats(request)
-        | count_stats(match_count, ranked, shown_count, leads, len(groups), deepest)
-        | {
-            "duplicates": ranked - leads,
-            "crowded": int(np.count_nonzero(window.grouping.crowded[:ranked])),
-            **count_signed(window, tables),
-            "found_by_scope": sum(row >= ranked for group in groups for row in group.duplicates),
-        }
-    )
-
-
 def request_stats(request: DedupeRequest) -> dict[str, object]:
     """Return the account's part about the request, with all counts zero."""
     return {
@@ -345,10 +321,7 @@ def request_stats(request: DedupeRequest) -> dict[str, object]:
         "scope": request.scope,
         "documents": {},
         "groups": {},
-        "duplicates": 0,
-        "unsigned": 0,
-        "crowded": 0,
-        "too_short": 0,
+        **dict.fromkeys(("duplicates", "unsigned", "crowded", "too_short"), 0),
         "capped": [],
         "mixed_tables": 0,
         "late": [],

@@ -157,30 +157,17 @@ def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
 # What a part decides on: the ranking, how a hit is shown, what is aggregated, the page, or where is searched.
 Role = Literal["ranking", "display", "aggregations", "page", "target"]
 
-PARTS: Mapping[str, Role] = {
-    "query": "ranking",
-    "post_filter": "ranking",
-    "knn": "ranking",
-    "sort": "ranking",
-    "min_score": "ranking",
-    "track_scores": "ranking",
-    "indices_boost": "ranking",
-    "from": "page",
-    "size": "page",
-    "track_total_hits": "page",
-    "_source": "display",
-    "fields": "display",
-    "docvalue_fields": "display",
-    "stored_fields": "display",
-    "script_fields": "display",
-    "highlight": "display",
-    "version": "display",
-    "explain": "display",
-    "aggs": "aggregations",
-    "aggregations": "aggregations",
-    "pit": "target",
-    "runtime_mappings": "target",
+ROLES: Mapping[Role, Sequence[str]] = {
+    "ranking": ("query", "post_filter", "knn", "sort", "min_score", "track_scores", "indices_boost"),
+    "page": ("from", "size", "track_total_hits"),
+    "display": (
+        *("_source", "fields", "docvalue_fields", "stored_fields", "script_fields"),
+        *("highlight", "version", "explain"),
+    ),
+    "aggregations": ("aggs", "aggregations"),
+    "target": ("pit", "runtime_mappings"),
 }
+PARTS: Mapping[str, Role] = {name: role for role, names in ROLES.items() for name in names}
 # Other spellings of parts, as query strings and the clients' arguments have them.
 FORMS = ("q", "_source_includes", "_source_excludes")
 TIMEOUT = "timeout"  # with it, and with size 0, a search is answered without groups
