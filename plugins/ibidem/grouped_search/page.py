@@ -400,14 +400,14 @@ def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexSt
     read = PageGroups.build(page.heads, members, page_request, source.overrides())
     groups = read.groups((yield from page_places(source, read.window, read.rows.values(), page_request.request)))
     groups = page_request.shown(groups)
-    read, stored_leads = yield from read_leads(source, read, groups)
-    sources = yield from source.fetch([read.window.hits[row] for group in groups for row in group.shown_rows])
-    renderer = response.ResponseRenderer(read.window, groups, page_request.request, sources, stored_leads=stored_leads)
-    account = stored_stats(page.counts, groups, page_request, read.window)
+    window, stored_leads = yield from read_leads(source, read, groups)
+    sources = yield from source.fetch([window.hits[row] for group in groups for row in group.shown_rows])
+    renderer = response.ResponseRenderer(window, groups, page_request.request, sources, stored_leads=stored_leads)
+    account = stored_stats(page.counts, groups, page_request, window)
     account = with_index(account, state, source.overrides())
     ranking = Ranking([head.hit for head in page.heads], page.counts.documents)
     further = following_page(page_request, page.search_after)
-    return GroupedPage(ranking, read.window, renderer.hits(), account, page.best, further)
+    return GroupedPage(ranking, window, renderer.hits(), account, page.best, further)
 
 
 def following_page(page_request: PageRequest, last: Sequence[object] | None) -> NextPage | None:
@@ -470,7 +470,7 @@ class PageGroups:
         window = build_window(hits, page_request.request.policy, overrides, lead, names)
         return cls(window, rows, sizes, leads, page_request.request)
 
-    def groups(self, places: Mapping[int, int] = response.NO_PLACES) -> list[response.Group]:
+    def groups(self, places: Mapping[int, int]) -> list[response.Group]:
         found = []
         for first, rows in self.rows.items():
             lead = response.choose_lead(self.window.columns, rows, self.request.keep, places)
@@ -498,7 +498,7 @@ def build_window(
 
 def read_leads(
     source: SearchBackend, documents: PageGroups, groups: Sequence[response.Group]
-) -> RequestFlow[tuple[PageGroups, Mapping[int, int]]]:
+) -> RequestFlow[tuple[Window, Mapping[int, int]]]:
     """Read the stored leads of groups in which a shown document is not a duplicate of the shown lead.
 
     A group of which all is read has its lead among its rows, or it does not match. With a cursor it may be newer than
@@ -512,7 +512,7 @@ def read_leads(
     unread = [each for each in unexplained if each.first not in stored_leads]
     unread = [each for each in unread if request.by == "stored" and (each.unread_count or request.cursor)]
     if not unread:
-        return documents, stored_leads
+        return window, stored_leads
     leads = yield from source.leads([group.id for group in unread])
     hits, lead = list(window.hits), window.grouping.lead.tolist()
     rows = {window.name(row): row for row in range(len(hits))}
@@ -524,10 +524,9 @@ def read_leads(
             hits.append(hit)
             lead.append(group.first)
         stored_leads[group.first] = position
-    if len(hits) == len(window.hits):
-        return documents, stored_leads
-    wider = build_window(hits, window.policy, source.overrides(), lead, window.group_names)
-    return replace(documents, window=wider), stored_leads
+    if len(hits) > len(window.hits):
+        window = build_window(hits, window.policy, source.overrides(), lead, window.group_names)
+    return window, stored_leads
 
 
 def window_stats(
