@@ -388,15 +388,12 @@ def widen(
 ADVICE = "settle groups with: ibidem regroup"  # remedy where documents are not settled
 
 
-NO_MEMBERS = Members((), {})  # the further documents of groups of one
-
-
 def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexState) -> RequestFlow[GroupedPage]:
     """Return a page of groups of all matches: the engine collapses, reasons are decided on the page."""
     place = start_place(page_request)
     page = yield from source.collapse(place, page_request.size)
-    larger_groups = sorted({head.group for head in page.heads if may_have_more(head.group, page)})
-    members = (yield from source.members(larger_groups, most_members(page_request))) if larger_groups else NO_MEMBERS
+    several = sorted({head.group for head in page.heads if may_have_more(head.group, page)})
+    members = (yield from source.members(several, most_members(page_request))) if several else Members((), {})
     read = PageGroups.build(page.heads, members, page_request, source.overrides())
     groups = read.groups((yield from page_places(source, read.window, read.rows.values(), page_request.request)))
     groups = page_request.shown(groups)

@@ -102,10 +102,6 @@ class Group:
         shown = self.duplicates[self.offset : self.offset + self.shown_count]
         return (self.lead, *(sorted(shown, key=lambda row: self.places[row]) if self.places else shown))
 
-    def depth(self, row: int) -> int:
-        """Return the indentation depth of a row; 0 for the lead."""
-        return 0 if row == self.lead else self.depths.get(row, 1)
-
     def portion(self, offset: int, size: int) -> "Group":
         """Return the group with a different range of its duplicates."""
         return replace(self, offset=offset, shown_count=max(0, min(len(self.duplicates) - offset, size)))
@@ -151,11 +147,6 @@ class Pages:
     step: int  # rows in a step of the window
     size: int  # groups on a page
 
-    @property
-    def steps(self) -> int:
-        """Number of steps read; the last one may be incomplete."""
-        return -(-len(self.grouping.lead) // self.step)
-
     def steps_needed(self, groups: int) -> int | None:
         """Return the number of steps that hold the first `groups` groups; None if too few were read."""
         leads = self.grouping.leads
@@ -166,7 +157,7 @@ class Pages:
     def steps_used(self, groups: int) -> int:
         """Return the number of steps used by a page that ends after `groups` groups; all if they hold fewer."""
         steps = self.steps_needed(groups)
-        return self.steps if steps is None else steps
+        return -(-len(self.grouping.lead) // self.step) if steps is None else steps
 
     def leads(self, start: int) -> list[int]:
         """Return the first occurrences of the groups of the page that begins after `start` groups."""
@@ -225,7 +216,7 @@ class ResponseRenderer:
     def mark(self, group: Group, row: int) -> Json:
         mark: Json = {
             "group": group.id,
-            "indent": group.depth(row),
+            "indent": 0 if row == group.lead else group.depths.get(row, 1),
             "size": group.size,
             "shown": 1 + group.shown_count,
             "hidden": group.size - 1 - group.shown_count,
