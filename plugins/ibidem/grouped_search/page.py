@@ -30,7 +30,7 @@ from ibidem_engines.cursor import NextPage
 from ibidem_engines.engine import CONTENT_HITS, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.ledger import override_hashes
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupHit, Hit, HitNames, MatchCounts, Members, Values
+from ibidem_engines.stored_groups import MAX_MEMBERS, GroupHit, Hit, HitNames, MatchCounts, Members, Values
 from ibidem_ingest.dates import iso_day
 from ibidem_ingest.distribution import need_hook
 from ibidem_ingest.document import Document
@@ -392,7 +392,12 @@ def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexSt
     """Return a page of groups of all matches: the engine collapses, reasons are decided on the page."""
     place = start_place(page_request)
     page = yield from source.collapse(place, page_request.size)
-    several = sorted({head.group for head in page.heads if may_have_more(head.group, page)})
+    named = {head.group for head in page.heads if head.group}
+    if page.several is not None:
+        named &= page.several
+    elif page.counts.exact and page.counts.documents == page.counts.groups:
+        named = set()
+    several = sorted(named)  # groups that may have more matching documents
     members = (yield from source.members(several, most_members(page_request))) if several else Members((), {})
     read = PageGroups.build(page.heads, members, page_request, source.overrides())
     groups = read.groups((yield from page_places(source, read.window, read.rows.values(), page_request.request)))
@@ -411,13 +416,6 @@ def following_page(page_request: PageRequest, last: Sequence[object] | None) -> 
     """Return where the next page begins: behind the sort values of the last group; an empty page is at the end."""
     search_after = start_place(page_request).search_after if last is None else last
     return None if search_after is None else NextPage(page_request.start + page_request.size, search_after)
-
-
-def may_have_more(group: str, page: Collapsed) -> bool:
-    """Return whether a group may have more matching documents."""
-    if page.several is not None:
-        return group in page.several
-    return bool(group) and not (page.counts.exact and page.counts.documents == page.counts.groups)
 
 
 def most_members(page_request: PageRequest) -> int:
