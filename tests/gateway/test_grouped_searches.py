@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from ibidem.grouped_search.dsl.index_cache import NO_LAYOUT
+from ibidem.grouped_search.dsl.backend import NO_LAYOUT
 from ibidem_core.settings import Settings
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.requests import ApiRequest

@@ -1,18 +1,24 @@
-"""A search of a real index with its duplicates grouped."""
+"""A search of a real index with its duplicates grouped, also in the order of dates."""
 
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from ibidem.grouped_search.api import search_index, search_window
+from ibidem.grouped_search.explanations import advice
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError
 from support.fake_engine import PAGE, FakeEngine
 from support.naive_grouping import leaders
+from support.signed_records import make_record
 from support.windows import SampleWindow, make_window
 
 QUERY = parse_query("said")
@@ -82,14 +88,51 @@ def test_manual_decisions_kept_next_to_the_index_are_followed() -> None:
     assert ids(response) == [hit["_id"] for hit in hits]
 
 
-@pytest.mark.parametrize(("order", "first"), [("newest", True), ("oldest", False)])
-def test_a_window_may_be_put_in_the_order_of_dates(library: Engine, order: Order, first: bool) -> None:
-    request = parse_request({"dedupe": "indent", "dedupe_level": "identical"})
-    window = search_window(library, QUERY, request, size=500, order=order)
-    result = search_index(library, QUERY, request, size=500)
-    leads = [hit["_source"] for hit in window.response["hits"]["hits"] if not hit["_dedupe"]["indent"]]
-    dates = [lead["date"][:10] for lead in leads if "date" in lead]
-    assert dates == sorted(dates, reverse=first)
-    assert all("date" not in lead for lead in leads[len(dates) :])
-    assert {hit["_id"] for hit in window.response["hits"]["hits"]} == {hit["_id"] for hit in result["hits"]["hits"]}
-    assert window.window is not None
+DATES = {
+    "none": "",
+    "year": "1987",
+    "day": "1987-03-17",
+    "evening": "1987-03-17T22:15:00+02:00",
+    "morning": "1987-03-17T09:30:00Z",
+    "unsigned": "1987-03-17T12:00:00Z",
+}
+
+
+@pytest.fixture
+def dated(tmp_path: Path) -> Iterator[Engine]:
+    """An index of which one document is unsigned, and one has neither date nor language."""
+    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
+    engine.create()
+    signed = {name: make_record(name, f"grain {name} " * 30, date=date) for name, date in DATES.items()}
+    signed["none"] = make_record("none", "grain", language="")
+    engine.write([replace(each, packed=b"") if name == "unsigned" else each for name, each in signed.items()])
+    yield engine
+    engine.close()
+
+
+def answer_ordered(engine: Engine, order: Order = "relevance", *filters: str, mode: str = "indent") -> dict[str, Any]:
+    request = parse_request({"dedupe": mode})
+    return search_window(engine, parse_query("grain", filters), request, order=order).response
+
+
+@pytest.mark.parametrize("mode", ["indent", "off"])
+@pytest.mark.parametrize(
+    ("order", "expected"),
+    [
+        ("newest", ["year", "evening", "unsigned", "morning", "day", "none"]),
+        ("oldest", ["year", "day", "morning", "unsigned", "evening", "none"]),
+    ],
+)
+def test_a_window_goes_by_times_and_says_what_has_no_date(
+    dated: Engine, order: Order, expected: list[str], mode: str
+) -> None:
+    response = answer_ordered(dated, order, mode=mode)
+    assert [hit["_id"] for hit in response["hits"]["hits"]] == expected
+    assert response["dedupe"]["undated"] == 1
+    assert "1 result has no known date and comes last" in advice(response)
+
+
+def test_a_condition_on_the_language_says_how_many_results_have_none(dated: Engine) -> None:
+    response = answer_ordered(dated, "relevance", "language=en")
+    assert response["dedupe"]["without_language"] == 1
+    assert advice(response) == ["1 more result has no language, so a condition on it leaves it out"]

@@ -1,8 +1,6 @@
 """Passages of one document that overlap are parts of one text: the best is shown, and its neighbours below it."""
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import given
@@ -21,36 +19,11 @@ from support.passages import cut_lease, passage
 
 @pytest.fixture(scope="module")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    opened = filled(tmp_path_factory.mktemp("passages"))
+    opened = open_engine(f"sqlite:///{tmp_path_factory.mktemp('passages')}/index.sqlite", "passages")
+    opened.create()
+    opened.write([*cut_lease(), passage("nameless", "rent of a house", "", "2020-01-01")])
     yield opened
     opened.close()
-
-
-def filled(folder: Path) -> Engine:
-    engine = open_engine(f"sqlite:///{folder / 'index.sqlite'}", "passages")
-    engine.create()
-    engine.write([*cut_lease(), passage("nameless", "rent of a house", "", "2020-01-01")])
-    return engine
-
-
-def answer(engine: Engine, page: int = 1, size: int = 10, overrides: Any = (), **options: object) -> dict[str, Any]:
-    named = {"document": "meta.document", **options}
-    request = parse_request({"dedupe": "indent", **{f"dedupe_{name}": each for name, each in named.items()}})
-    return search_index(engine, parse_query("rent"), request, page, size, overrides=overrides)
-
-
-def groups(response: dict[str, Any]) -> list[list[str]]:
-    found: list[list[str]] = []
-    for hit in response["hits"]["hits"]:
-        if hit["_dedupe"]["indent"]:
-            found[-1].append(hit["_id"])
-        else:
-            found.append([hit["_id"]])
-    return [[lead, *sorted(duplicates)] for lead, *duplicates in found]
-
-
-def marks(response: dict[str, Any]) -> dict[str, dict[str, Any]]:
-    return {hit["_id"]: hit["_dedupe"] for hit in response["hits"]["hits"]}
 
 
 @pytest.mark.parametrize(
@@ -59,9 +32,10 @@ def marks(response: dict[str, Any]) -> dict[str, dict[str, Any]]:
 def test_the_lead_is_chosen_among_the_duplicates_and_a_neighbour_never_leads(
     engine: Engine, keep: str, lead: str
 ) -> None:
-    response = answer(engine, keep=keep)
-    assert groups(response)[0][0] == lead
-    assert marks(response)["next"]["of"] == "best"
+    request = parse_request({"dedupe": "indent", "dedupe_document": "meta.document", "dedupe_keep": keep})
+    hits = search_index(engine, parse_query("rent"), request, overrides=())["hits"]["hits"]
+    assert hits[0]["_id"] == lead
+    assert {hit["_id"]: hit["_dedupe"] for hit in hits}["next"]["of"] == "best"
 
 
 def test_stored_groups_hold_no_neighbours_and_say_so() -> None:

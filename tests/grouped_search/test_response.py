@@ -1,5 +1,6 @@
 """A group as shown: its lead, its duplicates with their reasons, on the page where it belongs."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -98,50 +99,34 @@ def test_manual_decisions_are_reported() -> None:
     ]
 
 
-MEMBERS = [
-    ("1987-05", 200, "Globe"),
-    ("1987-03-02", 190, "AP"),
-    ("", 240, "Reuters"),
-    ("1987", 240, ""),
-    ("1987-12-31", 230, "AP"),
-    ("1987-01-01", 210, "Globe"),
-]
+MEMBERS = (
+    *(("1987-05", 200, "Globe"), ("1987-03-02", 190, "AP"), ("", 240, "Reuters")),
+    *(("1987", 240, ""), ("1987-12-31", 230, "AP"), ("1987-01-01", 210, "Globe")),
+)
 COLUMNS = PackedColumns.decode(
     [value(signatures(1, length=length), f"{at}", date, source) for at, (date, length, source) in enumerate(MEMBERS)]
 )
 
 
 @pytest.mark.parametrize(
-    ("rule", "lead"),
+    ("rule", "rows", "lead"),
     [
-        ("rank", 0),
-        ("earliest", 3),
-        ("latest", 3),
-        ("longest", 2),
-        ("source:Reuters,AP", 2),
-        ("source:Times,AP", 1),
-        ("source:Times", 0),
-    ],
-    ids=[
-        "the first in rank",
-        "a year begins on its first day, ties by rank",
-        "and ends on its last",
-        "ties by rank",
-        "the first listed source",
-        "the next where the first is not there",
-        "no listed source: by rank",
+        ("rank", range(6), 0),
+        ("earliest", range(6), 3),  # a year begins on its first day, ties by rank
+        ("latest", range(6), 3),  # and ends on its last
+        ("longest", range(6), 2),  # ties by rank
+        ("source:Reuters,AP", range(6), 2),
+        ("source:Times,AP", range(6), 1),  # the next where the first is not there
+        ("source:Times", range(6), 0),  # no listed source: by rank
+        ("earliest", [1, 2], 1),  # one without a date comes last
+        ("latest", [1, 2], 1),
+        ("earliest", [2], 2),
+        ("latest", [2], 2),
     ],
 )
-def test_the_member_that_was_asked_for_leads(rule: str, lead: int) -> None:
+def test_the_member_that_was_asked_for_leads(rule: str, rows: Sequence[int], lead: int) -> None:
     keep = PARAMETERS["dedupe_keep"].read(rule)
-    assert choose_lead(COLUMNS, range(6), keep) == lead  # type: ignore[arg-type] # the reader of dedupe_keep
-
-
-@pytest.mark.parametrize("rule", ["earliest", "latest"])
-def test_a_member_without_a_date_comes_last(rule: str) -> None:
-    keep = PARAMETERS["dedupe_keep"].read(rule)
-    assert choose_lead(COLUMNS, [1, 2], keep) == 1  # type: ignore[arg-type] # the reader of dedupe_keep
-    assert choose_lead(COLUMNS, [2], keep) == 2  # type: ignore[arg-type] # the reader of dedupe_keep
+    assert choose_lead(COLUMNS, rows, keep) == lead  # type: ignore[arg-type] # the reader of dedupe_keep
 
 
 def grouping(leads: list[int]) -> Grouping:
@@ -164,8 +149,8 @@ def test_every_row_is_on_its_group_s_page_or_late_on_a_later_one(leads: list[int
     for start in range(0, len(set(leads)) + size, size):
         leads_seen, end = set(pages.leads(start)), pages.steps_used(start + size) * step
         progress += [row for row, lead in enumerate(leads) if lead in leads_seen and row < end]
-        for row, of_page in pages.late_rows(start):
-            assert leads[row] in pages.leads((of_page - 1) * size)
+        for row, lead, of_page in pages.late_rows(start):
+            assert lead == leads[row] in pages.leads((of_page - 1) * size)
             assert of_page <= start // size
             progress.append(row)
     assert sorted(progress) == list(range(len(leads)))
@@ -174,66 +159,42 @@ def test_every_row_is_on_its_group_s_page_or_late_on_a_later_one(leads: list[int
 DASH = "\N{EN DASH}"
 PLACES = {"parts": "pages", "own": {"from": 3, "to": 3, "of": 20}, "other": {"from": 12, "to": 31, "of": 402}}
 COVERED = {"covered_a": 0.9, "covered_b": 0.04}
+SAME_PAGES, OTHER_PAGES = "the same text on the same pages", "the same text on other pages"
 OVERLAP = "texts that overlap: page 3 of 20 with pages 12-31 of 402"
+
+
+def by(signature: str, shared: int = 0, of: int = 100, **more: object) -> dict[str, object]:
+    return {"signature": signature, "shared": shared, "of": of, **more}
+
+
+def pages_of(relation: str, signature: str = "pages", **more: object) -> dict[str, object]:
+    return {"signature": signature, "relation": relation, **PLACES, **more}
 
 
 @pytest.mark.parametrize(
     ("why", "message"),
     [
-        ({"signature": "content"}, "the same words in the same order"),
-        ({"signature": "minhash", "shared": 73, "of": 100}, "about 84 % of the text shared"),
-        ({"signature": "minhash", "differs": "signs"}, "the same words with other signs"),
-        (
-            {"signature": "minhash", "differs": "signs", "sign": ["5", "- 5"]},
-            "the same words with other signs (5 → - 5)",
-        ),
-        ({"signature": "minhash", "differs": "sender"}, "the same words from another sender"),
-        (
-            {"signature": "termvector", "shared": 41, "of": 60, "days_apart": 0},
-            "41 of 60 rare terms shared, the same day",
-        ),
-        ({"signature": "termvector", "shared": 41, "of": 60, "days_apart": None}, "41 of 60 rare terms shared"),
-        ({"signature": "profile", "length_ratio": 0.81}, "the same frequent words equally often, one is 19 % shorter"),
-        (
-            {"signature": "minhash", "shared": 60, "of": 100, "numbers_agree": False},
-            "about 75 % of the text shared, other numbers",
-        ),
-        ({"signature": "override", "author": "J. Doe"}, "declared the same by J. Doe"),
+        (by("content"), "the same words in the same order"),
+        (by("minhash", 73), "about 84 % of the text shared"),
+        (by("minhash", differs="signs"), "the same words with other signs"),
+        (by("minhash", differs="signs", sign=["5", "- 5"]), "the same words with other signs (5 → - 5)"),
+        (by("minhash", differs="sender"), "the same words from another sender"),
+        (by("termvector", 41, 60, days_apart=0), "41 of 60 rare terms shared, the same day"),
+        (by("termvector", 41, 60, days_apart=None), "41 of 60 rare terms shared"),
+        (by("profile", length_ratio=0.81), "the same frequent words equally often, one is 19 % shorter"),
+        (by("minhash", 60, numbers_agree=False), "about 75 % of the text shared, other numbers"),
+        (by("override", author="J. Doe"), "declared the same by J. Doe"),
         ({"signature": "relation"}, "relation"),
-        (
-            {"signature": "pages", "relation": "part_of", "direction": "part_of", **PLACES},
-            "part of: Journal, pages 12-31 of 402",
-        ),
-        (
-            {"signature": "pages", "relation": "contiguous_subset", "direction": "contains", **PLACES},
-            "contains: Journal, page 3 of 20",
-        ),
-        ({"signature": "pages", "relation": "overlapping_text", **PLACES}, OVERLAP),
-        ({"signature": "pages", "relation": "different_pagination", **PLACES}, "the same text on other pages"),
-        (
-            {"signature": "chunks", "relation": "different_pagination", **PLACES, "parts": "chunks"},
-            "the same text, longer or shorter in places",
-        ),
-        (
-            {"signature": "pages", "relation": "different_pagination", **PLACES, "signals": COVERED},
-            "the same text on other pages (about 4 % of the text shared)",
-        ),
-        (
-            {"signature": "pages", "relation": "overlapping_text", **PLACES, "signals": {"covered_b": 0.01}},
-            OVERLAP + " (about 1 % of its text)",
-        ),
-        (
-            {"signature": "pages", "relation": "part_of", **PLACES, "signals": COVERED},
-            "part of: Journal, pages 12-31 of 402",
-        ),
-        (
-            {"signature": "minhash", "shared": 73, "of": 100, "relation": "same_pagination", **PLACES},
-            "the same text on the same pages, about 84 % of the text shared",
-        ),
-        (
-            {"signature": "shingles", "relation": "part_of", "estimate": 0.92},
-            "part of: Journal, about 92 % of the shorter text shared",
-        ),
+        (pages_of("part_of", direction="part_of"), "part of: Journal, pages 12-31 of 402"),
+        (pages_of("contiguous_subset", direction="contains"), "contains: Journal, page 3 of 20"),
+        (pages_of("overlapping_text"), OVERLAP),
+        (pages_of("different_pagination"), "the same text on other pages"),
+        (pages_of("different_pagination", "chunks", parts="chunks"), "the same text, longer or shorter in places"),
+        (pages_of("different_pagination", signals=COVERED), OTHER_PAGES + " (about 4 % of the text shared)"),
+        (pages_of("overlapping_text", signals={"covered_b": 0.01}), OVERLAP + " (about 1 % of its text)"),
+        (pages_of("part_of", signals=COVERED), "part of: Journal, pages 12-31 of 402"),
+        (pages_of("same_pagination", "minhash", shared=73, of=100), SAME_PAGES + ", about 84 % of the text shared"),
+        (by("shingles", relation="part_of", estimate=0.92), "part of: Journal, about 92 % of the shorter text shared"),
         ({}, ""),
     ],
 )

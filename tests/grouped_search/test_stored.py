@@ -45,9 +45,13 @@ def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFac
     return url
 
 
-def filled(address: str, records: list[Record], index: str = INDEX) -> Engine:
+def clear(address: str, index: str) -> None:
     if not address.startswith("sqlite"):
         remove_indices(address, index)
+
+
+def filled(address: str, records: list[Record], index: str = INDEX) -> Engine:
+    clear(address, index)
     engine = open_engine(address, index)
     engine.create()
     engine.write(records)
@@ -62,8 +66,7 @@ def library(address: str, records: list[Record]) -> Iterator[Engine]:
     engine.refresh()
     yield engine
     engine.close()
-    if not address.startswith("sqlite"):
-        remove_indices(address, INDEX)
+    clear(address, INDEX)
 
 
 @pytest.fixture(scope="module")
@@ -71,20 +74,17 @@ def words(stories: list[Document]) -> list[str]:
     return sorted({word for story in stories[:20] for word in story.text.split()})
 
 
-def make_request(**arguments: object) -> Any:
-    return parse_request({"dedupe": "indent", "dedupe_by": "stored"} | {f"dedupe_{k}": v for k, v in arguments.items()})
+def make_request(mode: str = "indent", **arguments: object) -> Any:
+    return parse_request({"dedupe": mode, "dedupe_by": "stored"} | {f"dedupe_{k}": v for k, v in arguments.items()})
 
 
 def pages(
     engine: Engine, words: str, size: int, *, cursor: bool = True, mode: str = "indent", **arguments: object
 ) -> Any:
     responses, page, following = [], 1, None
-    query = parse_query(words) if words else parse_query("").__class__()
+    query = parse_query(words)
     while True:
-        request = parse_request(
-            {"dedupe": mode, "dedupe_by": "stored", "dedupe_cursor": following}
-            | {f"dedupe_{name}": value for name, value in arguments.items()}
-        )
+        request = make_request(mode, cursor=following, **arguments)
         response = search_index(engine, query, request, page, size)
         if not response["hits"]["hits"]:
             return responses
@@ -103,8 +103,7 @@ def list_hits(response: Json) -> list[Json]:
 
 def ranked(engine: Engine, words: str) -> list[str]:
     """The ids of the engine's own list."""
-    query = parse_query(words) if words else parse_query("").__class__()
-    return [hit.id for hit in engine.search(query, 1_000).hits]
+    return [hit.id for hit in engine.search(parse_query(words), 1_000).hits]
 
 
 def read_groups(engine: Engine) -> dict[str, str]:
@@ -146,12 +145,6 @@ def test_groups_are_where_their_best_document_is_and_hold_those_of_their_name(li
     assert any(len(members) > 2 for members in expected.values())
 
 
-def only(response: Json, **fields: object) -> list[Json]:
-    return [
-        hit for hit in list_hits(response) if all(hit["_dedupe"].get(name) == value for name, value in fields.items())
-    ]
-
-
 @pytest.fixture
 def empty_index(address: str) -> Iterator[Any]:
     engines: list[Engine] = []
@@ -188,31 +181,29 @@ NOT_THERE = "would not pass against shown alone; the lead of its group is not am
 APART = " ".join(f"word{number}" if number < 28 else f"else{number}" for number in range(60))
 
 
-def test_a_document_that_only_the_group_joins_says_through_which_lead(empty_index: Any) -> None:
-    engine = empty_index(
-        make_record("lead", f"{TEXT} leading grain"),
-        make_record("shown", f"{TEXT} grain grain grain"),
-        make_record("apart", f"{APART} grain"),
-        settle=False,
-    )
-    put(engine, shown=("lead-group", False), apart=("lead-group", False), lead=("lead-group", True))
-    response = search_index(engine, parse_query("grain"), make_request(explain=True))
-    (mark,) = (hit["_dedupe"] for hit in response["hits"]["hits"] if hit["_id"] == "apart")
-    assert mark["through"] == "lead"
-    assert mark["notes"] == ["would not pass against shown alone"]
-    assert mark["group"] == "lead-group"
-
-
-@pytest.mark.parametrize("condition", ["source:public", "NOT source:secret"])
-def test_a_lead_that_a_condition_excludes_is_named_nowhere(empty_index: Any, condition: str) -> None:
-    engine = empty_index(
+@pytest.fixture
+def led_from_afar(empty_index: Any) -> Engine:
+    """An index with a group whose lead alone resembles both others."""
+    engine: Engine = empty_index(
         make_record("lead", f"{TEXT} leading grain", source="secret"),
         make_record("shown", f"{TEXT} grain grain grain", source="public"),
         make_record("apart", f"{APART} grain", source="public"),
         settle=False,
     )
     put(engine, shown=("lead-group", False), apart=("lead-group", False), lead=("lead-group", True))
-    response = search_index(engine, parse_query(f"grain {condition}"), make_request(explain=True))
+    return engine
+
+
+def test_a_document_that_only_the_group_joins_says_through_which_lead(led_from_afar: Engine) -> None:
+    response = search_index(led_from_afar, parse_query("grain"), make_request(explain=True))
+    (mark,) = (hit["_dedupe"] for hit in response["hits"]["hits"] if hit["_id"] == "apart")
+    assert (mark["through"], mark["group"]) == ("lead", "lead-group")
+    assert mark["notes"] == ["would not pass against shown alone"]
+
+
+@pytest.mark.parametrize("condition", ["source:public", "NOT source:secret"])
+def test_a_lead_that_a_condition_excludes_is_named_nowhere(led_from_afar: Engine, condition: str) -> None:
+    response = search_index(led_from_afar, parse_query(f"grain {condition}"), make_request(explain=True))
     first, second = (hit["_dedupe"] for hit in response["hits"]["hits"])
     assert first["group"] == second["group"] == "lead-group"
     assert (second["of"], second["why"], second["notes"]) == (None, None, [NOT_THERE])
@@ -261,8 +252,8 @@ def test_a_text_with_very_many_copies_is_counted_and_shown_in_part(empty_index: 
     account = response["dedupe"]
     assert account["documents"] == {"matched": 1_203, "in_window": 1_203, "beyond_window": 0, "on_page": 7}
     assert account["groups"] == {"matching": 4, "in_window": 4, "on_page": 4, "exact": True, "counted": True}
-    (lead,) = only(response, indent=0, size=1_200)
-    assert (lead["_dedupe"]["shown"], lead["_dedupe"]["hidden"]) == (4, 1_196)
+    (lead,) = (mark for hit in list_hits(response) if (mark := hit["_dedupe"])["size"] == 1_200 and not mark["indent"])
+    assert (lead["shown"], lead["hidden"]) == (4, 1_196)
     answer = search_index(engine, parse_query("grain"), make_request(), size=10)
     assert len(answer["hits"]["hits"]) == 1_203
 
@@ -316,8 +307,7 @@ def test_an_engine_that_stays_open_counts_groups_again_only_where_others_match(
         assert first["dedupe"]["groups"]["matching"] == pages_before[0]["dedupe"]["groups"]["matching"] + 1
     finally:
         engine.close()
-        if not address.startswith("sqlite"):
-            remove_indices(address, index)
+        clear(address, index)
 
 
 def test_a_preset_other_than_the_stored_one_is_refused(library: Engine) -> None:

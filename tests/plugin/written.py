@@ -18,8 +18,7 @@ import orjson
 
 from ibidem.grouped_search.backend import PageRequest
 from ibidem.grouped_search.page import grouped_page
-from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stats import count_facets
+from ibidem.grouped_search.response import Json, count_facets
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.overrides import DocumentRef, Override

@@ -48,12 +48,9 @@ def test_passages_that_overlap_in_their_document_count_as_one(library: Engine) -
 
 def test_every_copy_is_named_up_to_a_hundred_unless_fewer_are_asked_for(passages: str) -> None:
     engine = open_engine(passages, "copies")
-    (found,) = search_engine(engine).find("rent1", 1)
-    assert len(found.metadata["duplicates"]) == COPIES
-    (found,) = search_engine(engine, dedupe_max_per_group=3).find("rent1", 1)
-    assert len(found.metadata["duplicates"]) == 3
-    (found,) = search_engine(engine, dedupe_window=5).find("rent1", 1)
-    assert len(found.metadata["duplicates"]) == 4
+    for options, named in (({}, COPIES), ({"dedupe_max_per_group": 3}, 3), ({"dedupe_window": 5}, 4)):
+        (found,) = search_engine(engine, **options).find("rent1", 1)
+        assert len(found.metadata["duplicates"]) == named
     engine.close()
 
 

@@ -21,13 +21,10 @@ from ibidem_engines.requests import ApiRequest
 class ElasticsearchAdapter(ClientAdapter):
     """Sends requests through `perform_request`, as each method of the client does."""
 
+    async_class = AsyncElasticsearch
     meta = elastic_transport.ApiResponseMeta(
         0, "1.1", elastic_transport.HttpHeaders(), 0.0, elastic_transport.NodeConfig("http", "", 0)
     )
-
-    def __init__(self, client: Any, request_timeout: float | None = None) -> None:
-        super().__init__(client, request_timeout)
-        self.is_async = isinstance(client, AsyncElasticsearch)
 
     @classmethod
     def prepare(cls, client: Any, like: Any) -> Any:

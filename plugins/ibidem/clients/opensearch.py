@@ -17,9 +17,7 @@ from ibidem_engines.requests import ApiRequest
 class OpenSearchAdapter(ClientAdapter):
     """Sends requests through the transport, as each method of the client does."""
 
-    def __init__(self, client: Any, request_timeout: float | None = None) -> None:
-        super().__init__(client, request_timeout)
-        self.is_async = isinstance(client, AsyncOpenSearch)
+    async_class = AsyncOpenSearch
 
     def start(self, request: ApiRequest) -> Any:
         options = {"ignore": request.ok_statuses} | (

@@ -9,14 +9,14 @@ how it reads JSON keeps that.
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 import orjson
 
-from ibidem.grouped_search.dsl.index_cache import IndexMetadataCache
+from ibidem.grouped_search.dsl.backend import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import MultiSearch, grouped_search, join_names, read_lines, without_dedupe
 from ibidem.grouped_search.response import Json
@@ -72,10 +72,10 @@ class IgnoredStatus(Exception):
 class ClientAdapter(ABC):
     """Sends the requests of one search through a client, and returns its response types."""
 
-    is_async: bool  # whether the client's methods are awaited
+    async_class: type  # class of clients whose methods are awaited
 
     def __init__(self, client: Any, request_timeout: float | None = None) -> None:
-        self.client = client
+        self.client, self.is_async = client, isinstance(client, self.async_class)
         self.request_timeout = request_timeout  # seconds; None: as the client is configured
 
     @classmethod
@@ -157,8 +157,8 @@ class WrappedClient:
     ibidem_metadata: IndexMetadataCache
 
     def __init__(self, client: Any, adapter: type[ClientAdapter], metadata: IndexMetadataCache | None = None) -> None:
-        own = {"client": client, "adapter": adapter, "metadata": metadata or IndexMetadataCache()}
-        vars(self).update({f"ibidem_{name}": value for name, value in own.items()})
+        metadata = metadata or IndexMetadataCache()
+        vars(self).update(ibidem_client=client, ibidem_adapter=adapter, ibidem_metadata=metadata)
 
     @property  # type: ignore[misc] # as the standard library's mocks do
     def __class__(self) -> type:
@@ -181,7 +181,24 @@ class WrappedClient:
 
     def msearch(self, **arguments: Any) -> Any:
         """Run several searches as the client does; those with `dedupe` in their header or body are grouped."""
-        return msearch(self, **arguments)
+        options = {name: value for name, value in arguments.items() if is_dedupe_name(name)}
+        plain = without_dedupe(arguments)
+        for name in BODIES:
+            if name in plain and not isinstance(plain[name], str | bytes | list | tuple):
+                plain[name] = list(plain[name] or ())  # it may be an iterator, but is read twice
+        if not options and not any(mentions_dedupe(plain.get(name)) for name in BODIES):
+            return self.ibidem_client.msearch(**plain)
+        given = dict(plain)
+        adapter = self.ibidem_adapter(self.ibidem_client, given.pop(TIMEOUT, None))
+        bodies = [given.pop(name, None) for name in BODIES]
+        lines = read_lines(split_lines(adapter, next((each for each in bodies if each), None)))
+        if not options and not any(line.names_dedupe for line in lines):
+            return self.ibidem_client.msearch(**plain)
+        index = join_names(given.pop("index", None) or "")
+        path = f"/{quote_index(index)}/_msearch" if index else "/_msearch"
+        params = {name: as_text(value) for name, value in given.items()}
+        searches = MultiSearch(path, index, params, options, lines)
+        return answer(adapter, searches.flow(self.ibidem_metadata, adapter.error_answer))
 
     def options(self, **arguments: Any) -> Any:
         """Return the same client with other options; cached index metadata is shared for the same user."""
@@ -197,7 +214,6 @@ class WrappedClient:
         return self.ibidem_client.__exit__(*error)
 
     async def __aenter__(self) -> Any:
-        """Enter the context of an asynchronous client."""
         await self.ibidem_client.__aenter__()
         return self
 
@@ -247,70 +263,32 @@ def search(client: Any, *unnamed: object, **arguments: Any) -> Any:
         plain["body"] = without_dedupe(body)
     if request is None or request.mode == "off":
         return wrapped_client.ibidem_client.search(**plain)
-    adapter = new_adapter(wrapped_client, plain)
+    adapter = wrapped_client.ibidem_adapter(wrapped_client.ibidem_client, plain.pop(TIMEOUT, None))
     content = adapter.read_json(plain.pop("body", None))
     if not isinstance(content, dict):
         raise UsageError("the body of the search is not a JSON object", "write {'query': …}")
-    index = index_of(plain)
+    index = join_names(plain.pop("index", None) or "")
     plain |= plain.pop("params", None) or {}  # as OpenSearch's client takes them
     given = {NAMES.get(name, name): value for name, value in plain.items() if value is not None}
     found = read_search(index, content, adapter.read_json(given), request)
     return answer(adapter, grouped_search(found, wrapped_client.ibidem_metadata))
 
 
-def msearch(client: WrappedClient, **arguments: Any) -> Any:
-    """Run several searches as the client does; those with `dedupe` in their header or body are grouped."""
-    options = {name: value for name, value in arguments.items() if is_dedupe_name(name)}
-    plain = without_dedupe(arguments)
-    for name in BODIES:
-        if name in plain and not isinstance(plain[name], str | bytes | list | tuple):
-            plain[name] = list(plain[name] or ())  # it may be an iterator, but is read twice
-    if not options and not any(mentions_dedupe(plain.get(name)) for name in BODIES):
-        return client.ibidem_client.msearch(**plain)
-    given = dict(plain)
-    adapter = new_adapter(client, given)
-    bodies = [given.pop(name, None) for name in BODIES]
-    lines = read_lines(split_lines(adapter, next((each for each in bodies if each), None)))
-    if not options and not any(line.names_dedupe for line in lines):
-        return client.ibidem_client.msearch(**plain)
-    index = index_of(given)
-    path = f"/{quote_index(index)}/_msearch" if index else "/_msearch"
-    params = {name: as_text(value) for name, value in given.items()}
-    searches = MultiSearch(path, index, params, options, lines)
-    return answer(adapter, searches.flow(client.ibidem_metadata, adapter.error_answer))
-
-
-def new_adapter(client: WrappedClient, arguments: dict[str, Any]) -> ClientAdapter:
-    """Return the adapter of one search; its timeout is taken out of the arguments."""
-    return client.ibidem_adapter(client.ibidem_client, arguments.pop(TIMEOUT, None))
-
-
-def index_of(arguments: dict[str, Any]) -> str:
-    """Take the names of the indexes out of arguments, joined for a path; empty for all."""
-    index: str | Sequence[str] = arguments.pop("index", None) or ""
-    return join_names(index if isinstance(index, str) else list(index))
-
-
 def answer(adapter: ClientAdapter, flow: RequestFlow[Json]) -> Any:
     """Send the requests of a flow, and return its response as the client does."""
-    if adapter.is_async:
-        return answer_async(adapter, flow)
-    try:
-        return adapter.to_response(run_sync(flow, lambda ask: adapter.read(ask, adapter.start(ask))))
-    except IgnoredStatus as status:
-        return status.answer
-    except Failure as failure:
-        raise adapter.exception(failure) from failure
-
-
-async def answer_async(adapter: ClientAdapter, flow: RequestFlow[Json]) -> Any:
-    """Async version of `answer`."""
 
     async def send(request: ApiRequest) -> Any:
         return adapter.read(request, await adapter.start(request))
 
+    if adapter.is_async:
+        return run_async(answer_flow(adapter, flow), send)
+    return run_sync(answer_flow(adapter, flow), lambda ask: adapter.read(ask, adapter.start(ask)))
+
+
+def answer_flow(adapter: ClientAdapter, flow: RequestFlow[Json]) -> RequestFlow[Any]:
+    """Return a flow with the response and the errors of the client."""
     try:
-        return adapter.to_response(await run_async(flow, send))
+        return adapter.to_response((yield from flow))
     except IgnoredStatus as status:
         return status.answer
     except Failure as failure:
@@ -343,16 +321,14 @@ def split_lines(adapter: ClientAdapter, body: Any) -> list[Any]:
     """Return headers and bodies of several searches as parsed JSON."""
     if not isinstance(body, str | bytes):
         return [adapter.read_json(line) for line in body or ()]
-    text = body.encode() if isinstance(body, str) else body
-    return [read_line(number, line) for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), 1)]
-
-
-def read_line(number: int, line: bytes) -> Any:
-    """Return one line as parsed JSON; an empty line is an empty object."""
-    try:
-        return orjson.loads(line or b"{}")
-    except orjson.JSONDecodeError as error:
-        raise UsageError(f"line {number} of the searches is not JSON: {error}", "write a header and a body") from error
+    text, lines = body.encode() if isinstance(body, str) else body, []
+    for number, line in enumerate(text.removesuffix(b"\n").split(b"\n"), 1):
+        try:
+            lines.append(orjson.loads(line or b"{}"))  # an empty line is an empty object
+        except orjson.JSONDecodeError as error:
+            what = f"line {number} of the searches is not JSON: {error}"
+            raise UsageError(what, "write a header and a body") from error
+    return lines
 
 
 if TYPE_CHECKING:

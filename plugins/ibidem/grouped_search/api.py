@@ -9,13 +9,10 @@ from time import perf_counter
 
 import numpy as np
 
-from ibidem.grouped_search import backend
-from ibidem.grouped_search import stats as by_plugin
-from ibidem.grouped_search.page import check_page, check_scope, grouped_page, read_passage
+from ibidem.grouped_search import backend, response
+from ibidem.grouped_search.page import check_page, check_scope, grouped_page, read_passage, stored_page
 from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.response import DUPLICATES, Json, to_hit, to_source
-from ibidem.grouped_search.stats import Facets, count_facets, ungrouped_stats
-from ibidem.grouped_search.stored import stored_page
+from ibidem.grouped_search.response import Facets, Json
 from ibidem.grouped_search.window import Window
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.overrides import DocumentRef, Override
@@ -99,7 +96,7 @@ class EngineBackend(backend.SearchBackend):
             for search, own in ((self._search, False), (self._unranked, True)):
                 if some := [name for name in names if (name in outside) is own]:
                     documents += yield from search.fetch(some)
-        return {(each.index, each.document.id): to_source(each) for each in documents}
+        return {(each.index, each.document.id): response.to_source(each) for each in documents}
 
     def state(self, request: DedupeRequest) -> backend.IndexState:
         """Read what decides on the way of a search; groups that may not be read, or are of several sets, are none."""
@@ -186,8 +183,6 @@ def search_index(  # noqa: PLR0913 - the public face: what to search, and by nam
 
 @dataclass(frozen=True, eq=False, slots=True)
 class SearchResult:
-    """The response of a search, with its window and facets."""
-
     response: Json
     # The hits that were grouped; None when dedupe is off, or where the plugin inside the cluster grouped.
     window: Window | None
@@ -225,9 +220,12 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     source.view, source.by = cursor.view, "content" if request.by == "content" else "group"
     answer = find_page(source, page_request, state, overrides, facets=facets)
     following = Cursor(answer.view, answer.next_page)
-    account = answer.account | notes(source, page_request, answer) | {"cursor": codec(request).encode(following)}
+    account = answer.account | notes(source, page_request, answer.total) | {"cursor": codec(request).encode(following)}
     account |= way.account()
-    return SearchResult(to_response(answer, account, start_time), answer.window, answer.facets, source.seconds)
+    took = round((perf_counter() - start_time) * 1000)
+    hits = {"total": {"value": answer.total, "relation": "eq"}, "max_score": answer.best, "hits": answer.hits}
+    shown = {"took": took, "timed_out": False, "hits": hits, "dedupe": account | {"took_ms": took}}
+    return SearchResult(shown, answer.window, answer.facets, source.seconds)
 
 
 def find_page(
@@ -250,14 +248,16 @@ def find_page(
     return run(group_here(source, page_request, state, facets=facets))
 
 
-def notes(source: EngineBackend, page_request: backend.PageRequest, answer: "Answer") -> Json:
+def notes(source: EngineBackend, page_request: backend.PageRequest, matched: int) -> Json:
     """Return the notes of a response on its query and sort order."""
-    found = query_notes(source.engine, source.query, source.view, answer.total)
-    if source.order == "relevance":
-        return found
-    if page_request.request.takes_all:
-        return found | {"undated": count_lacking(source.engine, source.query, "date", source.view)}
-    return found | {"undated": source.undated}
+    engine, query, view = source.engine, source.query, source.view
+    found: Json = {"not_understood": list(query.notes), "did_you_mean": "" if matched else did_you_mean(engine, query)}
+    if any(each.field == "language" for each in query.filters):
+        found["without_language"] = count_lacking(engine, query, "language", view)
+    if source.order != "relevance":
+        takes_all = page_request.request.takes_all
+        found["undated"] = count_lacking(engine, query, "date", view) if takes_all else source.undated
+    return found
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -274,53 +274,34 @@ class Answer:
     next_page: NextPage | None = None  # where the next page begins, for stored groups
 
 
-def to_response(answer: Answer, account: Json, start_time: float) -> Json:
-    """Format a response like the engine's own."""
-    took = round((perf_counter() - start_time) * 1000)
-    total = {"value": answer.total, "relation": "eq"}
-    return {
-        "took": took,
-        "timed_out": False,
-        "hits": {"total": total, "max_score": answer.best, "hits": answer.hits},
-        "dedupe": account | {"took_ms": took},
-    }
-
-
 def group_here(
     source: EngineBackend, page_request: backend.PageRequest, state: backend.IndexState, *, facets: bool
 ) -> RequestFlow[Answer]:
     """Return a page grouped in this process, or the engine's own list without grouping."""
-    if page_request.request.mode == "off":
+    request = page_request.request
+    if request.mode == "off":
         return (yield from list_here(source, page_request))
-    takes_all = page_request.request.takes_all
-    answer = (yield from stored_page(source, page_request, state)) if takes_all else None
-    page = answer.page if answer is not None else (yield from grouped_page(source, page_request))
-    result = replace(
-        build_answer(source, page.ranking, page.hits, page.account | {"grouper": "client"}),
-        window=page.window,
-        facets=count_facets(page.window) if facets else Facets(),
-    )
-    return result if answer is None else replace(result, best=answer.best, next_page=answer.further)
+    flow = stored_page(source, page_request, state) if request.takes_all else grouped_page(source, page_request)
+    page = yield from flow
+    account = page.account | {"grouper": "client"}
+    found = response.count_facets(page.window) if facets else Facets()
+    return Answer(page.hits, account, page.total, page.best, source.view, page.window, found, page.further)
 
 
 def list_here(source: EngineBackend, page_request: backend.PageRequest) -> RequestFlow[Answer]:
-    """Return the engine's own list, unchanged."""
-    start = page_request.start
+    """Return the engine's own list, unchanged; each document is its own group."""
+    start, request = page_request.start, page_request.request
     depth = (
         min(page_request.deepest, start + page_request.size) if source.order == "relevance" else page_request.deepest
     )
     ranking = yield from source.window(depth)
+    read, total = len(ranking.hits), max(ranking.total, len(ranking.hits))
     hits = ranking.hits[start : start + page_request.size]
     documents = yield from source.fetch(hits)
-    account = ungrouped_stats(ranking.hits, len(hits), page_request.request, ranking.total)
-    json_hits = [to_hit(hit, documents.get((hit.index, hit.id)), hit.score) for hit in hits]
-    return build_answer(source, ranking, json_hits, account)
-
-
-def build_answer(source: EngineBackend, ranking: Ranking, hits: list[Json], account: Json) -> Answer:
-    """Build the answer of a search that was grouped in this process."""
-    best = ranking.hits[0].score if ranking.hits else None
-    return Answer(hits, account, max(ranking.total, len(ranking.hits)), best, source.view)
+    account = response.request_stats(request) | response.count_stats(ranking.total, read, len(hits), read, len(hits))
+    account |= {"unsigned": sum(hit.packed is None for hit in ranking.hits)}
+    json_hits = [response.to_hit(hit, documents.get((hit.index, hit.id)), hit.score) for hit in hits]
+    return Answer(json_hits, account, total, ranking.hits[0].score if read else None, source.view)
 
 
 def group_by_plugin(
@@ -328,37 +309,29 @@ def group_by_plugin(
 ) -> RequestFlow[Answer | None]:
     """Let the plugin inside the cluster search and group; None without a plugin, or if it lacks an option."""
     request, size = page_request.request, page_request.size
-    if not by_plugin.decides(request):
+    if not backend.decides(request):
         return None
-    parameters = by_plugin.plugin_request(request) | ({"facets": True} if facets else {})
+    parameters = backend.plugin_request(request) | ({"facets": True} if facets else {})
     search = source.engine.searching(source.query)
     page = yield from search.grouped(parameters, page_request.start, size, source.view)
-    if page is None or not by_plugin.is_read_as_here(page.account, request, size):
+    if page is None or not backend.is_read_as_here(page.account, request, size):
         return None
     hits = [plugin_hit(hit, page.documents) for hit in page.hits]
-    account = by_plugin.with_current_tables(page.account, page_request.tables)
-    return Answer(hits, account, page.total, page.best, page.view, facets=by_plugin.read_facets(page.account))
+    account = response.with_current_tables(page.account, page_request.tables)
+    return Answer(hits, account, page.total, page.best, page.view, facets=response.read_facets(page.account))
 
 
 def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Json:
     """Return a hit of the plugin in the form of this library."""
     document = documents.get((hit["_index"], hit["_id"]))
     result = {"_index": hit["_index"], "_id": hit["_id"], "_score": hit["_score"]}
-    result |= {"_source": {}} if document is None else to_source(document)
+    result |= {"_source": {}} if document is None else response.to_source(document)
     result["_dedupe"] = hit["_dedupe"]
-    inner = hit.get("inner_hits", {}).get(DUPLICATES)
+    inner = hit.get("inner_hits", {}).get(response.DUPLICATES)
     if inner is None:
         return result
     duplicates = [plugin_hit(each, documents) for each in inner["hits"]["hits"]]
-    return result | {"inner_hits": {DUPLICATES: {"hits": inner["hits"] | {"hits": duplicates}}}}
-
-
-def query_notes(engine: Engine, query: Query, view: ReadView, matched: int) -> Json:
-    suggestion = did_you_mean(engine, query) if not matched else ""
-    notes: Json = {"not_understood": list(query.notes), "did_you_mean": suggestion}
-    if any(each.field == "language" for each in query.filters):
-        notes["without_language"] = count_lacking(engine, query, "language", view)
-    return notes
+    return result | {"inner_hits": {response.DUPLICATES: {"hits": inner["hits"] | {"hits": duplicates}}}}
 
 
 def count_lacking(engine: Engine, query: Query, name: str, view: ReadView) -> int:

@@ -47,17 +47,10 @@ MAX_TITLE = 80  # characters of another text's title; those of old books fill a 
 # The two texts, and the signal that tells which share of one is in the other.
 SIDES: Mapping[str, str] = {"own": "covered_a", "other": "covered_b"}
 
-# Relations without a direction.
-RELATIONS: Mapping[str, str] = {
-    "same_pagination": "the same text on the same pages",
-    "different_pagination": "the same text on other pages",
-    "overlapping_text": "texts that overlap",
-}
-
-# The first two, of texts that have no pages.
-WITHOUT_PAGES: Mapping[str, str] = {
-    "same_pagination": "the same text",
-    "different_pagination": "the same text, longer or shorter in places",
+# Relations without a direction: of texts with pages, and of others.
+RELATIONS: Mapping[str, tuple[str, str]] = {
+    "same_pagination": ("the same text on the same pages", "the same text"),
+    "different_pagination": ("the same text on other pages", "the same text, longer or shorter in places"),
 }
 
 SHARE_BELOW = 0.75  # share of a span from which it is not mentioned: a span that is common almost whole says it already
@@ -75,10 +68,10 @@ def relation(why: Why, other: str, own_name: str = "") -> str:
     if direction is None:
         if name == "overlapping_text":
             places = " with ".join(part for side in SIDES if (part := place(why, side)))
-            return f"{RELATIONS[name]}: {places}" if places else RELATIONS[name]
-        words = WITHOUT_PAGES if why.get("parts") == "chunks" else RELATIONS
+            return f"texts that overlap: {places}" if places else "texts that overlap"
+        words = RELATIONS[name][why.get("parts") == "chunks"]
         smallest = min((shared for side in SIDES if (shared := common_share(why, side)) is not None), default=1.0)
-        return words[name] + (f" (about {percent(smallest)} of the text shared)" if smallest < MIN_COVERAGE else "")
+        return words + (f" (about {percent(smallest)} of the text shared)" if smallest < MIN_COVERAGE else "")
     location = place(why, "other" if direction == "part of" else "own")
     if len(other) > MAX_TITLE:
         other = f"{other[:MAX_TITLE].rsplit(' ', 1)[0]} …"
@@ -182,28 +175,22 @@ ResponseHit = Mapping[str, Any]
 Response = Mapping[str, Any]
 
 
-def groups(hits: Sequence[ResponseHit]) -> Iterator[tuple[ResponseHit, list[ResponseHit]]]:
-    """Yield each lead with its duplicates; those of a collapsed lead are not listed."""
-    lead: ResponseHit | None = None
-    duplicates: list[ResponseHit] = []
+def groups(hits: Sequence[ResponseHit]) -> list[tuple[ResponseHit, list[ResponseHit]]]:
+    """Return each lead with its duplicates; those of a collapsed lead are not listed."""
+    found: list[tuple[ResponseHit, list[ResponseHit]]] = []
     for hit in hits:
         if is_duplicate(hit):
-            duplicates.append(hit)
-            continue
-        if lead is not None:
-            yield lead, duplicates
-        lead, duplicates = hit, []
-    if lead is not None:
-        yield lead, duplicates
+            found[-1][1].append(hit)
+        else:
+            found.append((hit, []))
+    return found
 
 
 def is_duplicate(hit: ResponseHit) -> bool:
-    """Return whether a hit is a duplicate of a lead above it."""
     return bool(hit.get("_dedupe", {}).get("indent", 0))
 
 
 def duplicate_reason(mark: Mapping[str, Any], lead: str = "") -> str:
-    """Describe the evidence for a duplicate, with its notes."""
     phrases = [f": {reason(mark['why'], lead)}"] if mark.get("why") else []
     phrases += [f"; {note}" for note in mark.get("notes", ())]
     if mark.get("outside"):
@@ -212,38 +199,36 @@ def duplicate_reason(mark: Mapping[str, Any], lead: str = "") -> str:
 
 
 def account_line(response: Response, first: int) -> str:
+    """Describe the account of a page in one line; its first group is the `first` of all.
+
+    >>> documents, groups = {"matched": 12009, "in_window": 500}, {"in_window": 27}
+    >>> account_line({"hits": {"hits": []}, "dedupe": {"documents": documents, "groups": groups, "mode": "indent"}}, 1)
+    'the first 500 of 12,009 documents in 27 groups; none on this page'
+    """
     account = response["dedupe"]
     documents, groups = account["documents"], account["groups"]
-    lead_count = sum(not is_duplicate(hit) for hit in response["hits"]["hits"])
-    match_count = documents["matched"]
-    parts = [grouped_count(groups["in_window"], documents["in_window"], match_count)]
-    if groups.get("matching") is not None and match_count:
+    match_count, read_count = documents["matched"], documents["in_window"]
+    counted = format_count(match_count, "document")
+    if not match_count:
+        parts = ["no results"]
+    elif account["mode"] == "off":
+        parts = [counted]
+    elif groups.get("matching") is not None:
         prefix = "" if groups["exact"] else "about "
-        parts = [f"{format_count(match_count, 'document')} in {prefix}{format_count(groups['matching'], 'group')}"]
-    if account["mode"] == "off":
-        parts = [format_count(match_count, "document") if match_count else "no results"]
+        parts = [f"{counted} in {prefix}{format_count(groups['matching'], 'group')}"]
+    else:
+        prefix = f"the first {read_count:,} of " if read_count < match_count else ""
+        parts = [f"{prefix}{counted} in {format_count(groups['in_window'], 'group')}"]
     parts += remarks(account)
     if account.get("capped"):
         parts.append(f"look-up limited for {format_count(len(account['capped']), 'lead')}")
     if account.get("limited"):
         parts.append("the rest is beyond the largest window")
-    if lead_count:
+    if lead_count := sum(not is_duplicate(hit) for hit in response["hits"]["hits"]):
         parts.append(f"showing {first}–{first + lead_count - 1}")  # noqa: RUF001 - a range
     elif match_count:
         parts.append("none on this page")
     return "; ".join(parts)
-
-
-def grouped_count(group_count: int, read_count: int, match_count: int) -> str:
-    """Format how many groups the read documents form.
-
-    >>> grouped_count(27, 500, 12009), grouped_count(20, 22, 22), grouped_count(0, 0, 0)
-    ('the first 500 of 12,009 documents in 27 groups', '22 documents in 20 groups', 'no results')
-    """
-    if not match_count:
-        return "no results"
-    prefix = f"the first {read_count:,} of " if read_count < match_count else ""
-    return f"{prefix}{format_count(match_count, 'document')} in {format_count(group_count, 'group')}"
 
 
 def advice(response: Response) -> list[str]:

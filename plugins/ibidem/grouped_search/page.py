@@ -10,23 +10,27 @@ a document is named by a field of the caller's, so both are read, for each hit o
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
+from functools import cache, partial
+
+import numpy as np
 
 from ibidem.grouped_search import response
-from ibidem.grouped_search.backend import PageRequest, SearchBackend, document_ref
+from ibidem.grouped_search.backend import IndexState, PageRequest, SearchBackend, document_ref, start_place
 from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps, Passage, overlaps
-from ibidem.grouped_search.stats import late_members, response_stats
 from ibidem.grouped_search.window import Window, WindowMembers
 from ibidem_core.address import read_path
 from ibidem_dedupe import evidence
-from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.pairs import MIN_SHARED, LongSignatureCache
+from ibidem_dedupe.leader_clustering import Grouping
+from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
+from ibidem_dedupe.pairs import MIN_SHARED, LongSignatureCache, LongTextMatcher, no_long_signatures
 from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
+from ibidem_engines.cursor import NextPage
 from ibidem_engines.engine import CONTENT_HITS, LookupResult, Ranking, SignatureLookup
+from ibidem_engines.ledger import override_hashes
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import Hit, HitNames, Values
+from ibidem_engines.stored_groups import MAX_MEMBERS, GroupHit, Hit, HitNames, MatchCounts, Members, Values
 from ibidem_ingest.dates import iso_day
 from ibidem_ingest.distribution import need_hook
 from ibidem_ingest.document import Document
@@ -34,6 +38,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys
 from ibidem_ingest.signatures.packed import Packed, read_length
+from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 UNKNOWN = Passage("")
 MAX_WORDS = 5_000  # words of a passage; a longer text is not read, so that a window of books fits into memory
@@ -92,7 +97,6 @@ class ScopeMatches:
 
 
 def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | None = None) -> SignatureLookup:
-    """Return the look-up of a document's duplicates."""
     policy = policy.candidates
     kinds = {kind.lookup: kind for kind in evidence.TABLE.counted(policy) if kind.lookup}
     values = {name: keys for name, keys in evidence.searched(lookup_keys(packed), policy).items() if name in kinds}
@@ -106,8 +110,6 @@ def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | No
 def look_up_duplicates(
     backend: SearchBackend, window: Window, leads: Sequence[int], request: DedupeRequest
 ) -> RequestFlow[ScopeMatches]:
-    if request.scope == "window":
-        return ScopeMatches()
     leads_with_text = [
         (row, packed) for row in leads if (packed := window.columns.unpack_row(row)) is not None and packed.length
     ]
@@ -133,11 +135,10 @@ def cut_fields(result: LookupResult) -> Sequence[LookupField]:
 
 
 def merge_hits(results: Iterable[LookupResult]) -> Iterable[Hit]:
-    """Merge the hits of several look-ups."""
     return (hit for each in results for hit in each.hits)
 
 
-def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Iterable[Override]) -> Window:
+def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Sequence[Override]) -> Window:
     """Group the documents found outside the window; groups inside it do not change.
 
     A document that joins a lead by evidence whose look-up values they do not share, though it was looked up for another
@@ -145,8 +146,7 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Itera
     """
     if not scope_matches.hits:
         return window
-    words = list(overrides)
-    extended = extend_window(window, scope_matches.hits, scope_matches, words)
+    extended = extend_window(window, scope_matches.hits, scope_matches, overrides)
     leads = extended.grouping.lead[window.ranked :].tolist()
     matches = [
         hit
@@ -155,13 +155,14 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Itera
         or document_ref(hit) in scope_matches.with_value.get(lead, ())
         or lead not in scope_matches.with_value
     ]
-    return extended if len(matches) == len(scope_matches.hits) else extend_window(window, matches, scope_matches, words)
+    if len(matches) == len(scope_matches.hits):
+        return extended
+    return extend_window(window, matches, scope_matches, overrides)
 
 
 def extend_window(
-    window: Window, matches: Sequence[Hit], scope_matches: ScopeMatches, overrides: Iterable[Override]
+    window: Window, matches: Sequence[Hit], scope_matches: ScopeMatches, overrides: Sequence[Override]
 ) -> Window:
-    """Group hits after the window."""
     hits = [*window.hits[: window.ranked], *matches]
     row = {document_ref(hit): window.ranked + offset for offset, hit in enumerate(matches)}
     found = scope_matches.with_value
@@ -178,7 +179,6 @@ def extend_window(
 
 
 def check_scope(request: DedupeRequest) -> None:
-    """Refuse a scope that is not supported."""
     if request.scope == "window":
         return
     if request.policy.terms is not None and not request.policy.terms.full:
@@ -193,7 +193,6 @@ VersionPlaces = Callable[[Iterable[Sequence[int]], Mapping[int, Document]], Plac
 
 
 def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, Document]) -> Places:
-    """Return the place of each row among the versions of its group."""
     places: VersionPlaces = need_hook("version_places", "ibidem_mail")
     return places(groups, documents)
 
@@ -300,19 +299,24 @@ def group_window(
 
 def read_long(source: SearchBackend, window: Window, rows: Sequence[int]) -> RequestFlow[None]:
     """Read the long signatures of rows, if they matter."""
-    window.read_long(rows)
+    window.matcher.want(row for row in rows if window.may_need_long(row))
     if long_signatures := window.matcher.long_signatures.missing:
         window.matcher.long_signatures.take((yield from source.long_signatures(sorted(long_signatures))))
 
 
 @dataclass(frozen=True, slots=True)
 class GroupedPage:
-    """A page of groups, with its window and ranking."""
-
     ranking: Ranking
     window: Window  # the part of it that the page is based on, grouped
     hits: list[response.Json]  # the list to show
     account: response.Json  # counts that describe the page
+    best: float | None  # the highest score; None if nothing is scored
+    further: NextPage | None = None  # start of the next page, for an engine that does not count that far
+
+    @property
+    def total(self) -> int:
+        """Number of documents that match."""
+        return max(self.ranking.total, len(self.ranking.hits))
 
 
 def check_page(page: int, size: int, deepest: int = MAX_WINDOW) -> None:
@@ -331,14 +335,12 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     yield from read.read_steps()
     ranking, read_window = read.ranking, read.window
     pages = response.Pages(read_window.grouping, request.window, page_request.size)
-    window = read_window.head(max(1, pages.steps_used(page_request.start + page_request.size)) * request.window)
+    head = read_window.head(max(1, pages.steps_used(page_request.start + page_request.size)) * request.window)
     leads = pages.leads(page_request.start)
-    late_documents = late_members(window, pages, page_request.start)
-    late_leads = [int(window.grouping.lead[row]) for row, _ in pages.late_rows(page_request.start)]
-    if request.scope == "matches" and ranking.total <= window.ranked and not late_leads:
-        window, scope_matches = yield from widen(source, window, [], leads, request)
-    else:
-        window, scope_matches = yield from widen(source, window, [*leads, *sorted(set(late_leads))], leads, request)
+    late = list(pages.late_rows(page_request.start))
+    has_all = request.scope == "matches" and ranking.total <= head.ranked and not late
+    searched = [] if has_all else [*leads, *sorted({lead for _, lead, _ in late})]
+    window, scope_matches = yield from widen(source, head, searched, leads, request)
     members = window.grouping.members(leads).items()
     ordered = window.members if window.members is not None and window.members.is_ordered else None
     unordered = [(first, rows) for first, rows in members if ordered is None or not ordered.set_name(first)]
@@ -348,39 +350,233 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
         response.build_group(window, first, rows, request, places)
         for first, rows in window.grouping.members(leads).items()
     ]
-    if (portion := page_request.portion) is not None:
-        groups = [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
+    groups = page_request.shown(groups)
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.shown_rows])
     shown_hits = [window.hits[row] for group in groups for row in group.shown_rows]
     sources = yield from source.fetch(shown_hits, scope_matches.outside)
-    account = response_stats(window, groups, request, ranking.total, page_request.tables, page_request.deepest)
-    late = zip(late_documents, late_leads, strict=True)
+    account = window_stats(ranking.total, groups, page_request, window)
     account["late"] = [
-        each.as_json() for each, lead in late if (each.index, each.id) not in scope_matches.with_value.get(lead, ())
+        {"index": index, "id": name, "group": head.group_id(lead), "page": page}
+        for row, lead, page in late
+        for index, name in [head.name(row)]
+        if (index, name) not in scope_matches.with_value.get(lead, ())
     ]
-    account["capped"] = cut_groups(groups, scope_matches)
+    account["capped"] = [
+        {"group": group.id, "by": list(scope_matches.capped[group.first])}
+        for group in groups
+        if group.first in scope_matches.capped
+    ]
     account |= read.neighbours.account(window.hits[: window.ranked])
     account |= window.members.stats(window.ranked) if window.members else {}
     hits = response.ResponseRenderer(window, groups, request, sources, scope_matches.outside).hits()
-    return GroupedPage(ranking, window, hits, account)
+    return GroupedPage(ranking, window, hits, account, ranking.hits[0].score if ranking.hits else None)
 
 
 def widen(
     source: SearchBackend, window: Window, lookup_leads: Sequence[int], leads: Sequence[int], request: DedupeRequest
 ) -> RequestFlow[tuple[Window, ScopeMatches]]:
     """Add the duplicates that a scope finds beyond a window."""
-    if request.scope != "window" and lookup_leads:
-        yield from read_long(source, window, leads)
+    if request.scope == "window" or not lookup_leads:
+        return window, ScopeMatches()
+    yield from read_long(source, window, leads)
     matches = yield from look_up_duplicates(source, window, lookup_leads, request)
     longs = window.matcher.long_signatures
     wider = yield from group_window(source, longs, lambda: append_matches(window, matches, source.overrides()))
     return wider, matches
 
 
-def cut_groups(groups: Sequence[response.Group], scope_matches: ScopeMatches) -> list[response.Json]:
-    """Return the groups whose look-up was cut at the limit."""
-    return [
-        {"group": group.id, "by": list(scope_matches.capped[group.first])}
-        for group in groups
-        if group.first in scope_matches.capped
+ADVICE = "settle groups with: ibidem regroup"  # remedy where documents are not settled
+
+
+def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexState) -> RequestFlow[GroupedPage]:
+    """Return a page of groups of all matches: the engine collapses, reasons are decided on the page."""
+    place = start_place(page_request)
+    page = yield from source.collapse(place, page_request.size)
+    named = {head.group for head in page.heads if head.group}
+    if page.several is not None:
+        named &= page.several
+    elif page.counts.exact and page.counts.documents == page.counts.groups:
+        named = set()
+    several = sorted(named)  # groups that may have more matching documents
+    members = (yield from source.members(several, most_members(page_request))) if several else Members((), {})
+    read = PageGroups.build(page.heads, members, page_request, source.overrides())
+    groups = read.groups((yield from page_places(source, read.window, read.rows.values(), page_request.request)))
+    groups = page_request.shown(groups)
+    window, stored_leads = yield from read_leads(source, read, groups)
+    sources = yield from source.fetch([window.hits[row] for group in groups for row in group.shown_rows])
+    renderer = response.ResponseRenderer(window, groups, page_request.request, sources, stored_leads=stored_leads)
+    account = stored_stats(page.counts, groups, page_request, window)
+    account = with_index(account, state, source.overrides())
+    ranking = Ranking([head.hit for head in page.heads], page.counts.documents)
+    further = following_page(page_request, page.search_after)
+    return GroupedPage(ranking, window, renderer.hits(), account, page.best, further)
+
+
+def following_page(page_request: PageRequest, last: Sequence[object] | None) -> NextPage | None:
+    """Return where the next page begins: behind the sort values of the last group; an empty page is at the end."""
+    search_after = start_place(page_request).search_after if last is None else last
+    return None if search_after is None else NextPage(page_request.start + page_request.size, search_after)
+
+
+def most_members(page_request: PageRequest) -> int:
+    """Return how many documents of a group the page needs: the shown ones, or all if the lead is chosen among them."""
+    request, portion = page_request.request, page_request.portion
+    if request.keep.by != "rank" or request.max_per_group is None:
+        return MAX_MEMBERS
+    count = request.max_per_group if portion is None else max(request.max_per_group, portion.offset + portion.size)
+    return min(MAX_MEMBERS, 1 + count)
+
+
+@dataclass(frozen=True, slots=True)
+class PageGroups:
+    """The documents of a page, by their stored groups."""
+
+    window: Window  # the documents, ordered by group
+    rows: Mapping[int, Sequence[int]]  # the rows of each group, by that of its first
+    sizes: Mapping[int, int]  # how many documents of each group match, by the row of its first
+    leads: Mapping[int, int]  # the stored lead of each group, if it was read, by the row of its first
+    request: DedupeRequest  # how to show them
+
+    @classmethod
+    def build(
+        cls, heads: Sequence[GroupHit], members: Members, page_request: PageRequest, overrides: Sequence[Override]
+    ) -> "PageGroups":
+        members_by_group: dict[str, list[GroupHit]] = {}
+        best = {head.name for head in heads}
+        for each in members.hits:
+            if each.name not in best:
+                members_by_group.setdefault(each.group, []).append(each)
+        hits: list[Hit] = []
+        lead: list[int] = []
+        names: dict[int, str] = {}
+        rows: dict[int, Sequence[int]] = {}
+        sizes: dict[int, int] = {}
+        leads: dict[int, int] = {}
+        for head in heads:
+            first, followers = len(hits), members_by_group.get(head.group, []) if head.group else []
+            hits += [head.hit, *(each.hit for each in followers)]
+            lead += [first] * (1 + len(followers))
+            rows[first] = range(first, len(hits))
+            sizes[first] = max(1 + len(followers), members.sizes.get(head.group, 1))
+            if led := [row for row, each in enumerate((head, *followers), first) if each.lead and head.group]:
+                leads[first] = led[0]
+            if head.group and page_request.request.by == "stored":
+                names[first] = head.group
+        window = build_window(hits, page_request.request.policy, overrides, lead, names)
+        return cls(window, rows, sizes, leads, page_request.request)
+
+    def groups(self, places: Mapping[int, int]) -> list[response.Group]:
+        found = []
+        for first, rows in self.rows.items():
+            lead = response.choose_lead(self.window.columns, rows, self.request.keep, places)
+            group = response.group_of(self.window, first, rows, lead, self.request)
+            found.append(replace(group, unread_count=self.sizes[first] - len(rows)))
+        return found
+
+
+def build_window(
+    hits: Sequence[Hit],
+    policy: Policy,
+    overrides: Sequence[Override],
+    lead: Sequence[int],
+    names_by_row: Mapping[int, str],
+) -> Window:
+    """Build a window whose groups are known."""
+    columns = PackedColumns.decode_lazily([hit.packed for hit in hits])
+    names = [(hit.index, hit.id) for hit in hits]
+    applied_overrides = apply_overrides(overrides, names, columns)
+    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
+    none = np.zeros(len(hits), np.int64)
+    grouping = Grouping(np.array(lead, np.int64), none.astype(np.uint8), none.astype(np.bool_))
+    return Window(hits, len(hits), policy, columns, applied_overrides, grouping, matcher, names_by_row)
+
+
+def read_leads(
+    source: SearchBackend, documents: PageGroups, groups: Sequence[response.Group]
+) -> RequestFlow[tuple[Window, Mapping[int, int]]]:
+    """Read the stored leads of groups in which a shown document is not a duplicate of the shown lead.
+
+    A group of which all is read has its lead among its rows, or it does not match. With a cursor it may be newer than
+    what the page reads: it is rewritten whenever its group grows.
+    """
+    window, request = documents.window, documents.request
+    unexplained = [
+        group for group in groups if any(window.evidence(row, group.lead) is None for row in group.shown_rows[1:])
     ]
+    stored_leads = {each.first: documents.leads[each.first] for each in unexplained if each.first in documents.leads}
+    unread = [each for each in unexplained if each.first not in stored_leads]
+    unread = [each for each in unread if request.by == "stored" and (each.unread_count or request.cursor)]
+    if not unread:
+        return window, stored_leads
+    leads = yield from source.leads([group.id for group in unread])
+    hits, lead = list(window.hits), window.grouping.lead.tolist()
+    rows = {window.name(row): row for row in range(len(hits))}
+    for group in unread:
+        if (hit := leads.get(group.id)) is None:
+            continue
+        position = rows.setdefault((hit.index, hit.id), len(hits))
+        if position == len(hits):
+            hits.append(hit)
+            lead.append(group.first)
+        stored_leads[group.first] = position
+    if len(hits) > len(window.hits):
+        window = build_window(hits, window.policy, source.overrides(), lead, window.group_names)
+    return window, stored_leads
+
+
+def window_stats(
+    matched: int, groups: Sequence[response.Group], page_request: PageRequest, window: Window
+) -> response.Json:
+    """Build the account of a page of groups: counts of its window and its groups."""
+    ranked, deepest = window.ranked, page_request.deepest
+    leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
+    shown_count = sum(len(group.shown_rows) for group in groups)
+    return (
+        response.request_stats(page_request.request)
+        | response.count_stats(matched, ranked, shown_count, leads, len(groups), deepest)
+        | {
+            "duplicates": ranked - leads,
+            "crowded": int(np.count_nonzero(window.grouping.crowded[:ranked])),
+            **response.count_signed(window, page_request.tables),
+            "found_by_scope": sum(row >= ranked for group in groups for row in group.duplicates),
+        }
+    )
+
+
+def stored_stats(
+    counts: MatchCounts, groups: Sequence[response.Group], page_request: PageRequest, window: Window
+) -> response.Json:
+    """Build the account of a page; `unsigned`, `too_short` and `mixed_tables` count the documents that were read."""
+    matched, found = counts.documents, counts.groups
+    shown_count = sum(len(group.shown_rows) for group in groups)
+    return response.request_stats(page_request.request) | {
+        "documents": {"matched": matched, "in_window": matched, "beyond_window": 0, "on_page": shown_count},
+        "groups": {
+            "matching": found,
+            "in_window": found,
+            "on_page": len(groups),
+            "exact": counts.exact,
+            "counted": found is not None,
+        },
+        "limited": False,
+        "duplicates": None if found is None else matched - found,
+        **response.count_signed(window, page_request.tables),
+        "found_by_scope": 0,
+        # Only some documents of such a group were considered when choosing its lead.
+        "capped": [
+            {"group": group.id, "by": ["keep"]}
+            for group in groups
+            if page_request.request.keep.by != "rank" and group.unread_count > 0
+        ],
+    }
+
+
+def with_index(account: response.Json, state: IndexState, overrides: Sequence[Override]) -> response.Json:
+    """Add what groups do not cover: documents of the index, and manual decisions that wait to be settled."""
+    coverage, followed = state.coverage, state.checkpoint.overrides
+    waiting = len({key for key, _ in override_hashes(overrides).items() ^ followed.items()})
+    index = {name: getattr(coverage, name) for name in ("documents", "ungrouped", "unsettled")}
+    is_lacking = index["ungrouped"] or index["unsettled"] or waiting
+    if len(state.checkpoint.done) > 1 and coverage.unsettled:  # each shard may have a lead of one group
+        account["groups"]["exact"] = False
+    return ({"remedy": ADVICE} if is_lacking else {}) | account | {"index": index, "waiting": waiting}

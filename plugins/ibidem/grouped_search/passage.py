@@ -13,11 +13,9 @@ from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.word_runs import RUN, hash_words, runs
 from ibidem_ingest.errors import UsageError, short_repr
 
+# Passages of a document that may begin with one run: a heading that more of them repeat says nothing from then on. What
+# follows in a list changes nothing before it, so that a longer list moves no passage of a shorter one.
 MAX_HOLDERS = 4
-"""Passages of a document that may begin with one run: a heading that more of them repeat says nothing from then on.
-
-What follows in a list changes nothing before it, so that a longer list moves no passage of a shorter one.
-"""
 
 OVERLAP = "overlap"  # name of this evidence in an answer
 
@@ -159,7 +157,6 @@ class CutWords:
         return starts
 
     def _words(self, passage: int) -> list[int]:
-        """Return the hashes of one passage's words."""
         words: list[int] = self.hashes[self.ends[passage] : self.ends[passage + 1]].tolist()
         return words
 

@@ -3,24 +3,28 @@
 A page is cut from a window that grows in steps: the representative of each group, and the members shown.
 A page is `size` groups in the order of their first occurrences, cut from the fewest steps that hold enough groups;
 so a page shows the same whether or not later ones were asked for. What a later step adds to a group of an earlier page
-is `late`, shown on the first page that needed the step.
+is `late`, shown on the first page that needed the step. The counts of its account add up; facets of a window are by
+source, idf table and year.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from ibidem.grouped_search.window import Window, WindowMembers
+from ibidem.grouped_search.window import Window
 from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import Keep, KeepBy
+from ibidem_dedupe.parameters import MAX_WINDOW, Keep, KeepBy
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.engine import StoredDocument
 from ibidem_engines.stored_groups import Hit
+from ibidem_ingest.dates import iso_day
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.packed import NO_DATE, hash_value
+from ibidem_ingest.signatures.packed import IDF_BYTES, NO_DATE, hash_value
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 NO_DAY = 1 << 40
@@ -98,10 +102,6 @@ class Group:
         shown = self.duplicates[self.offset : self.offset + self.shown_count]
         return (self.lead, *(sorted(shown, key=lambda row: self.places[row]) if self.places else shown))
 
-    def depth(self, row: int) -> int:
-        """Return the indentation depth of a row; 0 for the lead."""
-        return 0 if row == self.lead else self.depths.get(row, 1)
-
     def portion(self, offset: int, size: int) -> "Group":
         """Return the group with a different range of its duplicates."""
         return replace(self, offset=offset, shown_count=max(0, min(len(self.duplicates) - offset, size)))
@@ -112,33 +112,25 @@ def build_group(
 ) -> Group:
     """Build one group; its lead is chosen among the members in the window step where the group began.
 
-    A neighbour of the first never leads, since the best passage of a document was found.
+    A neighbour of the first never leads, since the best passage of a document was found. A thread or a work has an
+    order of its own, unless the request names another lead.
     """
-    if window.members is not None and window.members.set_name(first):
-        return build_member_group(window, window.members, first, rows, request, places)
-    passages = [row for row in rows_of_step(window, first, rows, request) if (row, first) not in window.overlaps]
-    lead = choose_lead(window.columns, passages, request.keep, places)
-    duplicates = tuple(row for row in rows if row != lead)
-    limit = len(duplicates) if request.max_per_group is None else request.max_per_group
-    return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), limit))
-
-
-def build_member_group(  # noqa: PLR0913, PLR0917 - those of `build_group`, and what is stored
-    window: Window,
-    members: WindowMembers,
-    first: int,
-    rows: Sequence[int],
-    request: DedupeRequest,
-    places: Mapping[int, int] = NO_PLACES,
-) -> Group:
-    """Arrange a thread or a work in its own order, unless the request names another lead."""
-    step = rows_of_step(window, first, rows, request)
+    step, members = rows_of_step(window, first, rows, request), window.members
+    if members is None or not members.set_name(first):
+        passages = [row for row in step if (row, first) not in window.overlaps]
+        return group_of(window, first, rows, choose_lead(window.columns, passages, request.keep, places), request)
     is_own = request.keep.by == "rank" or (request.keep.by == "current" and members.is_ordered)
     lead = members.top(step) if is_own else choose_lead(window.columns, step, request.keep, places)
     order = members.order(rows, lead)
-    limit = len(order.rows) if request.max_per_group is None else request.max_per_group
-    shown_count = min(len(order.rows), limit)
-    return Group(window.group_id(first), first, lead, order.rows, shown_count, places=order.places, depths=order.depths)
+    group = group_of(window, first, (lead, *order.rows), lead, request)
+    return replace(group, places=order.places, depths=order.depths)
+
+
+def group_of(window: Window, first: int, rows: Sequence[int], lead: int, request: DedupeRequest) -> Group:
+    """Return a group with its lead, and as many of its duplicates shown as are asked for."""
+    duplicates = tuple(row for row in rows if row != lead)
+    limit = len(duplicates) if request.max_per_group is None else request.max_per_group
+    return Group(window.group_id(first), first, lead, duplicates, min(len(duplicates), limit))
 
 
 def rows_of_step(window: Window, first: int, rows: Sequence[int], request: DedupeRequest) -> list[int]:
@@ -155,11 +147,6 @@ class Pages:
     step: int  # rows in a step of the window
     size: int  # groups on a page
 
-    @property
-    def steps(self) -> int:
-        """Number of steps read; the last one may be incomplete."""
-        return -(-len(self.grouping.lead) // self.step)
-
     def steps_needed(self, groups: int) -> int | None:
         """Return the number of steps that hold the first `groups` groups; None if too few were read."""
         leads = self.grouping.leads
@@ -170,21 +157,21 @@ class Pages:
     def steps_used(self, groups: int) -> int:
         """Return the number of steps used by a page that ends after `groups` groups; all if they hold fewer."""
         steps = self.steps_needed(groups)
-        return self.steps if steps is None else steps
+        return -(-len(self.grouping.lead) // self.step) if steps is None else steps
 
     def leads(self, start: int) -> list[int]:
         """Return the first occurrences of the groups of the page that begins after `start` groups."""
         leads: list[int] = self.grouping.leads[start : start + self.size].tolist()
         return leads
 
-    def late_rows(self, start: int) -> Iterator[tuple[int, int]]:
-        """Yield the rows that a page's own steps add to earlier groups, each with the page of its group."""
+    def late_rows(self, start: int) -> Iterator[tuple[int, int, int]]:
+        """Yield the rows that a page's own steps add to earlier groups, with their leads and the pages of these."""
         first, end = self.steps_used(start) * self.step, self.steps_used(start + self.size) * self.step
         leads = self.grouping.lead[first:end]
         place = np.searchsorted(self.grouping.leads, leads)
         late_positions = np.flatnonzero((leads != np.arange(first, first + len(leads))) & (place < start))
         for position in late_positions.tolist():
-            yield first + position, int(place[position]) // self.size + 1
+            yield first + position, int(leads[position]), int(place[position]) // self.size + 1
 
 
 Json = dict[str, Any]  # a value that is written as JSON
@@ -194,8 +181,6 @@ DUPLICATES = "duplicates"  # under which name a lead carries its duplicates
 
 @dataclass(frozen=True, eq=False, slots=True)
 class ResponseRenderer:
-    """Renders the hits of a page."""
-
     window: Window  # the grouped hits
     groups: Sequence[Group]  # the page's groups
     request: DedupeRequest  # how to show them
@@ -224,16 +209,14 @@ class ResponseRenderer:
         return lead | {"inner_hits": {**lead.get("inner_hits", {}), DUPLICATES: {"hits": hits}}}
 
     def entry(self, group: Group, row: int) -> Json:
-        """Return one hit with its `_dedupe` mark."""
         name = self.window.name(row)
         score = self.window.hits[row].score if row < self.window.ranked else None
         return to_hit(self.window.hits[row], self.documents.get(name), score) | {"_dedupe": self.mark(group, row)}
 
     def mark(self, group: Group, row: int) -> Json:
-        """Return the `_dedupe` object of a hit."""
         mark: Json = {
             "group": group.id,
-            "indent": group.depth(row),
+            "indent": 0 if row == group.lead else group.depths.get(row, 1),
             "size": group.size,
             "shown": 1 + group.shown_count,
             "hidden": group.size - 1 - group.shown_count,
@@ -280,7 +263,6 @@ class ResponseRenderer:
         }
 
     def override_notes(self, group: Group, row: int) -> Iterator[str]:
-        """Yield notes on the manual decisions on a hit."""
         for other_row, word, holds in self.window.overrides.for_row(row):
             other_id = self.window.hits[other_row].id
             other_group = self.window.group_id(int(self.window.grouping.lead[other_row]))
@@ -312,7 +294,130 @@ def to_hit(hit: Hit, source: Json | None, score: float | None) -> Json:
 
 
 def to_source(entry: StoredDocument) -> Json:
-    """Return the `_source` of a document."""
     highlights = {"title": [entry.title] if entry.title else [], "text": list(entry.snippets)}
     highlight = {field: passages for field, passages in highlights.items() if passages}
     return {"_source": entry.document.as_record()} | ({"highlight": highlight} if highlight else {})
+
+
+SHINGLE = 5  # tokens in a shingle: a shorter text is one shingle, and only its equals are near it
+
+
+def request_stats(request: DedupeRequest) -> dict[str, object]:
+    """Return the account's part about the request, with all counts zero."""
+    return {
+        "mode": request.mode,
+        "level": request.level,
+        "keep": str(request.keep),
+        "window": request.window,
+        "scope": request.scope,
+        "documents": {},
+        "groups": {},
+        **dict.fromkeys(("duplicates", "unsigned", "crowded", "too_short"), 0),
+        "capped": [],
+        "mixed_tables": 0,
+        "late": [],
+        "cursor": "",
+        "took_ms": 0,
+    }
+
+
+def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
+    match_count: int,
+    ranked_count: int,
+    shown_count: int,
+    leads: int,
+    groups: int,
+    deepest: int = MAX_WINDOW,
+) -> dict[str, object]:
+    beyond_count = max(0, match_count - ranked_count)
+    return {
+        "documents": {
+            "matched": ranked_count + beyond_count,
+            "in_window": ranked_count,
+            "beyond_window": beyond_count,
+            "on_page": shown_count,
+        },
+        "groups": {"in_window": leads, "on_page": groups, "exact": not beyond_count},
+        "limited": beyond_count > 0 and ranked_count >= deepest,
+    }
+
+
+def count_signed(window: Window, current: Collection[str]) -> dict[str, object]:
+    """Count the read documents without signatures, those of fewer than five tokens, and those of an outdated table."""
+    length, idf = window.columns.length[: window.ranked], window.columns.idf[: window.ranked]
+    return {
+        "unsigned": window.unsigned_count,
+        "too_short": int(np.count_nonzero((length > 0) & (length < SHINGLE))),
+        "mixed_tables": count_others(Counter(idf[idf != 0].tolist()), current),  # some have no table
+    }
+
+
+def count_others(names: Counter[int], current: Collection[str]) -> int:
+    """Count the documents with an outdated table; without current names, the most frequent table is current."""
+    if current:
+        current_names = {int.from_bytes(bytes.fromhex(name)[:IDF_BYTES], "little") for name in current}
+    else:
+        current_names = {name for name, _ in names.most_common(1)}
+    return sum(count for name, count in names.items() if name not in current_names)
+
+
+MAX_SOURCES = 12  # sources that are listed
+
+
+FacetBucket = tuple[DocumentRef, int, int]  # one document, and how many documents and groups have its value in common
+
+
+@dataclass(frozen=True, slots=True)
+class Facets:
+    sources: Sequence[FacetBucket] = ()  # the most frequent first
+    tables: Sequence[FacetBucket] = ()  # idf tables, each of one language; the most frequent first
+    years: Sequence[tuple[int, int, int]] = ()  # year, documents and groups, the latest first
+
+
+def count_facets(window: Window) -> Facets:
+    columns, ranked = window.columns, window.ranked
+    days = columns.date_from[:ranked].tolist()
+    years = np.array([int(iso_day(day)[:4]) if day != NO_DATE else 0 for day in days], np.int64)
+    by_year = count_values(window, years * columns.is_signed[:ranked])
+    latest_first = sorted(((int(years[row]), documents, groups) for row, documents, groups in by_year), reverse=True)
+    sources = most_frequent(window, columns.source[:ranked].astype(np.int64))
+    tables = most_frequent(window, columns.idf[:ranked].view(np.int64))  # a table has one language
+    return Facets(sources[:MAX_SOURCES], tables, latest_first)
+
+
+def most_frequent(window: Window, values: NDArray[np.int64]) -> list[FacetBucket]:
+    """Count the documents of each value, the most frequent first; a value is named by one of its documents."""
+    counts = sorted(count_values(window, values), key=lambda each: (-each[1], each[0]))
+    return [(window.name(row), documents, groups) for row, documents, groups in counts]
+
+
+def count_values(window: Window, values: NDArray[np.int64]) -> list[tuple[int, int, int]]:
+    """Return for each value that is not 0 a row that has it, and how many documents and groups have it."""
+    rows = np.flatnonzero(values)
+    _, first, place, documents = np.unique(values[rows], return_index=True, return_inverse=True, return_counts=True)
+    pairs = np.unique(np.stack((place, window.grouping.lead[rows])), axis=1)
+    groups = np.bincount(pairs[0], minlength=first.size) if pairs.size else np.zeros(first.size, np.int64)
+    return list(zip(rows[first].tolist(), documents.tolist(), groups.tolist(), strict=True))
+
+
+PLUGIN_PARTS = frozenset(("tables", "facets"))  # parts of the plugin's account that the layer's has not
+
+
+def read_facets(account: Mapping[str, Any]) -> Facets:
+    """Read the plugin's counts of the window by source, idf table and year."""
+    counts = account.get("facets", {"sources": (), "tables": (), "years": ()})
+
+    def to_counts(facets: Sequence[Mapping[str, Any]]) -> list[FacetBucket]:
+        return [((each["index"], each["id"]), each["documents"], each["groups"]) for each in facets]
+
+    years = [(each["year"], each["documents"], each["groups"]) for each in counts["years"]]
+    return Facets(to_counts(counts["sources"][:MAX_SOURCES]), to_counts(counts["tables"]), years)
+
+
+def with_current_tables(account: Json, current: Collection[str]) -> Json:
+    """Add the number of documents with outdated idf tables to the plugin's account."""
+    tables: Mapping[str, int] = account["tables"]
+    names = Counter({int.from_bytes(bytes.fromhex(name), "little"): count for name, count in tables.items()})
+    facts = {name: value for name, value in account.items() if name not in PLUGIN_PARTS}
+    facts |= {"grouper": account.get("grouper", account["by"])}
+    return facts | {"mixed_tables": count_others(names, current)}

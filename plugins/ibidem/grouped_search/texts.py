@@ -8,7 +8,7 @@ from typing import Literal
 
 from ibidem.grouped_search.explanations import reason, with_differing_sign
 from ibidem.grouped_search.page import version_places
-from ibidem.grouped_search.passage import Overlaps, Passage, Side, overlaps
+from ibidem.grouped_search.passage import Passage, Side, overlaps
 from ibidem.grouped_search.response import NO_PLACES, choose_lead
 from ibidem.grouped_search.window import add_overlaps
 from ibidem_dedupe.collection import CollectionFigures
@@ -125,7 +125,24 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
     # No neighbour leads a group, since the best passage of a document was found.
     may_lead = ([row for row in rows if (row, rows[0]) not in overlap] for rows in groups)
     leads = [choose_lead(columns, rows, choice, places) for rows in may_lead]
-    return Explanations(matcher, overlap, passages).explain(columns, groups, leads)
+    if matcher.policy.level != "partial":  # which needs more than columns
+        pairs = [(row, lead) for rows, lead in zip(groups, leads, strict=True) for row in rows if row != lead]
+        matcher.decide(columns, pairs)
+
+    def explain(row: int, *others: int) -> Duplicate:
+        """Return a row with the reason why it belongs to the lead, or else to the first row of the group."""
+        for other in others:
+            if (shared := overlap.get((row, other))) is not None:
+                return Duplicate(row, "partial", reason(shared.evidence.why), other, shared.side)
+            if row != other and (found := matcher.evidence(row, other)) is not None:
+                why = with_differing_sign(found.why, passages[other].text, passages[row].text)
+                return Duplicate(row, found.level, reason(why), other)
+        raise AssertionError(f"row {row} joined {others[-1]} without evidence")
+
+    return [
+        TextGroup(lead, tuple(explain(row, lead, rows[0]) for row in rows if row != lead))
+        for rows, lead in zip(groups, leads, strict=True)
+    ]
 
 
 @cache
@@ -161,7 +178,6 @@ def default_policy(columns: PackedColumns, level: Level, similarity: int | None,
 
 
 def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> list[bytes]:
-    """Sign passages, and return their packed values."""
     by_document = {} if language else document_languages(passages)
     documents = add_languages(
         Document(
@@ -198,41 +214,3 @@ def check_date(date: str, holder: str) -> str:
         except ValueError as error:
             raise UsageError(f"date of {holder}: {error}", "give it as ISO 8601, or leave it out") from error
     return date
-
-
-@dataclass(frozen=True, slots=True)
-class Explanations:
-    """Builds the reasons why rows belong to a group."""
-
-    matcher: LongTextMatcher  # decides on pairs
-    overlap: Overlaps  # pairs of rows that overlap in their document
-    passages: Sequence[Passage]
-
-    def explain(self, columns: PackedColumns, groups: Sequence[Sequence[int]], leads: Sequence[int]) -> list[TextGroup]:
-        led = [*zip(groups, leads, strict=True)]
-        if self.matcher.policy.level != "partial":  # which needs more than columns
-            self.matcher.decide(columns, [(row, lead) for rows, lead in led for row in rows if row != lead])
-        return [self.group(rows, lead) for rows, lead in led]
-
-    def group(self, rows: Sequence[int], lead: int) -> TextGroup:
-        first = rows[0]
-        return TextGroup(lead, tuple(self.duplicate(row, lead, first) for row in rows if row != lead))
-
-    def duplicate(self, row: int, lead: int, first: int) -> Duplicate:
-        """Return a row with the reason why it belongs to the lead, or else to the first row of the group."""
-        found = self.pair(row, lead) or self.pair(row, first)
-        if found is None:
-            raise AssertionError(f"row {row} joined {first} without evidence")
-        return found
-
-    def pair(self, row: int, other_row: int) -> Duplicate | None:
-        """Return a row as a duplicate or neighbour of another row; None if it is neither."""
-        if row == other_row:
-            return None
-        if (shared := self.overlap.get((row, other_row))) is not None:
-            return Duplicate(row, "partial", reason(shared.evidence.why), other_row, shared.side)
-        evidence = self.matcher.evidence(row, other_row)
-        if evidence is None:
-            return None
-        why = with_differing_sign(evidence.why, self.passages[other_row].text, self.passages[row].text)
-        return Duplicate(row, evidence.level, reason(why), other_row)

@@ -141,17 +141,13 @@ class Window:
         parts = (self.hits[lead].index, self.policy.level, self.hits[lead].id)
         return xxhash.xxh3_64_hexdigest("\0".join(parts).encode())[:12]
 
-    def read_long(self, rows: Iterable[int]) -> None:
-        """Read the long signatures of rows in one request, if the policy uses them."""
-        if self.policy.level == "partial" and self.policy.related is not None:
-            self.matcher.want(row for row in rows if self.columns.flags[row] & LONG)
+    def may_need_long(self, row: int) -> bool:
+        """Return whether a row has long signatures that the policy uses."""
+        has_relations = self.policy.level == "partial" and self.policy.related is not None
+        return has_relations and bool(self.columns.flags[row] & LONG)
 
     def long_signatures(self, row: int) -> LongSignatures | None:
-        """Return a row's long signatures, if the policy uses them."""
-        has_relations = self.policy.level == "partial" and self.policy.related is not None
-        if not has_relations or not self.columns.flags[row] & LONG:
-            return None
-        return self.matcher.long_signatures.get(self.name(row))
+        return self.matcher.long_signatures.get(self.name(row)) if self.may_need_long(row) else None
 
     def evidence(self, row: int, other_row: int) -> Evidence | None:
         """Return the evidence for two rows: an overlap, else signatures, else a manual decision."""

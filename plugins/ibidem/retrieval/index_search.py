@@ -36,16 +36,14 @@ def with_duplicates(metadata: Mapping[str, Any], duplicates: Sequence[Mapping[st
 
 
 def members(hit: Mapping[str, Any]) -> list[dict[str, str]]:
-    """Return the duplicates inside a collapsed lead, as metadata values."""
-    inner = hit.get("inner_hits", {}).get(DUPLICATES, {}).get("hits", {}).get("hits", ())
-    return [member(each["_id"], each["_dedupe"], hit["_id"]) for each in inner]
-
-
-def member(name: str, mark: Mapping[str, Any], lead: str) -> dict[str, str]:
-    """Return one duplicate of a search as metadata; for a neighbour as `as_metadata` does."""
-    found = {"id": name, "level": mark["level"], "reason": reason(mark["why"]) if mark.get("why") else ""}
-    if "side" in mark:
-        found |= {"side": mark["side"]} | ({"of": mark["of"]} if mark["of"] != lead else {})
+    """Return the duplicates inside a collapsed lead as metadata values, as `as_metadata` does."""
+    found = []
+    for each in hit.get("inner_hits", {}).get(DUPLICATES, {}).get("hits", {}).get("hits", ()):
+        mark = each["_dedupe"]
+        why = reason(mark["why"]) if mark.get("why") else ""
+        found.append({"id": each["_id"], "level": mark["level"], "reason": why})
+        if "side" in mark:
+            found[-1] |= {"side": mark["side"]} | ({"of": mark["of"]} if mark["of"] != hit["_id"] else {})
     return found
 
 

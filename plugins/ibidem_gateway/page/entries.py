@@ -10,7 +10,7 @@ from ibidem.comparison.entries import Entry, Group, read_groups
 from ibidem.comparison.word_diff import Piece, shorten, word_diff
 from ibidem.grouped_search.api import SearchResult
 from ibidem.grouped_search.explanations import Response, format_count
-from ibidem.grouped_search.stats import MAX_SOURCES, FacetBucket, Facets
+from ibidem.grouped_search.response import MAX_SOURCES, FacetBucket, Facets
 from ibidem_engines.engine import HIGHLIGHT, Engine
 from ibidem_engines.stored_groups import FacetCount
 from ibidem_gateway.page.rendering import printable, written_date

@@ -6,46 +6,14 @@ from typing import Any
 import orjson
 import pytest
 
+from ibidem.grouped_search.dsl.backend import has_more
 from ibidem.grouped_search.dsl.request import deepen, grows, read_search
 from ibidem_dedupe.request import DedupeRequest
-from ibidem_ingest.errors import UsageError
 
 GOLDEN = Path(__file__).parents[2] / "plugin" / "golden" / "depths.jsonl"
 INDENT = DedupeRequest("indent")
 MATCH = {"match": {"text": "wheat"}}
 KNN = {"field": "place", "query_vector": [1.0], "k": 10}
-
-
-def numbers(part: Any, *names: str) -> list[int]:
-    children = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
-    own = [part[name] for name in names if name in part] if isinstance(part, dict) else []
-    return own + [number for each in children for number in numbers(each, *names)]
-
-
-@pytest.mark.parametrize(
-    ("query", "path"),
-    [
-        ({"knn": KNN}, "query.knn.k"),
-        ({"knn": {"place": {"vector": [1.0], "k": 10}}}, "query.knn.place.k"),
-        ({"neural": {"place": {"query_text": "wheat"}}}, "query.neural.place.k"),
-        ({"knn": {"field": {"vector": [1.0], "k": 2}}}, "query.knn.field.k"),
-        ({"bool": {"must": [MATCH, {"knn": KNN}], "filter": MATCH}}, "query.bool.must[1].knn.k"),
-        ({"bool": {"should": {"knn": KNN}}}, "query.bool.should.knn.k"),
-        ({"nested": {"path": "parts", "query": {"knn": KNN}}}, "query.nested.query.knn.k"),
-        ({"dis_max": {"queries": [{"bool": {"must": {"knn": KNN}}}]}}, "query.dis_max.queries[0].bool.must.knn.k"),
-        ({"function_score": {"query": {"knn": KNN}, "boost": 2}}, "query.function_score.query.knn.k"),
-        ({"bool": {"must": "wheat"}}, None),
-        ({"match": {"knn": {"query": "wheat"}}}, None),
-        ({"knn": {"place": {"vector": [1.0], "max_distance": 2}}}, None),
-        (MATCH, None),
-    ],
-)
-def test_a_query_for_neighbours_finds_the_window_unless_it_finds_all_within_a_distance(
-    query: dict[str, Any], path: str | None
-) -> None:
-    body, adjusted = deepen({"query": query}, 100)
-    assert [each["part"] for each in adjusted] == ([] if path is None else [path])
-    assert numbers(body, "k") == ([] if path is None else [100])
 
 
 @pytest.mark.parametrize(
@@ -74,17 +42,20 @@ def test_a_search_that_finds_more_names_what_was_asked_first_and_used_last() -> 
 
 
 @pytest.mark.parametrize(
-    ("body", "message"),
+    ("body", "on_page", "in_window", "expected"),
     [
-        ({"knn": [KNN, "x"]}, r"knn\[1\]='x' is not a search for nearest neighbours; write a JSON object with field"),
-        ({"knn": "x"}, "knn='x' is not a search for nearest neighbours; write a JSON object, or a list of them"),
-        ({"knn": KNN | {"k": 1_000_000}}, "knn.k=1000000 is not valid; allowed: an integer from 1 to 10,000"),
-        ({"knn": KNN | {"num_candidates": "many"}}, "knn.num_candidates='many' is not valid"),
+        ({"knn": KNN}, 3, 500, True),
+        ({"knn": KNN}, 10, 500, False),
+        ({"knn": KNN}, 3, 40, False),
+        ({"query": MATCH}, 3, 500, False),
     ],
 )
-def test_what_cannot_be_grouped_is_named_with_what_would_be_right(body: dict[str, Any], message: str) -> None:
-    with pytest.raises(UsageError, match=message):
-        read_search("news", body, {}, INDENT)
+def test_a_page_that_further_neighbours_may_fill_is_made_by_the_layer(
+    body: dict[str, Any], on_page: int, in_window: int, expected: bool
+) -> None:
+    search = read_search("news", body, {}, INDENT)
+    account = {"groups": {"on_page": on_page}, "documents": {"in_window": in_window, "beyond_window": 0}}
+    assert has_more(account, search) == expected
 
 
 def test_queries_are_as_deep_as_the_plugin_makes_them() -> None:
@@ -94,3 +65,16 @@ def test_queries_are_as_deep_as_the_plugin_makes_them() -> None:
     for line in compared:
         body, adjusted = deepen(line["part"], line["window"])
         assert (body["query"], adjusted) == (line["deep"], line["adjusted"])
+
+
+@pytest.mark.parametrize(
+    ("query", "adjusted"),
+    [
+        ({"knn": {"field": {"vector": [1.0], "k": 2}}}, ["query.knn.field.k"]),
+        ({"knn": {"place": {"vector": [1.0], "max_distance": 2}}}, []),
+        ({"match": {"knn": {"query": "wheat"}}}, []),
+        ({"bool": {"must": "wheat"}}, []),
+    ],
+)
+def test_names_of_fields_and_what_is_no_query_are_left_as_they_are(query: dict[str, Any], adjusted: list[str]) -> None:
+    assert [each["part"] for each in deepen({"query": query}, 100)[1]] == adjusted

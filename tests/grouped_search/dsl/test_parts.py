@@ -1,10 +1,10 @@
-"""The parts in the list are grouped; anything else is refused by name, with what to use."""
+"""The parts in the list are asked for where they belong; anything else is refused by name, with what to use."""
 
 from typing import Any
 
 import pytest
 
-from ibidem.grouped_search.dsl.request import FORMS, PARTS, read_search
+from ibidem.grouped_search.dsl.request import FORMS, PARTS, read_parts, read_search
 from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines.requests import IN_HEADS
 from ibidem_ingest.errors import UsageError
@@ -12,6 +12,15 @@ from ibidem_ingest.errors import UsageError
 INDENT = DedupeRequest("indent")
 MATCH = {"match": {"text": "wheat"}}
 PLUGIN = "leave dedupe out, or let the plugin group it"
+
+
+def nested(depth: int) -> dict[str, object]:
+    """A condition within so many others."""
+    query: dict[str, object] = {}
+    for _ in range(depth):
+        query = {"bool": query}
+    return query
+
 
 REFUSED = {
     "collapse": "dedupe='collapse' shows one hit of a group",
@@ -46,10 +55,14 @@ def test_a_search_without_hits_or_with_a_timeout_goes_to_the_engine_as_it_is(giv
     assert "so none were grouped" in search.note
 
 
+KNN = {"field": "place", "query_vector": [1.0], "k": 10}
+
+
 @pytest.mark.parametrize(
     ("body", "params", "message"),
     [
         ({"from": "ten"}, {}, r"from='ten' is not valid"),
+        ({"from": "0" * 5_000}, {}, "from='000.* is not valid"),
         ({"size": -1}, {}, r"size=-1 is not valid.*an integer from 0 to 10,000"),
         ({"size": "many"}, {}, r"size='many' is not valid"),
         ({"size": True}, {}, r"size=True is not valid"),
@@ -57,7 +70,17 @@ def test_a_search_without_hits_or_with_a_timeout_goes_to_the_engine_as_it_is(giv
         ({"aggs": [1]}, {}, r"aggs is not a JSON object"),
         ({"stored_fields": "_none_"}, {}, r"stored_fields=_none_ .*use _source=false"),
         ({"query": {"hybrid": {"queries": [MATCH]}}}, {}, r"a hybrid query cannot be combined with dedupe"),
+        ({"query": nested(200)}, {}, "nested more than 100 deep"),
         ({"track_total_hits": "some"}, {}, r"track_total_hits='some' is not valid"),
+        ({"pit": {"id": "x"}}, {}, "an index together with pit"),
+        (
+            {"knn": [KNN, "x"]},
+            {},
+            r"knn\[1\]='x' is not a search for .*; write a JSON object with field",
+        ),
+        ({"knn": "x"}, {}, "knn='x' is not a search for nearest neighbours; write a JSON object, or a list of them"),
+        ({"knn": KNN | {"k": 1_000_000}}, {}, "knn.k=1000000 is not valid; allowed: an integer from 1 to 10,000"),
+        ({"knn": KNN | {"num_candidates": "many"}}, {}, "knn.num_candidates='many' is not valid"),
     ],
 )
 def test_values_that_would_make_a_wrong_answer_are_refused(
@@ -73,11 +96,6 @@ def test_other_clusters_are_refused_and_dates_in_a_name_are_not() -> None:
     assert read_search("<news-{now/d{yyyy.MM.dd|+12:00}}>", {}, {}, INDENT).start == 0
 
 
-def test_an_index_next_to_a_point_in_time_is_refused() -> None:
-    with pytest.raises(UsageError, match="an index together with pit"):
-        read_search("news", {"pit": {"id": "x"}}, {}, INDENT)
-
-
 @pytest.mark.parametrize(
     ("scope", "body", "message"),
     [
@@ -89,3 +107,39 @@ def test_an_index_next_to_a_point_in_time_is_refused() -> None:
 def test_a_scope_that_cannot_be_kept_to_is_refused(scope: str, body: dict[str, Any], message: str) -> None:
     with pytest.raises(UsageError, match=message):
         read_search("news", body, {}, parse_request({"dedupe": "indent", "dedupe_scope": scope}))
+
+
+def test_each_part_is_asked_for_where_it_belongs() -> None:
+    body = {
+        "query": MATCH,
+        "sort": ["date"],
+        "highlight": {"fields": {"text": {}}},
+        "aggs": {"a": {}},
+        "runtime_mappings": {"r": {"type": "long"}},
+        "from": 20,
+        "size": 10,
+        "track_total_hits": False,
+    }
+    flow = read_search("news", body, {"routing": "a"}, INDENT)
+    assert flow.ranking == {"query": MATCH, "sort": ["date"]}
+    assert flow.aggregations == {"a": {}}
+    assert flow.display == {"query": MATCH, "highlight": {"fields": {"text": {}}}}
+    assert flow.target.parts == {"runtime_mappings": {"r": {"type": "long"}}}
+    assert flow.target.params["routing"] == "a"
+    assert (flow.start, flow.size) == (20, 10)
+
+
+@pytest.mark.parametrize(
+    ("params", "body"),
+    [
+        ({"q": "a b"}, {"query": {"query_string": {"query": "a b"}}}),
+        ({"_source": "false"}, {"_source": False}),
+        ({"_source": "a,b*"}, {"_source": ["a", "b*"]}),
+        ({"_source_includes": "a", "_source_excludes": "b"}, {"_source": {"includes": ["a"], "excludes": ["b"]}}),
+        ({"from": "20", "size": "5"}, {"from": "20", "size": "5"}),
+        ({"docvalue_fields": "a,b", "stored_fields": "c"}, {"stored_fields": ["c"], "docvalue_fields": ["a", "b"]}),
+        ({"explain": "true", "version": "", "timeout": "1s"}, {"explain": True, "version": True, "timeout": "1s"}),
+    ],
+)
+def test_a_query_string_says_the_same_as_a_body(params: dict[str, str], body: dict[str, object]) -> None:
+    assert read_parts({}, params) == (body, {})

@@ -5,10 +5,6 @@ import re
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from ibidem_engines.engine import Engine
-from ibidem_workers.groups.follower import Follower
 from support.wrapped_clients import INDEX, STORIES
 
 PAGE = (Path(__file__).parents[3] / "docs" / "questions.md").read_text(encoding="utf-8")
@@ -21,15 +17,6 @@ def parameters(heading: str) -> dict[str, str]:
     request = re.search(r"`(dedupe=\S+)`", section)
     assert request, heading
     return dict(each.split("=") for each in request[1].split("&"))
-
-
-@pytest.fixture(scope="module")
-def groups(library: Engine) -> dict[str, str]:
-    """The stored group of each story."""
-    Follower(library).catch_up()
-    library.refresh()
-    by_document = library.groups().read([(INDEX, each.id) for each in STORIES])
-    return {each.name.id: each.group for each in by_document}
 
 
 def ids_of(client: Any) -> list[str]:
@@ -56,18 +43,6 @@ def test_a_facet_counts_each_text_once_without_a_client_of_ours(plain_client: An
     texts = {source: {groups[each.id] for each in STORIES if each.source == source} for source in ("AP", "Reuters")}
     by_name = {each["key"]: each["texts"]["value"] for each in buckets}
     assert {name: by_name[name] for name in texts} == {name: len(each) for name, each in texts.items()}
-
-
-def test_a_document_that_carries_no_signature_is_a_group_of_its_own(plain_client: Any, wrapped_client: Any) -> None:
-    lines = [part for name in "xy" for part in ({"index": {"_id": name}}, {"text": "unsigned words alone"})]
-    body = {"query": {"match": {"text": "unsigned"}}}
-    wrapped_client.search(index=INDEX, body=body, dedupe="collapse")  # counts what the index lacks before it lacks it
-    plain_client.bulk(index=INDEX, body=lines, refresh=True)
-    answer = wrapped_client.search(index=INDEX, body=body, dedupe="collapse")
-    assert [hit["_id"] for hit in answer["hits"]["hits"]] == ["x", "y"]
-    assert answer["dedupe"]["unsigned"] == 2
-    for name in "xy":
-        plain_client.delete(index=INDEX, id=name, refresh=True)
 
 
 def test_near_copies_are_grouped_with_the_reason(wrapped_client: Any) -> None:

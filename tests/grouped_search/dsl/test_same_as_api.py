@@ -13,6 +13,8 @@ from support.examples import examples
 from support.wrapped_clients import INDEX, STORIES
 
 WORDS = sorted({word for story in STORIES[:20] for word in story.text.split()})
+QUERY_WORDS = st.lists(st.sampled_from(["said", *WORDS]), min_size=1, max_size=4)
+PLACES = st.tuples(st.integers(1, 4), st.sampled_from([1, 5, 10]))  # pages and their sizes
 
 asked_for = st.fixed_dictionaries(
     {
@@ -42,13 +44,17 @@ def inner(hit: dict[str, Any]) -> list[tuple[str, Any]]:
     return [(each["_id"], each["_dedupe"]) for each in duplicates]
 
 
+def check_same(client: Any, library: Engine, words: str, options: dict[str, Any], place: tuple[int, int]) -> None:
+    page, size = place
+    query = ibidem.parse_query(words)
+    response = ibidem.search_index(library, query, ibidem.parse_request(options), page, size)
+    body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
+    body |= {"track_total_hits": True}
+    assert take_parts(client.search(index=INDEX, body=body, **options)) == take_parts(response)
+
+
 @settings(max_examples=examples(25), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    words=st.lists(st.sampled_from(["said", *WORDS]), min_size=1, max_size=4),
-    connective=st.sampled_from([" ", " OR "]),
-    options=asked_for,
-    place=st.tuples(st.integers(1, 4), st.sampled_from([1, 5, 10])),
-)
+@given(words=QUERY_WORDS, connective=st.sampled_from([" ", " OR "]), options=asked_for, place=PLACES)
 def test_groups_leads_reasons_and_account_are_the_same(
     wrapped_client: Any,
     library: Engine,
@@ -58,8 +64,4 @@ def test_groups_leads_reasons_and_account_are_the_same(
     options: dict[str, Any],
     place: tuple[int, int],
 ) -> None:
-    page, size = place
-    query = ibidem.parse_query(connective.join(words))
-    response = ibidem.search_index(library, query, ibidem.parse_request(options), page, size)
-    body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
-    assert take_parts(wrapped_client.search(index=INDEX, body=body, **options)) == take_parts(response)
+    check_same(wrapped_client, library, connective.join(words), options, place)

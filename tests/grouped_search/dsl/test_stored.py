@@ -9,9 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ibidem
-from grouped_search.dsl.test_same_as_api import WORDS, take_parts
-from ibidem_core.address import Fields
-from ibidem_engines.cluster import dsl
+from grouped_search.dsl.test_same_as_api import PLACES, QUERY_WORDS, check_same
 from ibidem_engines.cluster.collapse import ClusterCollapse
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
@@ -45,20 +43,14 @@ COUNTED = {"query": ALL, "track_total_hits": True}
 
 @settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
-    words=st.lists(st.sampled_from(["said", *WORDS]), min_size=1, max_size=4),
+    words=QUERY_WORDS,
     options=asked_for,
-    place=st.tuples(st.integers(1, 4), st.sampled_from([1, 5, 10])),
+    place=PLACES,
 )
 def test_groups_leads_reasons_and_account_are_those_of_the_api(
     wrapped_client: Any, library: Engine, *, words: list[str], options: dict[str, Any], place: tuple[int, int]
 ) -> None:
-    page, size = place
-    query = ibidem.parse_query(" OR ".join(words))
-    options = options | {"dedupe_by": "stored"}
-    own_response = ibidem.search_index(library, query, ibidem.parse_request(options), page, size)
-    body = {"query": dsl.clause(query, Fields()), "from": (page - 1) * size, "size": size, "_source": False}
-    body |= {"track_total_hits": True}
-    assert take_parts(wrapped_client.search(index=INDEX, body=body, **options)) == take_parts(own_response)
+    check_same(wrapped_client, library, " OR ".join(words), options | {"dedupe_by": "stored"}, place)
 
 
 def every_page(wrapped_client: Any, body: dict[str, Any], size: int, index: str | None = INDEX) -> list[Any]:
@@ -86,28 +78,6 @@ def matching(plain_client: Any) -> list[str]:
 
 def ids(responses: list[Any]) -> list[str]:
     return [hit["_id"] for response in responses for hit in response["hits"]["hits"]]
-
-
-def test_a_lead_carries_its_duplicates_as_native_collapse_does(wrapped_client: Any, plain_client: Any) -> None:
-    own_response = wrapped_client.search(
-        index=INDEX, body={"query": ALL, "size": 50}, dedupe="collapse", dedupe_by="stored"
-    )
-    collapse = {"field": "ibidem.group", "inner_hits": {"name": "all", "size": 100}}
-    response_of_client = plain_client.search(index=INDEX, body={"query": ALL, "size": 50, "collapse": collapse})
-
-    def sets(answer: Any, name: str, *, lead: bool) -> set[frozenset[str]]:
-        return {
-            frozenset([hit["_id"]] * lead + [each["_id"] for each in hit["inner_hits"][name]["hits"]["hits"]])
-            for hit in answer["hits"]["hits"]
-        }
-
-    best = sorted(((hit["_score"], hit["_id"]) for hit in own_response["hits"]["hits"]), reverse=True)
-    assert [hit["_score"] for hit in response_of_client["hits"]["hits"]] == [score for score, _ in best]
-    last = best[-1][0]
-    inside = {group for group in sets(own_response, "duplicates", lead=True) if len(group) > 1}
-    assert inside
-    assert last is not None
-    assert inside & sets(response_of_client, "all", lead=False)
 
 
 def test_buckets_count_groups_over_all_matches(wrapped_client: Any, plain_client: Any) -> None:
@@ -153,12 +123,6 @@ def test_beyond_the_groups_that_a_server_counts_off_the_cursor_goes_on(
         client.search(index=INDEX, body={"query": ALL, "from": 48, "size": 6}, dedupe="indent", dedupe_by="stored")
     ask(address, "PUT", f"/{INDEX}/_settings", json.dumps({"index": {"max_result_window": 10_000}}))
     assert sorted(ids(hits)) == matching(plain_client)
-
-
-@pytest.mark.parametrize("part", [{"terminate_after": 10}, {"collapse": {"field": "source"}}])
-def test_what_would_make_the_counts_wrong_is_refused(wrapped_client: Any, part: dict[str, Any]) -> None:
-    with pytest.raises(UsageError, match=next(iter(part))):
-        wrapped_client.search(index=INDEX, body={"query": ALL, **part}, dedupe="indent", dedupe_by="stored")
 
 
 def test_more_groups_than_are_counted_are_estimated_and_told_so(

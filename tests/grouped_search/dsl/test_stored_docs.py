@@ -10,8 +10,6 @@ from typing import Any
 import pytest
 
 from ibidem.cli import main
-from ibidem_engines.engine import Engine
-from ibidem_workers.groups.follower import Follower
 from servers.indices import ask, remove_indices
 from support.wrapped_clients import INDEX, STORIES
 
@@ -25,15 +23,6 @@ def bodies(page: str) -> list[Any]:
 
 
 INCLUSIVE, CURRENT, COLLAPSE, LEADS, DIFFERENT, MONTHS, GROUPS, SOURCES, COMPOSITE, FACET = bodies("stored.md")
-
-
-@pytest.fixture(scope="module")
-def groups(library: Engine) -> dict[str, str]:
-    """The stored group of each story."""
-    Follower(library).catch_up()
-    library.refresh()
-    by_document = library.groups().read([(INDEX, each.id) for each in STORIES])
-    return {each.name.id: each.group for each in by_document}
 
 
 def response_to(plain_client: Any, body: dict[str, Any]) -> Any:

@@ -3,10 +3,12 @@
 Stored groups in the query DSL: the server collapses, counts and aggregates all matches. Groups in the buckets of a
 `terms` aggregation are estimated by the server (HyperLogLog++): a hundred are counted, some thousands are off by one or
 two. A search in the query DSL is grouped this way or by its window, as it asks.
+
+What is known of the indexes is kept by each client: their metadata for a minute, manual decisions for seconds.
 """
 
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -15,34 +17,165 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem.grouped_search import backend
 from ibidem.grouped_search.dsl import response
-from ibidem.grouped_search.dsl.index_cache import NAMES, NO_LAYOUT, IndexMetadataCache, layout_names
-from ibidem.grouped_search.dsl.request import MATCH_PARTS, DslSearch, adjusted_depths, check_start, grows, nothing_near
-from ibidem.grouped_search.page import read_passage
+from ibidem.grouped_search.dsl.request import MATCH_PARTS, DslSearch, grows
+from ibidem.grouped_search.page import following_page, read_passage, with_index
 from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stats import decides, is_read_as_here, plugin_request, with_current_tables
-from ibidem.grouped_search.stored import following_page, with_index
+from ibidem.grouped_search.response import Json, with_current_tables
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
+from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields, Preset
 from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cluster import lookup as ranks
-from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, collapse_search
+from ibidem_engines.cluster import records as ledgers
+from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, CountResult, collapse_search, read_coverage
 from ibidem_engines.cluster.dsl import ALL, Clause, documents, ids_query, packed_options
-from ibidem_engines.cluster.groups import GROUP, read_memberships
-from ibidem_engines.cluster.index import Layout
+from ibidem_engines.cluster.groups import read_memberships
+from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.lookup import LookUp
-from ibidem_engines.cluster.search import NAME, iterate_hits, pop_account
+from ibidem_engines.cluster.search import NAME, iterate_hits, may_use_plugin, pop_account
 from ibidem_engines.cluster.source import as_document
 from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
-from ibidem_engines.requests import ApiRequest, RequestFlow, Target
-from ibidem_engines.stored_groups import MAX_MEMBERS, Collapsed, GroupField, Hit, Members, Place, Values
+from ibidem_engines.ledger import KEY, GroupCheckpoint, checkpoint_of, read_entries, read_preset
+from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, ApiRequest, RequestFlow, Target, TtlCache
+from ibidem_engines.stored_groups import (
+    MAX_MEMBERS,
+    Collapsed,
+    Coverage,
+    GroupField,
+    Hit,
+    IndexNames,
+    Members,
+    Place,
+    Values,
+    parse_marks,
+)
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
 AT_ONCE = 1_000
+
+WORDS_S = 5.0  # seconds after which a manual decision counts for everybody
+
+NAMES = ("ignore_unavailable", "allow_no_indices")  # parameters that say which indexes a name means
+
+NO_LAYOUT = Layout((), frozenset(), {}, (), {}, 10_000, ())
+
+
+@dataclass(slots=True)
+class IndexMetadataCache:
+    """TTL cache of index metadata and manual decisions; one per client."""
+
+    layouts: TtlCache[str, Layout] = field(default_factory=TtlCache)
+    stored_presets: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
+    decisions: TtlCache[str, Sequence[Override]] = field(default_factory=TtlCache)
+    checkpoints: TtlCache[str, Sequence[GroupCheckpoint]] = field(default_factory=TtlCache)
+    coverages: TtlCache[str, Coverage] = field(default_factory=TtlCache)
+    points: TtlCache[str, str] = field(default_factory=TtlCache)
+    plugins: TtlCache[str, bool] = field(default_factory=TtlCache)
+    counts: TtlCache[str, CountResult] = field(default_factory=TtlCache)
+
+    def layout(self, index: str, params: Mapping[str, str]) -> RequestFlow[Layout]:
+        """Return the layout of indexes; indexes whose hits cannot be grouped are refused."""
+        selection = {name: params[name] for name in NAMES if name in params}
+        key = repr((index, sorted(selection.items())))
+        if (cached := self.layouts.get(key)) is not None:
+            return cached
+        layout = yield from read_layout(index, selection, ok_statuses=(403, 404))
+        if fault := schema_fault(layout) or (
+            yield from pipeline_fault([name for name in layout.pipelines if name != "_none"])
+        ):
+            raise UsageError(*fault)
+        is_alias = not set(layout.indices) >= set(read_names(index))
+        return self.layouts.put(key, layout, ALIAS_S if is_alias else INDEX_S)
+
+    def settlement(self, names: IndexNames) -> RequestFlow[Sequence[GroupCheckpoint]]:
+        """Return how far the groups of indexes are settled, and by which rule: one record for each set of indexes."""
+        key = cache_key(names)
+        if (checkpoints := self.checkpoints.get(key)) is not None:
+            return checkpoints
+        entries = (yield from ledgers.read_record(names, "groups", KEY)) if names.sources else []
+        return self.checkpoints.put(key, list(map(checkpoint_of, entries)), WORDS_S)
+
+    def state(self, target: Target, layout: Layout, request: DedupeRequest) -> RequestFlow[backend.IndexState]:
+        """Return what decides on the way of a search, but for manual decisions."""
+        names = layout_names(target.index, layout)
+        checkpoints = yield from self.settlement(names)
+        if request.by == "stored":
+            check_settled_as_one(checkpoints, layout)
+        if layout.beside:
+            return backend.IndexState(checkpoints[0] if len(checkpoints) == 1 else GroupCheckpoint(), is_beside=True)
+        if len(checkpoints) != 1:
+            return backend.UNKNOWN
+        if request.by == "window" or not checkpoints[0].done:
+            return backend.IndexState(checkpoints[0])
+        key = repr((cache_key(names), target.params, checkpoints[0].done))
+        if (coverage := self.coverages.get(key)) is None:
+            coverage = yield from read_coverage(target, layout, parse_marks(checkpoints[0].done))
+            self.coverages.put(key, coverage, COUNTS_S)
+        return backend.IndexState(checkpoints[0], coverage)
+
+    def point_indices(self, target: Target) -> RequestFlow[str]:
+        key = repr(target.point)
+        if (names := self.points.get(key)) is None:
+            answer = yield target.search(
+                {"size": 0, "aggs": {"indices": {"terms": {"field": "_index", "size": 1_000}}}}
+            )
+            buckets = answer.get("aggregations", {}).get("indices", {}).get("buckets", ())
+            names = self.points.put(key, ",".join(sorted(each["key"] for each in buckets)))
+        return names
+
+    def presets(self, names: IndexNames) -> RequestFlow[Mapping[str, Preset]]:
+        key = cache_key(names)
+        presets = self.stored_presets.get(key) if names.sources else {}
+        if presets is not None:
+            return presets
+        entries = yield from ledgers.read_records(names, "presets")
+        return self.stored_presets.put(key, dict(read_entries(entries.items(), read_preset)), WORDS_S)
+
+    def plugin(self) -> RequestFlow[bool]:
+        return may_use_plugin(self.plugins, "")
+
+    def overrides(self, names: IndexNames) -> RequestFlow[Sequence[Override]]:
+        key = cache_key(names)
+        cached = self.decisions.get(key) if names.sources else ()
+        if cached is not None:
+            return cached
+        overrides = yield from ledgers.read_records(names, "overrides")
+        words = [word for _, word in read_entries(overrides.items(), Override.from_record)]
+        return self.decisions.put(key, words, WORDS_S)
+
+
+def check_settled_as_one(checkpoints: Sequence[GroupCheckpoint], layout: Layout) -> None:
+    """Refuse indexes whose groups are unrelated, or that have none."""
+    if layout.bare and not layout.beside:
+        raise UsageError(
+            f"dedupe_by=stored cannot be combined with {', '.join(layout.bare)}: no groups are stored there",
+            "sign it with: ibidem backfill",
+        )
+    if len(checkpoints) > 1:
+        raise UsageError(
+            "dedupe_by=stored cannot be combined with indexes whose groups are settled separately",
+            "search each separately, or settle them as one by an alias of all: ibidem regroup --all",
+        )
+
+
+def read_names(index: str) -> list[str]:
+    """Return the full names of the searched indexes, without patterns and excluded names.
+
+    >>> read_names("news,old-*,-old-7")
+    ['news']
+    """
+    return [name for name in index.split(",") if name and name[0] not in "-<" and "*" not in name and name != "_all"]
+
+
+def layout_names(index: str, layout: Layout) -> IndexNames:
+    return layout.names(*read_names(index))
+
+
+def cache_key(names: IndexNames) -> str:
+    return repr((names.asked, names.indices))
 
 
 class DslBackend(backend.SearchBackend):
@@ -68,27 +201,20 @@ class DslBackend(backend.SearchBackend):
 
     @property
     def page(self) -> backend.PageRequest:
-        """The requested page of the result list."""
-        deepest = min(MAX_WINDOW, self.layout.max_hits)
-        if self.search.request.window > deepest:
+        search, deepest = self.search, min(MAX_WINDOW, self.layout.max_hits)
+        if search.request.window > deepest and not search.request.takes_all:
             raise UsageError(
-                f"dedupe_window={self.search.request.window} is more than the index allows",
+                f"dedupe_window={search.request.window} is more than the index allows",
                 f"use 1 to {deepest}, or raise index.max_result_window",
             )
-        search = self.search
-        return backend.PageRequest(search.request, search.start, search.size, search.tables, deepest)
-
-    @property
-    def stored_request(self) -> backend.PageRequest:
-        search = self.search
-        return backend.PageRequest(search.request, search.start, search.size, search.tables, next_page=self.next_page)
+        start, size = search.start, search.size
+        return backend.PageRequest(search.request, start, size, search.tables, deepest, next_page=self.next_page)
 
     def _ranks_as_a_whole(self) -> bool:
         """Return whether a document matches by its rank, so that no clause can test it alone."""
         return "knn" in self.search.ranking
 
     def _codec(self, request: DedupeRequest) -> CursorCodec:
-        """Return the codec of this search's cursors."""
         return backend.cursor_codec(self.search.target.index, self.search.digest, request)
 
     @property
@@ -132,8 +258,9 @@ class DslBackend(backend.SearchBackend):
         self._view, self.next_page = cursor.view, cursor.next_page
         self.search = replace(self.search, request=self.way.request)
         self._ids = self.way.request.takes_all or self.search.joins or bool(asked.membership)
-        if not self.way.request.takes_all:
-            check_start(self.search.start)
+        if not self.way.request.takes_all and self.search.start >= MAX_WINDOW:
+            what = f"from={self.search.start} lies beyond the first {MAX_WINDOW:,} groups"
+            raise UsageError(what, "narrow the query, or add a filter")
 
     def through_plugin(self) -> RequestFlow[Json | None]:
         """Let the cluster's plugin search and group; None without a plugin, or if it lacks an option."""
@@ -155,9 +282,9 @@ class DslBackend(backend.SearchBackend):
         if ranked is not None:
             account = with_index(account, self.state, self._overrides)
             last = cut_sort(answer["hits"]["hits"], ranked.sorted_by)
-            cursor = self.write_cursor(following_page(self.stored_request, last))
-        account |= {"cursor": cursor} | adjusted_depths(self.search.adjusted) | self.way.account()
-        return answer | {"dedupe": account | nothing_near(self.search.ranking, account["documents"]["matched"])}
+            cursor = self.write_cursor(following_page(self.page, last))
+        account |= {"cursor": cursor} | self.way.account() | self.search.notes(account["documents"]["matched"])
+        return answer | {"dedupe": account}
 
     def window(self, depth: int) -> RequestFlow[Ranking]:
         self._deepen(depth)
@@ -190,11 +317,11 @@ class DslBackend(backend.SearchBackend):
         return results
 
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        aggregations = request_counts(self.search.aggregations) if self.search.request.by == "stored" else {}
+        stored, aggregations = self.search.request.by == "stored", self.search.aggregations
         answer, page = yield from self._collapsed_ranking().page(
             place,
             size,
-            aggregations or self.search.aggregations,
+            response.request_counts(aggregations, response.STORED_COUNTS) if stored else aggregations,
             self._cached_count() if self.search.counts else None,
             has_ungrouped=self._by == "content" or bool(self.state.coverage.ungrouped),
         )
@@ -220,11 +347,11 @@ class DslBackend(backend.SearchBackend):
         return collapse_search(self.search.target, self.search.ranking, self.layout).leads(groups)
 
     def counted_aggregations(self) -> Json:
-        """Return the aggregations with the groups of each bucket."""
         aggregations = self.first.get("aggregations")
         if not aggregations or not self.search.aggregations:
             return {}
-        return {"aggregations": write_counts(aggregations)}
+        own, count = response.STORED_COUNTS, response.count_stored_groups
+        return {"aggregations": response.write_counts(aggregations, own, count)}
 
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
         """Keep the hits that already contain all fields to show."""
@@ -378,7 +505,7 @@ def does(search: DslSearch, layout: Layout) -> bool:
     if (request.cursor and "explain" in search.display) or search.joins:
         return False
     if not request.takes_all:
-        return decides(request)
+        return backend.decides(request)
     # Of several shards each returns all groups up to the page's end. A point in time is not grouped on both engines.
     is_near = search.start + search.size <= layout.max_hits // max(1, layout.shards) and search.target.point is None
     return is_near and request.keep.by == "rank" and request.policy.learned is None
@@ -387,7 +514,7 @@ def does(search: DslSearch, layout: Layout) -> bool:
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
     """Let the plugin search; None if the layer would have read other documents."""
     request = search.request
-    body: Json = {**search.display, **ranking, "ext": {NAME: plugin_request(request)}, "track_total_hits": True}
+    body: Json = {**search.display, **ranking, "ext": {NAME: backend.plugin_request(request)}, "track_total_hits": True}
     body |= {"from": search.start, "size": search.size} | ({"aggs": aggregations} if aggregations else {})
     # What the plugin refuses of stored groups, the layer does or refuses in its own words.
     answer: Json = yield replace(search.target.search(body), ok_statuses=(400,) if request.takes_all else ())
@@ -401,7 +528,7 @@ def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> 
             (each["level"] or not each["indent"]) and each["shown"] > min(most, each["size"] - 1) for each in marks
         )
     else:
-        is_same = is_read_as_here(account, request, search.size) and not has_more(account, search)
+        is_same = backend.is_read_as_here(account, request, search.size) and not has_more(account, search)
     return answer | {"dedupe": with_current_tables(account, search.tables)} if is_same else None
 
 
@@ -413,47 +540,3 @@ def cut_sort(hits: list[Json], sorted_by: int) -> Sequence[object] | None:
         hit.update({"sort": sort[:sorted_by]} if sorted_by else {})
         last = last if hit["_dedupe"]["indent"] else sort
     return last
-
-
-GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
-EXACT_GROUPS = 100  # groups up to which two are not taken for one, but once in ten thousand buckets
-
-_COUNTS: Json = {
-    GROUPS: {"cardinality": {"field": GROUP, "precision_threshold": response.PRECISION}},
-    UNGROUPED: {"missing": {"field": GROUP}},
-}
-
-
-def request_counts(aggregations: Mapping[str, Any]) -> Json:
-    """Build aggregations that also count the groups in each bucket."""
-    return {name: _request_counts(each) for name, each in aggregations.items()}
-
-
-def _request_counts(aggregation: Any) -> Any:
-    if not isinstance(aggregation, Mapping) or any(name in aggregation for name in response.OTHER_DOCUMENTS):
-        return aggregation
-    children = response.sub_aggregations(aggregation)
-    group_counts = _COUNTS if any(name in aggregation for name in response.BUCKET_AGGREGATIONS) else {}
-    settings = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
-    return settings | ({"aggs": request_counts(children) | group_counts} if children or group_counts else {})
-
-
-def write_counts(answer: Any) -> Any:
-    """Replace our own sub-aggregations in each bucket by `_dedupe`."""
-    if isinstance(answer, list):
-        return [write_counts(each) for each in answer]
-    if not isinstance(answer, Mapping):
-        return answer
-    settings = {
-        name: write_counts(each)
-        for name, each in answer.items()
-        if name not in (GROUPS, UNGROUPED) and (name, each) != response.NO_META
-    }
-    return settings | {"_dedupe": _count_groups(answer)} if {GROUPS, UNGROUPED} <= answer.keys() else settings
-
-
-def _count_groups(bucket: Mapping[str, Any]) -> Json:
-    """Count the groups of one bucket; each document without a group counts as one."""
-    groups, ungrouped = int(bucket[GROUPS]["value"]), int(bucket[UNGROUPED]["doc_count"])
-    group_count = min(groups, int(bucket["doc_count"]) - ungrouped)
-    return {"groups": group_count + ungrouped, "approximate": group_count > EXACT_GROUPS}

@@ -7,7 +7,7 @@ instead, and the account names what was adjusted.
 
 import re
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NoReturn
 
@@ -69,7 +69,8 @@ class Depth:
                 f"knn[{strangers[0]}]={short_repr(knn[strangers[0]])} is not a search for nearest neighbours",
                 "write a JSON object with field, query_vector and k",
             )
-        return [self.nearest(each, _place("knn", at, knn)) for at, each in enumerate(knn)]
+        # A single one is named without an index, as by the engine.
+        return [self.nearest(each, "knn" if len(knn) == 1 else f"knn[{at}]") for at, each in enumerate(knn)]
 
     def query(self, query: Any, path: str = "query") -> Any:
         """Make a kNN query, also a nested one, find enough neighbours."""
@@ -110,11 +111,6 @@ class Depth:
         return {**parts, name: used}
 
 
-def _place(path: str, at: int, parts: Sequence[Any]) -> str:
-    """Return the path of one of several parts; a single part is named without an index, as by the engine."""
-    return path if len(parts) == 1 else f"{path}[{at}]"
-
-
 def deepen(body: Mapping[str, Any], window: int) -> tuple[Json, Sequence[Json]]:
     """Make the ranking of a body as deep as a window.
 
@@ -145,11 +141,6 @@ def grows(ranking: Mapping[str, Any]) -> bool:
     return isinstance(query, Mapping) and bool(query.keys() & NEIGHBOURS)
 
 
-def adjusted_depths(adjusted: Sequence[Json]) -> Json:
-    """Return the adjusted depths for the account; empty if none was adjusted."""
-    return {"adjusted": [*adjusted]} if adjusted else {}
-
-
 def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
     """Return the advice for a kNN search without results.
 
@@ -166,30 +157,17 @@ def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
 # What a part decides on: the ranking, how a hit is shown, what is aggregated, the page, or where is searched.
 Role = Literal["ranking", "display", "aggregations", "page", "target"]
 
-PARTS: Mapping[str, Role] = {
-    "query": "ranking",
-    "post_filter": "ranking",
-    "knn": "ranking",
-    "sort": "ranking",
-    "min_score": "ranking",
-    "track_scores": "ranking",
-    "indices_boost": "ranking",
-    "from": "page",
-    "size": "page",
-    "track_total_hits": "page",
-    "_source": "display",
-    "fields": "display",
-    "docvalue_fields": "display",
-    "stored_fields": "display",
-    "script_fields": "display",
-    "highlight": "display",
-    "version": "display",
-    "explain": "display",
-    "aggs": "aggregations",
-    "aggregations": "aggregations",
-    "pit": "target",
-    "runtime_mappings": "target",
+ROLES: Mapping[Role, Sequence[str]] = {
+    "ranking": ("query", "post_filter", "knn", "sort", "min_score", "track_scores", "indices_boost"),
+    "page": ("from", "size", "track_total_hits"),
+    "display": (
+        *("_source", "fields", "docvalue_fields", "stored_fields", "script_fields"),
+        *("highlight", "version", "explain"),
+    ),
+    "aggregations": ("aggs", "aggregations"),
+    "target": ("pit", "runtime_mappings"),
 }
+PARTS: Mapping[str, Role] = {name: role for role, names in ROLES.items() for name in names}
 # Other spellings of parts, as query strings and the clients' arguments have them.
 FORMS = ("q", "_source_includes", "_source_excludes")
 TIMEOUT = "timeout"  # with it, and with size 0, a search is answered without groups
@@ -235,7 +213,9 @@ group it: "ext": {"ibidem": {"dedupe": "indent"}}
     if "q" in arguments:
         parts["query"] = {"query_string": {"query": arguments["q"]}}
     selection = {
-        name.removeprefix("_source_"): _names(arguments[name]) for name in FORMS[1:] if arguments.get(name) is not None
+        name.removeprefix("_source_"): names.split(",") if isinstance(names, str) else names
+        for name in FORMS[1:]
+        if (names := arguments.get(name)) is not None
     }
     if selection and parts.get("_source") is not False:
         parts["_source"] = selection
@@ -255,10 +235,6 @@ def _read(name: str, value: str) -> object:
     if boolean is not None:
         return boolean
     return value.split(",") if PARTS.get(name) == "display" else value
-
-
-def _names(value: object) -> object:
-    return value.split(",") if isinstance(value, str) else value
 
 
 def ungrouped_note(parts: Mapping[str, Any]) -> str:
@@ -292,14 +268,6 @@ def check_combinations(index: str, parts: Mapping[str, Any], request: DedupeRequ
             refuse(f"dedupe_scope={request.scope} with {name}", "use dedupe_scope=window: a look-up ranks nothing")
 
 
-def check_start(start: int) -> None:
-    """Refuse a page beyond every window."""
-    if start >= MAX_WINDOW:
-        raise UsageError(
-            f"from={start} lies beyond the first {MAX_WINDOW:,} groups", "narrow the query, or add a filter"
-        )
-
-
 def read_integer(parts: Mapping[str, Any], name: str, default: int, maximum: int = MAX_WINDOW) -> int:
     value = parts.get(name, default)
     text = short_repr(value) if isinstance(value, dict | list) else str(value)
@@ -316,21 +284,18 @@ def refuse_depth(body: Any) -> None:
     >>> refuse_depth({"query": {"match_all": {}}})
     """
     level, depth = [body], 0
-    while level := [inner for part in level for inner in children(part)]:
+    while level := [
+        inner
+        for part in level
+        if isinstance(part, Mapping | list | tuple)
+        for inner in (part.values() if isinstance(part, Mapping) else part)
+    ]:
         depth += 1
         if depth > MAX_NESTING:
             raise UsageError(f"the body is nested more than {MAX_NESTING} deep", "put conditions side by side")
 
 
-def children(part: Any) -> Iterable[Any]:
-    """Return the direct children of a part of a body."""
-    if isinstance(part, Mapping):
-        return part.values()
-    return part if isinstance(part, list | tuple) else ()
-
-
 def refuse(name: str, remedy: str = "") -> NoReturn:
-    """Raise the error of a part that is not in the list."""
     raise UsageError(f"{name} cannot be combined with dedupe", remedy or INSTEAD.get(name, PLUGIN))
 
 
@@ -362,6 +327,10 @@ class DslSearch:
         entries |= {each["part"]: each | {"asked": entries.get(each["part"], each)["asked"]} for each in changes}
         display, _ = deepen(self.display, hits)
         return replace(self, ranking=ranking, display=display, adjusted=[*entries.values()])
+
+    def notes(self, matched: int) -> Json:
+        """Return the account's notes on a kNN search: its adjusted depths, and advice if nothing was found."""
+        return ({"adjusted": [*self.adjusted]} if self.adjusted else {}) | nothing_near(self.ranking, matched)
 
     @property
     def digest(self) -> str:

@@ -6,8 +6,7 @@ keys, which servers estimate (HyperLogLog++, Heule et al. 2013, doi:10.1145/2452
 such key, and documents beyond the window then count one by one.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from fnmatch import fnmatchcase
 from typing import Any
 
@@ -25,6 +24,8 @@ BUCKET_AGGREGATIONS = ("terms", "multi_terms")
 OTHER_DOCUMENTS = ("nested", "children", "parent")
 
 MEMBERS, CONTENTS, UNSIGNED = "_ibidem_members", "_ibidem_contents", "_ibidem_unsigned"
+GROUPS, UNGROUPED = "_ibidem_groups", "_ibidem_ungrouped"
+EXACT_GROUPS = 100  # groups up to which two are not taken for one, but once in ten thousand buckets
 PRECISION = 3_000  # distinct keys up to which the server's estimate is close
 
 # Members that OpenSearch adds to an aggregation in some searches and not in others.
@@ -41,89 +42,82 @@ STATE = ("_seq_no", "_primary_term")
 REQUIRED, IDS = "match on required clause", "_id:"  # how servers explain a filter, and that on ids
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+def request_counts(aggregations: Mapping[str, Any], own: Json) -> Json:
+    """Build aggregations that also return our own of the documents in each bucket."""
+    return {name: _request_counts(each, own) for name, each in aggregations.items()}
+
+
+def _request_counts(aggregation: Any, own: Json) -> Any:
+    if not isinstance(aggregation, Mapping) or any(name in aggregation for name in OTHER_DOCUMENTS):
+        return aggregation
+    settings = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
+    children = request_counts(sub_aggregations(aggregation), own)
+    children |= own if any(name in aggregation for name in BUCKET_AGGREGATIONS) else {}
+    return settings | ({"aggs": children} if children else {})
+
+
+def write_counts(
+    part: Any, own: Collection[str], count: Callable[[Mapping[str, Any], int], Json], error: int = 0
+) -> Any:
+    """Replace our own sub-aggregations in each bucket by `_dedupe`; `error` is the server's in the documents."""
+    if isinstance(part, list):
+        return [write_counts(each, own, count, error) for each in part]
+    if not isinstance(part, Mapping):
+        return part
+    error = error or part.get("doc_count_error_upper_bound", 0)
+    settings = {
+        name: write_counts(each, own, count, error)
+        for name, each in part.items()
+        if name not in own and (name, each) != NO_META
+    }
+    return settings | ({"_dedupe": count(part, error)} if any(name in part for name in own) else {})
+
+
+# Counts of stored groups in a bucket.
+STORED_COUNTS: Json = {
+    GROUPS: {"cardinality": {"field": GROUP, "precision_threshold": PRECISION}},
+    UNGROUPED: {"missing": {"field": GROUP}},
+}
+
+
+def count_stored_groups(bucket: Mapping[str, Any], _: int) -> Json:
+    """Count the groups of one bucket; each document without a group counts as one."""
+    groups, ungrouped = int(bucket[GROUPS]["value"]), int(bucket[UNGROUPED]["doc_count"])
+    group_count = min(groups, int(bucket["doc_count"]) - ungrouped)
+    return {"groups": group_count + ungrouped, "approximate": group_count > EXACT_GROUPS}
+
+
 class BucketGroups:
-    window: Window  # the grouped hits
-    is_whole: bool  # whether nothing else is aggregated
+    """The groups of a window in buckets; it is whole if nothing else is aggregated."""
 
-    @property
-    def members(self) -> list[int]:
-        """The rows whose group has other members."""
-        lead = self.window.grouping.lead[: self.window.ranked]
-        rows: list[int] = np.flatnonzero(np.bincount(lead, minlength=len(lead))[lead] > 1).tolist()
-        return rows
-
-    def request_counts(self, aggregations: Mapping[str, Any]) -> Json:
-        """Build aggregations that also return which of the window's documents are in each bucket."""
-        return {name: self._request_counts(each) for name, each in aggregations.items()}
-
-    def _request_counts(self, aggregation: Any) -> Any:
-        if not isinstance(aggregation, Mapping) or any(name in aggregation for name in OTHER_DOCUMENTS):
-            return aggregation
-        children = sub_aggregations(aggregation)
-        member_aggregations = (
-            self._member_aggregations() if any(name in aggregation for name in BUCKET_AGGREGATIONS) else {}
-        )
-        settings = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
-        return settings | (
-            {"aggs": self.request_counts(children) | member_aggregations} if children or member_aggregations else {}
-        )
-
-    def _member_aggregations(self) -> Json:
-        """Build the aggregation of a bucket's members, and of its texts if the window is incomplete."""
-        names = [self.window.name(row) for row in self.members]
+    def __init__(self, window: Window, *, is_whole: bool) -> None:
+        lead = window.grouping.lead[: window.ranked]
+        members = np.flatnonzero(np.bincount(lead, minlength=len(lead))[lead] > 1).tolist()  # of groups of several
+        self.window = window
+        self.rows = {(window.hits[row].index, window.columns.ids[row]): row for row in members}
+        names = [window.name(row) for row in members]
         matches = documents(names)
         ids = {"terms": {"field": "ibidem.id", "size": max(1, len(names))}}
-        members = {"terms": {"field": "_index", "size": max(1, len(matches))}, "aggs": {"ids": ids}}
-        filters: Json = {
-            MEMBERS: {"filter": {"bool": {"should": matches or [ids_query([])]}}, "aggs": {"indices": members}}
-        }
-        if not self.is_whole:
-            filters[CONTENTS] = {"cardinality": {"field": CONTENT, "precision_threshold": PRECISION}}
-            filters[UNSIGNED] = {"missing": {"field": CONTENT}}
-        return filters
+        indices = {"terms": {"field": "_index", "size": max(1, len(matches))}, "aggs": {"ids": ids}}
+        own_filter = {"bool": {"should": matches or [ids_query([])]}}
+        self.own: Json = {MEMBERS: {"filter": own_filter, "aggs": {"indices": indices}}}
+        if not is_whole:
+            self.own[CONTENTS] = {"cardinality": {"field": CONTENT, "precision_threshold": PRECISION}}
+            self.own[UNSIGNED] = {"missing": {"field": CONTENT}}
 
-    def write_counts(self, answer: Mapping[str, Any]) -> Json:
-        """Replace our own sub-aggregations in each bucket by `_dedupe`."""
-        rows = {(self.window.hits[row].index, self.window.columns.ids[row]): row for row in self.members}
-        response: Json = self._write_counts(answer, rows, exact=self.is_whole)
-        return response
-
-    def _write_counts(self, part: Any, rows: Mapping[tuple[str, str], int], *, exact: bool) -> Any:
-        if isinstance(part, list):
-            return [self._write_counts(each, rows, exact=exact) for each in part]
-        if not isinstance(part, Mapping):
-            return part
-        exact = exact and not part.get("doc_count_error_upper_bound")
-        own_aggregations = {name: part[name] for name in (MEMBERS, CONTENTS, UNSIGNED) if name in part}
-        settings = {
-            name: self._write_counts(each, rows, exact=exact)
-            for name, each in part.items()
-            if name not in own_aggregations and (name, each) != NO_META
-        }
-        return (
-            settings | {"_dedupe": self._count_groups(part["doc_count"], own_aggregations, rows, exact=exact)}
-            if own_aggregations
-            else settings
-        )
-
-    def _count_groups(
-        self, documents: int, own_aggregations: Mapping[str, Any], rows: Mapping[tuple[str, str], int], *, exact: bool
-    ) -> Json:
-        indices = own_aggregations[MEMBERS]["indices"]["buckets"]
+    def count(self, bucket: Mapping[str, Any], error: int) -> Json:
+        """Count the groups of one bucket."""
+        leads, count = self.window.grouping.lead, bucket["doc_count"]
+        indices = bucket[MEMBERS]["indices"]["buckets"]
         members = ((index["key"], each["key"]) for index in indices for each in index["ids"]["buckets"])
-        member_rows = [rows[name] for name in members if name in rows]
-        if CONTENTS not in own_aggregations:
-            return {"groups": documents - self._count_joined(member_rows), "approximate": not exact}
-        texts = own_aggregations[CONTENTS]["value"] + own_aggregations[UNSIGNED]["doc_count"]
-        content, leads = self.window.columns.content, self.window.grouping.lead
-        own_texts = {(int(leads[row]), *content[row].tolist()) for row in member_rows}
+        rows = [self.rows[name] for name in members if name in self.rows]
+        if CONTENTS not in self.own:
+            joined = len(rows) - len({int(leads[row]) for row in rows})  # those that are not the first of their group
+            return {"groups": count - joined, "approximate": bool(error)}
+        texts = bucket[CONTENTS]["value"] + bucket[UNSIGNED]["doc_count"]
+        own_texts = {(int(leads[row]), *self.window.columns.content[row].tolist()) for row in rows}
         joined = len(own_texts) - len({lead for lead, *_ in own_texts})  # texts that are not the first of their group
-        return {"groups": max(1, min(documents, texts) - joined), "approximate": True}
-
-    def _count_joined(self, rows: Sequence[int]) -> int:
-        """Count the documents that are not the first of their group among some rows."""
-        return len(rows) - len({int(self.window.grouping.lead[row]) for row in rows})
+        return {"groups": max(1, min(count, texts) - joined), "approximate": True}
 
 
 def iter_aggregations(aggregations: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
@@ -159,7 +153,6 @@ use search_pipeline=_none
 
 
 def drop_own_aggregation(answer: Json) -> None:
-    """Remove the layer's own aggregation from a response."""
     aggregations = {name: each for name, each in answer.get("aggregations", {}).items() if name != OWN_AGGREGATION}
     answer.pop("aggregations", None)
     if aggregations:
@@ -208,7 +201,9 @@ def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
     >>> as_shown({"_id": "a", "_seq_no": 4, "sort": [1], "fields": {"ibidem.packed": ["AA"]}}, {})
     {'_id': 'a'}
     """
-    patterns = list(requested_fields(display))
+    named = [each for part in OF_FIELDS for each in display.get(part) or ()]
+    names = [each.get("field") if isinstance(each, Mapping) else each for each in named]
+    patterns = [each for each in names if isinstance(each, str)]
     fields = {
         name: values
         for name, values in hit.get("fields", {}).items()
@@ -218,11 +213,3 @@ def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
     unshown = {"sort", "fields", *(() if asks_for_state else STATE)}
     shown = {name: part for name, part in hit.items() if name not in unshown}
     return shown | ({"fields": fields} if fields else {})
-
-
-def requested_fields(display: Mapping[str, Any]) -> Iterator[str]:
-    for part in OF_FIELDS:
-        for each in display.get(part) or ():
-            name = each.get("field") if isinstance(each, Mapping) else each
-            if isinstance(name, str):
-                yield name

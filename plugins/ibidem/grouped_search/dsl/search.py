@@ -8,18 +8,18 @@ from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
 
-from ibidem.grouped_search.dsl.backend import DslBackend
-from ibidem.grouped_search.dsl.index_cache import NO_LAYOUT, IndexMetadataCache, layout_names
-from ibidem.grouped_search.dsl.request import DslSearch, adjusted_depths, nothing_near, read_search, refuse
+from ibidem.grouped_search.dsl.backend import NO_LAYOUT, DslBackend, IndexMetadataCache, layout_names
+from ibidem.grouped_search.dsl.request import DslSearch, read_search, refuse
 from ibidem.grouped_search.dsl.response import (
     BucketGroups,
     check_complete,
     drop_own_aggregation,
     iter_aggregations,
+    request_counts,
+    write_counts,
 )
-from ibidem.grouped_search.page import GroupedPage, grouped_page
+from ibidem.grouped_search.page import GroupedPage, grouped_page, stored_page
 from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.stored import stored_page
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset, dedupe_request, is_dedupe_name, parse_request
 from ibidem_engines.cluster.client import Failure
@@ -44,17 +44,16 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
     if (plugin_answer := (yield from source.through_plugin())) is not None:
         return plugin_answer
     if source.search.request.takes_all:
-        stored = yield from stored_page(source, source.stored_request, source.state)
-        aggregations, cursor = source.counted_aggregations(), source.write_cursor(stored.further)
-        answer = response(source.search, source, stored.page, aggregations, start_time, cursor)
-        answer["hits"]["max_score"] = stored.best
+        page = yield from stored_page(source, source.page, source.state)
+        answer = response(source, page, source.counted_aggregations(), start_time, source.write_cursor(page.further))
+        answer["hits"]["max_score"] = page.best
         return answer
     page = yield from grouped_page(source, source.page)
     if source.renamed:
         source = source.use_engine_ids()
         page = yield from grouped_page(source, source.page)
     aggregations = yield from aggregate(source, page)
-    return response(source.search, source, page, aggregations, start_time, source.cursor)
+    return response(source, page, aggregations, start_time, source.cursor)
 
 
 def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
@@ -72,34 +71,27 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
     body |= {
         "size": 0,
         "track_total_hits": False,
-        "aggs": bucket_groups.request_counts(aggs) if source.counts_buckets() else aggs,
+        "aggs": request_counts(aggs, bucket_groups.own) if source.counts_buckets() else aggs,
     }
     answer = yield search.target.search(body, request_cache="false")
     check_complete(answer)
     if "aggregations" not in answer:  # no index matched
         return {}
-    return {"aggregations": bucket_groups.write_counts(answer["aggregations"])}
+    return {"aggregations": write_counts(answer["aggregations"], bucket_groups.own, bucket_groups.count)}
 
 
-def response(  # noqa: PLR0913, PLR0917 - the parts of an answer
-    search: DslSearch, source: DslBackend, page: GroupedPage, aggregations: Json, start_time: float, cursor: str
-) -> Json:
-    answer = dict(source.first)
+def response(source: DslBackend, page: GroupedPage, aggregations: Json, start_time: float, cursor: str) -> Json:
+    search, answer = source.search, dict(source.first)
     took = round((perf_counter() - start_time) * 1000)
     account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
-    account |= adjusted_depths(search.adjusted)
     if account["unsigned"] and page.window.lacks_signatures:
         account["remedy"] = REMEDY
-    account |= nothing_near(search.ranking, page.ranking.total)
+    account |= search.notes(page.ranking.total)
     if source.scores:
         for hit in iterate_hits(page.hits):
             hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
-    total = max(page.ranking.total, len(page.ranking.hits))
-    hits = {
-        "total": {"value": total, "relation": "eq"},
-        "max_score": answer["hits"].get("max_score"),
-        "hits": page.hits,
-    }
+    total = {"value": page.total, "relation": "eq"}
+    hits = {"total": total, "max_score": answer["hits"].get("max_score"), "hits": page.hits}
     answer |= {"took": took, "hits": hits, "dedupe": account}
     drop_own_aggregation(answer)
     return answer | aggregations
@@ -126,7 +118,6 @@ class SearchLine:
 
     @property
     def names_dedupe(self) -> bool:
-        """Whether header or body have a dedupe parameter."""
         return any(is_dedupe_name(name) for name in (*self.head, *self.body))
 
     @property
@@ -137,8 +128,6 @@ class SearchLine:
 
 @dataclass(frozen=True, slots=True)
 class MultiSearch:
-    """Several searches, as a client sends them."""
-
     path: str  # of the request
     index: str  # the indexes in the path, for heads that name none
     params: Mapping[str, str]  # further parameters, which only searches without groups may have
@@ -181,7 +170,10 @@ class MultiSearch:
         if isinstance(request, UsageError):
             return usage_json(request)
         try:
-            return {**(yield from self._search(line, request, metadata)), "status": 200}
+            head, body = line.plain
+            params = {name: value for name, value in head.items() if name not in INDEX}
+            index = next((join_names(head[name]) for name in INDEX if name in head), "") or self.index
+            return {**(yield from grouped_search(read_search(index, body, params, request), metadata)), "status": 200}
         except UsageError as error:
             return usage_json(error)
         except Failure as failure:
@@ -190,12 +182,6 @@ class MultiSearch:
             if (answer := error_answer(error)) is None:
                 raise
             return answer
-
-    def _search(self, line: SearchLine, request: DedupeRequest, metadata: IndexMetadataCache) -> RequestFlow[Json]:
-        head, body = line.plain
-        params = {name: value for name, value in head.items() if name not in INDEX}
-        index = next((join_names(head[name]) for name in INDEX if name in head), "") or self.index
-        return (yield from grouped_search(read_search(index, body, params, request), metadata))
 
 
 def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
@@ -214,7 +200,6 @@ def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
 
 
 def without_dedupe(part: Mapping[str, Any]) -> Json:
-    """Return a header or a body without dedupe parameters."""
     return {name: value for name, value in part.items() if not is_dedupe_name(name)}
 
 
@@ -224,7 +209,7 @@ def join_names(value: object) -> str:
     >>> join_names(["news", "law"])
     'news,law'
     """
-    values = value if isinstance(value, list) else [value]
+    values = value if isinstance(value, list | tuple) else [value]
     names = [name for name in values if isinstance(name, str)]
     if len(names) < len(values):
         raise UsageError("an index name has to be a string", 'write {"index": "NAME"}')
