@@ -1,6 +1,7 @@
 """`ibidem doctor`: every setting with its source, and a check of each part of the installation."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -60,7 +61,7 @@ def read_report() -> dict[str, Any]:
     try:
         settings = load()
     except UsageError as error:
-        return {"settings": [], "checks": [Check.from_issue("settings", error).as_json()]}
+        return {"settings": [], "checks": [asdict(Check.from_issue("settings", error))]}
     return report(settings, lambda: open_engine(settings.address, settings.index))
 
 

@@ -103,46 +103,37 @@ class BuiltTable:
         }
 
 
-class Tally:
-    """Yields the texts of one language, and counts the others."""
-
-    def __init__(self, language: str) -> None:
-        self.language = language
-        self.others: Counter[str] = Counter()
-        self.refused = 0
-
-    def texts(self, items: Iterable[Document | Refusal]) -> Iterator[str]:
-        for item in items:
-            if isinstance(item, Refusal):
-                self.refused += 1
-            elif item.language != self.language:
-                self.others[item.language] += 1
-            else:
-                yield item.text
-
-
 def build_table(
     items: Iterable[Document | Refusal], language: str, origin: str, progress: Callable[[int], None] = lambda _: None
 ) -> BuiltTable:
-    tally, sampler = Tally(language), LanguageSampler()
+    """Count the texts of one language; the others are counted by theirs."""
+    sampler, others = LanguageSampler(), Counter[str]()
+    refused = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal refused
+        count = 0
+        for item in sampler.sample(items):
+            if isinstance(item, Refusal):
+                refused += 1
+            elif item.language != language:
+                others[item.language] += 1
+            else:
+                yield item.text
+                progress(count := count + 1)
+
     try:
-        table = count_terms(count_texts(tally.texts(sampler.sample(items)), progress), language, origin)
+        table = count_terms(texts(), language, origin)
     except TableError as error:
-        if not tally.others:
+        if not others:
             raise
-        other, times = tally.others.most_common(1)[0]
+        other, times = others.most_common(1)[0]
         raise TableError(
             f"{error.what} of {language!r}; {times:,} documents say that their language is {other!r}",
             f"count these with --language {other}, or give the documents their `language`",
         ) from error
-    unknown_terms = sampler.find_foreign(lambda code: build_general(code) if code == language else None)
-    return BuiltTable(table, tally.others, tally.refused, unknown_terms)
-
-
-def count_texts(texts: Iterable[str], progress: Callable[[int], None]) -> Iterator[str]:
-    for number, text in enumerate(texts, 1):
-        yield text
-        progress(number)
+    foreign = sampler.find_foreign(lambda code: build_general(code) if code == language else None)
+    return BuiltTable(table, others, refused, foreign)
 
 
 def index_documents(engine: Engine) -> Iterator[Document]:
