@@ -181,8 +181,7 @@ def describe_comparison(result: CheckResult) -> Iterator[Indented]:
 def show_dry_run(settings: Settings, *, as_json: bool) -> None:
     """Show the expected results and cost of signing."""
     with rated_bar("Signing in memory") as advance:
-        forecast = dry_run(settings, Policy(), advance)
-    answer = forecast.as_json()
+        answer = dry_run(settings, Policy(), advance)
     if as_json:
         print_json(answer)
     else:
@@ -203,7 +202,7 @@ def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
         console.print(
             Text(f"\n{sample['level']}: {sanitize(sample['duplicate'])} repeats {sanitize(sample['lead'])}", "title")
         )
-        pieces = [Piece(piece["kind"], tuple(piece["words"])) for piece in sample["difference"]]
+        pieces = [Piece(**piece) for piece in sample["difference"]]
         console.print(Indented(format_difference(pieces) if pieces else Text("no word differs"), 2))
     for part in boilerplate_lines({"left_out": [], "found": answer["passages"]}) if answer["passages"] else ():
         console.print(part)

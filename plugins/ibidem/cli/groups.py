@@ -32,7 +32,7 @@ from ibidem.cli.console import (
 from ibidem.grouped_search.api import index_policy
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
-from ibidem.index.groups import BoilerplateReport, Member, StoredReport, index_groups
+from ibidem.index.groups import Member, StoredReport, index_groups, shared_passages
 from ibidem_core.settings import load
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MAX_LEADS
@@ -88,8 +88,8 @@ def run(
     if boilerplate:
         settings = load()
         with engine_context(settings) as engine:
-            found = BoilerplateReport.read(engine, Tables(settings.tables, settings.index))
-        show(found.as_json(), boilerplate_lines, as_json=as_json)
+            found = shared_passages(engine, Tables(settings.tables, settings.index))
+        show(found, boilerplate_lines, as_json=as_json)
         return
     if packed:
         if export is None or export.suffix != ".parquet":
