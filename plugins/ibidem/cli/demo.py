@@ -6,6 +6,7 @@ import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import Distribution, distributions
 from itertools import islice
 from pathlib import Path
@@ -156,7 +157,7 @@ def run() -> None:
     """Take the licence texts installed on this machine, index them, and show a search with the duplicates indented."""
     messages().print("Ingesting the licence texts installed on this machine …")
     with bar("Indexing") as advance:
-        demonstration = demonstrate(load(), report=lambda progress: update_bar(progress, advance))
+        demonstration = demonstrate(load(), report=partial(update_bar, advance))
     console = results()
     show_summary(demonstration.run, console)
     console.print(Text.assemble("\n$ ", (f"ibidem search '{QUERY}' --max-per-group 3\n", "place")))

@@ -26,8 +26,8 @@ from ibidem.cli.console import (
     one_line,
     presets_for,
     print_json,
-    results,
     sanitize,
+    show,
 )
 from ibidem.grouped_search.api import index_policy
 from ibidem.grouped_search.explanations import format_count
@@ -89,7 +89,7 @@ def run(
         settings = load()
         with engine_context(settings) as engine:
             found = shared_passages(engine, Tables(settings.tables, settings.index))
-        show(found, boilerplate_lines, as_json=as_json)
+        show(found, boilerplate_lines(found), as_json=as_json)
         return
     if packed:
         if export is None or export.suffix != ".parquet":
@@ -115,7 +115,7 @@ def run(
         if export is not None and write is not None:
             write(export, members, Member)
             messages().print(Text(f"Written to {export}."))
-    show(answer, report, as_json=as_json)
+    show(answer, report(answer), as_json=as_json)
 
 
 def check_options(reports: Mapping[str, bool], *, stored: bool, has_figures: bool) -> None:
@@ -133,18 +133,6 @@ def check_options(reports: Mapping[str, bool], *, stored: bool, has_figures: boo
             "--stored cannot be combined with --level, --similarity or --preset",
             "groups are stored at level near: leave them out",
         )
-
-
-def show(
-    figures: Mapping[str, object], lines: Callable[[Mapping[str, Any]], Iterator[RenderableType]], *, as_json: bool
-) -> None:
-    """Print figures as JSON, or as the lines formatted from them."""
-    if as_json:
-        print_json(figures)
-        return
-    console = results()
-    for part in lines(figures):
-        console.print(part)
 
 
 def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from ibidem.cli.console import Json, engine_context, messages, print_json, results, sanitize
+from ibidem.cli.console import Json, engine_context, messages, print_json, results, sanitize, table
 from ibidem.index.documents import add_override, common_duplicates, read_verdict, remove_override, report_overrides
 from ibidem_dedupe.overrides import VERDICTS, Override
 from ibidem_engines.engine import Engine
@@ -32,7 +32,7 @@ def list_(as_json: Json = False) -> None:
     elif not overrides:
         results().print("No manual decisions.")
     else:
-        results().print(table(overrides))
+        results().print(overrides_table(overrides))
 
 
 @app.command()
@@ -77,19 +77,10 @@ def answer(engine: Engine, overrides: list[Override], message: str, *, as_json: 
     if as_json:
         print_json(report)
     else:
-        results().print(table(overrides))
+        results().print(overrides_table(overrides))
         results().print(f"{message} {report.get('remedy', '')}".strip())
 
 
-def table(overrides: list[Override]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2))
-    for column in ("a", "b", "verdict", "author", "date", "reason"):
-        table.add_column(column, overflow="fold")
-    for override in overrides:
-        table.add_row(
-            *map(
-                sanitize,
-                (override.a[1], override.b[1], override.verdict, override.author, override.date, override.reason),
-            )
-        )
-    return table
+def overrides_table(overrides: Sequence[Override]) -> Table:
+    rows = [(each.a[1], each.b[1], each.verdict, each.author, each.date, each.reason) for each in overrides]
+    return table(("a", "b", "verdict", "author", "date", "reason"), rows)

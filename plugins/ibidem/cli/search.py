@@ -39,7 +39,7 @@ from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import Response, ResponseHit, account_line, advice, format_count
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PARAMETERS
-from ibidem_dedupe.request import DedupeRequest, parse_request
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.ledger import check_distinct
 from ibidem_engines.query import QUERY_HELP, Query, parse_filter, parse_query
 from ibidem_engines.stored_groups import Order
@@ -117,62 +117,47 @@ def late_lines(stats: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text()
 
 
-ADVANCED_PANEL = "Advanced options"
-
-Words = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="QUERY",
-        help=f"{QUERY_HELP} Without a word, all documents are listed. After -- a word may begin with a minus.",
-        show_default=False,
-    ),
-]
-Mode = Annotated[str | None, parameter("dedupe", "--dedupe", "MODE")]
-Sort = Annotated[str, typer.Option(metavar="|".join(get_args(Order)), help="Order of the results.")]
-Level = Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")]
-Similarity = Annotated[str | None, parameter("dedupe_similarity", "--similarity", "PERCENT", panel=ADVANCED_PANEL)]
-Preset = Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME", panel=ADVANCED_PANEL)]
-WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS", panel=ADVANCED_PANEL)]
-Keep = Annotated[str | None, parameter("dedupe_keep", "--keep", "WHICH", panel=ADVANCED_PANEL)]
-Scope = Annotated[str | None, parameter("dedupe_scope", "--scope", "SCOPE", panel=ADVANCED_PANEL)]
-By = Annotated[str | None, parameter("dedupe_by", "--by", "WAY", panel=ADVANCED_PANEL)]
-Window = Annotated[str | None, parameter("dedupe_window", "--window", "N", panel=ADVANCED_PANEL)]
-MaxPerGroup = Annotated[str | None, parameter("dedupe_max_per_group", "--max-per-group", "N", panel=ADVANCED_PANEL)]
-Document = Annotated[str | None, parameter("dedupe_document", "--document", "FIELD", panel=ADVANCED_PANEL)]
-Cursor = Annotated[str | None, parameter("dedupe_cursor", "--cursor", "CURSOR", panel=ADVANCED_PANEL)]
-Size = Annotated[int, typer.Option(help="Groups on a page.", min=1, max=1_000)]
-Page = Annotated[int, typer.Option(help="Which page.", min=1)]
-Filters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--filter",
-        metavar="FIELD=VALUE",
-        help="source, language, date, id, meta.NAME, thread, inclusive, work or current; may be repeated.",
-    ),
-]
-Explain = Annotated[bool, typer.Option("--explain", help=f"{PARAMETERS['dedupe_explain'].about}, in the JSON too.")]
+def advanced(name: str, flag: str, metavar: str) -> Any:
+    """Return the option for a dedupe parameter, in the panel of those that few need."""
+    return parameter(name, flag, metavar, panel="Advanced options")
 
 
 def run(
-    words: Words = None,
-    dedupe: Mode = None,
-    level: Level = None,
-    sort: Sort = "relevance",
-    filters: Filters = None,
-    size: Size = 10,
-    page: Page = 1,
-    explain: Explain = False,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="QUERY",
+            help=f"{QUERY_HELP} Without a word, all documents are listed. After -- a word may begin with a minus.",
+            show_default=False,
+        ),
+    ] = None,
+    dedupe: Annotated[str | None, parameter("dedupe", "--dedupe", "MODE")] = None,
+    level: Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")] = None,
+    sort: Annotated[str, typer.Option(metavar="|".join(get_args(Order)), help="Order of the results.")] = "relevance",
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter",
+            metavar="FIELD=VALUE",
+            help="source, language, date, id, meta.NAME, thread, inclusive, work or current; may be repeated.",
+        ),
+    ] = None,
+    size: Annotated[int, typer.Option(help="Groups on a page.", min=1, max=1_000)] = 10,
+    page: Annotated[int, typer.Option(help="Which page.", min=1)] = 1,
+    explain: Annotated[
+        bool, typer.Option("--explain", help=f"{PARAMETERS['dedupe_explain'].about}, in the JSON too.")
+    ] = False,
     as_json: Json = False,
-    similarity: Similarity = None,
-    preset: Preset = None,
-    window_days: WindowDays = None,
-    max_per_group: MaxPerGroup = None,
-    keep: Keep = None,
-    by: By = None,
-    window: Window = None,
-    scope: Scope = None,
-    document: Document = None,
-    cursor: Cursor = None,
+    similarity: Annotated[str | None, advanced("dedupe_similarity", "--similarity", "PERCENT")] = None,
+    preset: Annotated[str | None, advanced("dedupe_preset", "--preset", "NAME")] = None,
+    window_days: Annotated[str | None, advanced("dedupe_window_days", "--window-days", "DAYS")] = None,
+    max_per_group: Annotated[str | None, advanced("dedupe_max_per_group", "--max-per-group", "N")] = None,
+    keep: Annotated[str | None, advanced("dedupe_keep", "--keep", "WHICH")] = None,
+    by: Annotated[str | None, advanced("dedupe_by", "--by", "WAY")] = None,
+    window: Annotated[str | None, advanced("dedupe_window", "--window", "N")] = None,
+    scope: Annotated[str | None, advanced("dedupe_scope", "--scope", "SCOPE")] = None,
+    document: Annotated[str | None, advanced("dedupe_document", "--document", "FIELD")] = None,
+    cursor: Annotated[str | None, advanced("dedupe_cursor", "--cursor", "CURSOR")] = None,
 ) -> None:
     """Show what matches a query, with its duplicates indented under the document they repeat.
 
@@ -196,7 +181,12 @@ def run(
     )
     everything = Query("", filters=tuple(map(parse_filter, filters or ())))
     query = parse_query(typed, filters or ()) if typed.strip() else everything
-    response = search_index(query, request if as_json else request.for_people(), page, size, order)
+    settings = load()
+    tables = Tables(settings.tables, settings.index).current().values()
+    request = request if as_json else request.for_people()
+    with engine_context(settings) as engine:
+        check_distinct(engine, settings.distinct)
+        response = search_window(engine, query, request, page, size, tables=tables, order=order).response
     if as_json:
         print_json(response)
     else:
@@ -209,11 +199,3 @@ def parse_order(typed: str) -> Order:
         if typed == order:
             return order
     raise UsageError(f"--sort {short_repr(typed)} is not valid", f"allowed: {', '.join(orders)}")
-
-
-def search_index(query: Query, request: DedupeRequest, page: int, size: int, order: Order) -> Mapping[str, Any]:
-    settings = load()
-    tables = Tables(settings.tables, settings.index).current().values()
-    with engine_context(settings) as engine:
-        check_distinct(engine, settings.distinct)
-        return search_window(engine, query, request, page, size, tables=tables, order=order).response

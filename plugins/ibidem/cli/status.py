@@ -1,15 +1,27 @@
 """`ibidem status`: progress and summary of a run, and documents that could not be ingested, with the reason."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED
-from ibidem.cli.console import Advance, Indented, Json, bar, engine_context, messages, print_json, results, sanitize
+from ibidem.cli.console import (
+    Advance,
+    Indented,
+    Json,
+    bar,
+    engine_context,
+    messages,
+    print_json,
+    results,
+    sanitize,
+    show,
+    table,
+)
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core import logs
 from ibidem_core.settings import load
@@ -27,22 +39,27 @@ NAMES_SHOWN = 10
 Summary = Mapping[str, Any]
 
 
-def update_bar(progress: Progress, advance: Advance) -> None:
+def update_bar(advance: Advance, progress: Progress) -> None:
     """Update a progress bar; the total is known once all documents are submitted."""
     advance(progress.done, progress.documents if progress.submitted else None)
 
 
 def show_summary(summary: Summary, console: Console) -> None:
-    for line in (*fates(summary), *refusals(summary), *remarks(summary)):
+    for line in describe(summary):
         console.print(line)
 
 
-def fates(summary: Summary) -> Iterator[Indented]:
-    """Yield the outcomes of the documents that were read, one line each."""
-    lines = [(f"{number:,}", meaning) for number, meaning in counts(summary)]
-    width = max(len(number) for number, _ in lines)
-    for number, meaning in lines:
-        yield Indented(Text(f"{number:>{width}}  {meaning}"), 0)
+def describe(summary: Summary) -> Iterator[RenderableType]:
+    """Yield the outcomes of the documents that were read, one line each, then refusals and remarks."""
+    yield from count_lines(list(counts(summary)))
+    yield from refusals(summary)
+    yield from remarks(summary)
+
+
+def count_lines(counts: Sequence[tuple[int, str]]) -> Iterator[Indented]:
+    """Yield numbers with what each means, one below the other."""
+    width = max(len(f"{number:,}") for number, _ in counts)
+    yield from (Indented(Text(f"{number:>{width},}  {meaning}"), 0) for number, meaning in counts)
 
 
 def counts(summary: Summary) -> Iterator[tuple[int, str]]:
@@ -216,10 +233,7 @@ def run(
 
 def show_run(run_summary: Summary, *, as_json: bool) -> None:
     """Print the summary of a run, and exit with 3 if documents were refused."""
-    if as_json:
-        print_json(run_summary)
-    else:
-        show_summary(run_summary, results())
+    show(run_summary, describe(run_summary), as_json=as_json)
     if run_summary["refused"]:
         raise typer.Exit(SOME_REFUSED)
 
@@ -241,7 +255,9 @@ def list_dead(ids: Sequence[str], *, as_json: bool) -> None:
         for letter in dead_letters:
             show_letter(letter)
     else:
-        results().print(table(dead_letters))
+        rows = [letter.as_json() for letter in dead_letters]
+        columns = ("id", "tries", "when", "why")
+        results().print(table(columns, [[row[name] for name in columns] for row in rows]))
 
 
 def retry_dead(ids: Sequence[str], *, as_json: bool) -> None:
@@ -251,7 +267,7 @@ def retry_dead(ids: Sequence[str], *, as_json: bool) -> None:
     with engine_context(settings) as engine:
         ids_again = [letter.refusal.id for letter in letters(engine, chosen(ids))]
     with bar("Indexing") as advance:
-        name = retry(ids_again, settings, report=lambda progress: update_bar(progress, advance))
+        name = retry(ids_again, settings, report=partial(update_bar, advance))
     with engine_context(settings) as engine:
         run_summary = summary(engine, name)
     show_run(run_summary, as_json=as_json)
@@ -264,13 +280,3 @@ def show_letter(letter: DeadLetter) -> None:
         console.print(Text.assemble((f"{name:>6}  ", "about"), sanitize(str(value))))
     for name, value in letter.record.items():
         console.print(Text.assemble((f"{name}: ", "about"), sanitize(str(value)[:1_000])))
-
-
-def table(dead_letters: list[DeadLetter]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2))
-    for column in ("id", "tries", "when", "why"):
-        table.add_column(column, overflow="fold")
-    for letter in dead_letters:
-        row = letter.as_json()
-        table.add_row(sanitize(str(row["id"])), str(row["tries"]), str(row["when"]), sanitize(str(row["why"])))
-    return table
