@@ -13,7 +13,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -294,13 +294,13 @@ def places_in_order(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Pl
             return
 
 
-def anchors(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
+def anchors(a: Sequence[Hashable], b: Sequence[Hashable], sizes: Sequence[int] = ANCHORS) -> list[tuple[int, int]]:
     """Return where runs of words begin that each sequence has once, in the same order in both.
 
     >>> anchors("an old king of the north".split(), "the king of the north".split())
     [(2, 1), (3, 2)]
     """
-    for size in ANCHORS:
+    for size in sizes:
         place = unique_runs(b, size)
         pairs = [(at, place[run]) for run, at in unique_runs(a, size).items() if run in place]
         if pairs:
@@ -345,35 +345,28 @@ def word_diff(lead: str, duplicate: str, limit: int = 4, context: int = 2) -> li
         if is_cut and differing and (differing[-1][1] == ends[0] or differing[-1][3] == ends[1]):
             del differing[-1]  # it ends only where reading does
     is_short = is_cut and len(differing) < limit
-    pieces = list(written(differing, sides, PageOf(lead, duplicate, begin), context))
+    pieces = list(written(differing, sides, lambda a, b: page_label(lead, duplicate, begin + a, begin + b), context))
     end = begin + MAX_CHARACTERS
     return [*pieces, Piece("unread", (f"not looked for beyond character {end:,}",))] if is_short else pieces
 
 
-@dataclass(frozen=True, slots=True)
-class PageOf:
-    """The pages of two texts."""
-
-    lead: str
-    duplicate: str
-    begin: int  # offset at which the words were cut
-
-    def label(self, lead_start: int, duplicate_start: int) -> str:
-        """Name the page of a difference in both texts; empty for texts without page breaks."""
-        if PAGE_BREAK not in self.lead or PAGE_BREAK not in self.duplicate:
-            return ""
-        in_lead = 1 + self.lead.count(PAGE_BREAK, 0, self.begin + lead_start)
-        in_duplicate = 1 + self.duplicate.count(PAGE_BREAK, 0, self.begin + duplicate_start)
-        return page_range("page", in_lead, in_lead) + (f" → {in_duplicate:,}" if in_duplicate != in_lead else "")
+def page_label(lead: str, duplicate: str, lead_at: int, duplicate_at: int) -> str:
+    """Name the page of a difference in both texts; empty for texts without page breaks."""
+    if PAGE_BREAK not in lead or PAGE_BREAK not in duplicate:
+        return ""
+    in_lead, in_duplicate = 1 + lead.count(PAGE_BREAK, 0, lead_at), 1 + duplicate.count(PAGE_BREAK, 0, duplicate_at)
+    return page_range("page", in_lead, in_lead) + (f" → {in_duplicate:,}" if in_duplicate != in_lead else "")
 
 
-def written(differing: Sequence[Place], sides: Sequence[DiffSide], page: PageOf, context: int) -> Iterator[Piece]:
+def written(
+    differing: Sequence[Place], sides: Sequence[DiffSide], page: Callable[[int, int], str], context: int
+) -> Iterator[Piece]:
     """Yield the words of differences with those around them, and the page of each that is on another."""
     a, b = sides[0].words, sides[1].words
     reached, label = 0, ""
     for i, j, k, m in differing:
         common = list(common_words(a[reached:i], context, first=not reached))
-        here = page.label(sides[0].offset(i), sides[1].offset(k))
+        here = page(sides[0].offset(i), sides[1].offset(k))
         if here != label:
             common.insert(max(0, len(common) - 1), Piece("page", (f"{here}:",)))
             label = here
