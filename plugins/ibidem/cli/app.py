@@ -66,22 +66,18 @@ def sigterm_as_exception() -> Iterator[None]:
         signal.signal(signal.SIGTERM, handler)
 
 
-def exit_code(error: IbidemError) -> int:
-    """Return the exit code for an error.
+def exit_code(error: IbidemError | KeyboardInterrupt) -> int:
+    """Return the exit code for an error, or for what stopped a command.
 
     >>> exit_code(UsageError("no level 'nearly'"))
     2
     """
-    if isinstance(error.__cause__, KeyboardInterrupt):
-        return interrupt_code(error.__cause__)
+    stop = error if isinstance(error, KeyboardInterrupt) else error.__cause__
+    if isinstance(stop, KeyboardInterrupt):
+        return TERMINATED if isinstance(stop, Sigterm) else INTERRUPTED
     if isinstance(error, UsageError):
         return WRONG_USE
     return SOME_REFUSED if isinstance(error, Refused) else FAILED
-
-
-def interrupt_code(interrupt: KeyboardInterrupt) -> int:
-    """Return the exit code of a command that was stopped."""
-    return TERMINATED if isinstance(interrupt, Sigterm) else INTERRUPTED
 
 
 def say(message: str) -> None:
@@ -115,7 +111,7 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
             raise SystemExit(exit_code(error)) from error
         except KeyboardInterrupt as stop:
             say("interrupted")
-            raise SystemExit(interrupt_code(stop)) from None
+            raise SystemExit(exit_code(stop)) from None
         except BrokenPipeError:
             # The interpreter's last flush must not fail.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from ibidem.cli.console import Json, engine_context, messages, print_json, results, sanitize, table
+from ibidem.cli.console import Json, engine_context, messages, sanitize, show, table
 from ibidem.index.documents import add_override, common_duplicates, read_verdict, remove_override, report_overrides
 from ibidem_dedupe.overrides import VERDICTS, Override
 from ibidem_engines.engine import Engine
@@ -27,12 +27,8 @@ def list_(as_json: Json = False) -> None:
     """List the manual decisions on pairs."""
     with engine_context() as engine:
         overrides = load_overrides(engine)
-    if as_json:
-        print_json({"overrides": [override.as_record() for override in overrides]})
-    elif not overrides:
-        results().print("No manual decisions.")
-    else:
-        results().print(overrides_table(overrides))
+    report = {"overrides": [override.as_record() for override in overrides]}
+    show(report, [overrides_table(overrides) if overrides else "No manual decisions."], as_json=as_json)
 
 
 @app.command()
@@ -74,11 +70,8 @@ def remove(a: A, b: B, as_json: Json = False) -> None:
 
 def answer(engine: Engine, overrides: list[Override], message: str, *, as_json: bool) -> None:
     report = report_overrides(engine, overrides)
-    if as_json:
-        print_json(report)
-    else:
-        results().print(overrides_table(overrides))
-        results().print(f"{message} {report.get('remedy', '')}".strip())
+    said = f"{message} {report.get('remedy', '')}".strip()
+    show(report, [overrides_table(overrides), said], as_json=as_json)
 
 
 def overrides_table(overrides: Sequence[Override]) -> Table:

@@ -1,7 +1,8 @@
 """`ibidem status`: progress and summary of a run, and documents that could not be ingested, with the reason."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
@@ -247,17 +248,13 @@ def list_dead(ids: Sequence[str], *, as_json: bool) -> None:
     """List failed documents with the reason; of those that are named, also the record as it came."""
     with engine_context() as engine:
         dead_letters = letters(engine, chosen(ids))
-    if as_json:
-        print_json({"dead": [letter.as_json() | ({"record": letter.record} if ids else {}) for letter in dead_letters]})
-    elif not dead_letters:
-        results().print("No failed documents.")
-    elif ids:
-        for letter in dead_letters:
-            show_letter(letter)
-    else:
-        rows = [letter.as_json() for letter in dead_letters]
-        columns = ("id", "tries", "when", "why")
-        results().print(table(columns, [[row[name] for name in columns] for row in rows]))
+    columns = ("id", "tries", "when", "why")
+    rows = [letter.as_json() for letter in dead_letters]
+    lines: Iterable[RenderableType] = [table(columns, [[row[name] for name in columns] for row in rows])]
+    if ids:
+        lines = chain.from_iterable(map(letter_lines, dead_letters))
+    report = [letter.as_json() | ({"record": letter.record} if ids else {}) for letter in dead_letters]
+    show({"dead": report}, lines if dead_letters else ["No failed documents."], as_json=as_json)
 
 
 def retry_dead(ids: Sequence[str], *, as_json: bool) -> None:
@@ -273,10 +270,9 @@ def retry_dead(ids: Sequence[str], *, as_json: bool) -> None:
     show_run(run_summary, as_json=as_json)
 
 
-def show_letter(letter: DeadLetter) -> None:
-    """Show one document with one line per field."""
-    console = results()
+def letter_lines(letter: DeadLetter) -> Iterator[Text]:
+    """Yield the lines of one document, one for each field."""
     for name, value in letter.as_json().items():
-        console.print(Text.assemble((f"{name:>6}  ", "about"), sanitize(str(value))))
+        yield Text.assemble((f"{name:>6}  ", "about"), sanitize(str(value)))
     for name, value in letter.record.items():
-        console.print(Text.assemble((f"{name}: ", "about"), sanitize(str(value)[:1_000])))
+        yield Text.assemble((f"{name}: ", "about"), sanitize(str(value)[:1_000]))

@@ -385,7 +385,11 @@ def find_leftovers(engine: Engine, ids: Sequence[str]) -> Leftovers:
 
 def still_held(engine: Engine, settings: Settings, ids: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield the indexes that a backfill (`--into`) replaced and that still hold some documents, with their ids."""
-    for name in former_indexes(engine):
+    try:
+        checkpoints = [each for _, each in read_entries(engine.get_records("runs", KEYS), Checkpoint.from_json)]
+    except NoIndex:
+        return
+    for name in sorted({each.source for each in checkpoints if each.into}):
         former = open_engine(settings.address, name)
         try:
             found = [each.document.id for each in former.fetch([(name, id_) for id_ in ids])]
@@ -395,12 +399,3 @@ def still_held(engine: Engine, settings: Settings, ids: Sequence[str]) -> Iterat
             former.close()
         if found:
             yield name, found
-
-
-def former_indexes(engine: Engine) -> list[str]:
-    """Return the names of the indexes from which an index was copied."""
-    try:
-        checkpoints = [each for _, each in read_entries(engine.get_records("runs", KEYS), Checkpoint.from_json)]
-    except NoIndex:
-        return []
-    return sorted({each.source for each in checkpoints if each.into})

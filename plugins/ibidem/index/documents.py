@@ -107,7 +107,8 @@ def report_overrides(engine: Engine, overrides: Sequence[Override]) -> dict[str,
 def readable_overrides(engine: Engine, overrides: Iterable[Override]) -> list[Override]:
     """Return the overrides whose documents both exist and are readable by the engine's user."""
     overrides = list(overrides)
-    known_names = set(names(engine, sorted({name for word in overrides for _, name in (word.a, word.b)})))
+    ids = sorted({name for word in overrides for _, name in (word.a, word.b)})
+    known_names = {hit_ref(hit) for hit in fetch_hits(engine, ids)}
     return [word for word in overrides if word.a in known_names and word.b in known_names]
 
 
@@ -115,11 +116,6 @@ def read_decision(engine: Engine, a: str, b: str) -> Override | None:
     """Return the manual decision on two readable documents; None if there is none."""
     on_pair = [each for each in load_overrides(engine) if {each.a[1], each.b[1]} == {a, b}]
     return next(iter(readable_overrides(engine, on_pair)), None)
-
-
-def names(engine: Engine, ids: Sequence[str]) -> list[DocumentRef]:
-    """Return index and id of the existing documents."""
-    return [(hit.index, hit.id) for hit in fetch_hits(engine, ids)]
 
 
 def read_verdict(typed: str) -> Verdict:
