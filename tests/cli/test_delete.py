@@ -62,10 +62,6 @@ def test_a_document_that_is_not_there_is_named_and_the_others_are_deleted(run: R
     assert answer("search", "reminder")["hits"]["total"]["value"] == 0
 
 
-def test_what_is_not_named_or_named_with_other_options_is_a_wrong_use(run: Run) -> None:
-    assert run("delete")[0] == run("delete", "lease", "--undo", "--everything")[0] == 2
-
-
 @pytest.mark.slow
 def test_documents_that_differ_in_a_sign_are_kept_and_shown_with_it(run: Run, answer: Answer) -> None:
     pairs = {f"{number}-{side}": pair[side] for number, pair in enumerate(SIGNS) for side in (0, 1)}

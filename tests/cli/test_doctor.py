@@ -295,9 +295,3 @@ def test_an_index_of_its_template_needs_no_right_on_mappings(
         remove_indices(address, name)
         ask(address, "DELETE", f"/_index_template/{name}")
         ask(address, "DELETE", f"/_component_template/{name}")
-
-
-def test_sqlite_has_no_template(run: Run) -> None:
-    code, _, error = run("doctor", "--template")
-    assert code == 2
-    assert "IBIDEM_ENGINE" in error

@@ -31,23 +31,11 @@ def test_values_that_too_many_long_texts_carry_are_named(answer: Answer) -> None
     assert "Values shared by over 100 long texts were skipped as forms: 11 page_bands" in printed
 
 
-def test_stored_groups_go_with_no_figures_of_their_own(run: Run) -> None:
-    code, _, err = run("groups", "--stored", "--level", "partial")
-    assert code == 2
-    assert "--stored" in err
-
-
 def test_stored_groups_are_exported_group_by_group_with_what_joined_each(run: Run) -> None:
     assert run("groups", "--stored", "--export", "stored.csv")[0] == 0
     head, *lines = Path("stored.csv").read_text(encoding="utf-8").splitlines()
     assert head == "lead,index,id,size,evidence"
     assert [line.split(",")[4] for line in lines] == ["", "content", "minhash"]
-
-
-@pytest.mark.parametrize("figures", [("--preset", "conrad2003"), ("--similarity", "30")])
-def test_figures_by_which_no_index_looks_up_are_refused(run: Run, figures: tuple[str, str]) -> None:
-    code, _, err = run("regroup", "--all", *figures)
-    assert (code, "cannot be looked up" in " ".join(err.split())) == (2, True)
 
 
 @pytest.mark.parametrize("name", ["groups.csv", "groups.jsonl"])

@@ -118,15 +118,6 @@ def test_neighbours_of_a_passage_follow_it_with_the_words_that_overlap(
     assert "--document 'a b'" in run("search", "rent", "--document", "a b")[2]
 
 
-def ids(output: dict[str, object]) -> list[str]:
-    return [each["_id"] for each in output["hits"]["hits"]]  # type: ignore[index]
-
-
-def test_search_refuses_an_order_that_does_not_exist(run: Run) -> None:
-    code, _, err = run("search", "--sort", "best")
-    assert (code, err) == (2, "ibidem: --sort 'best' is not valid; allowed: relevance, newest, oldest\n")
-
-
 def test_a_typing_error_is_answered_with_a_spelling_of_the_index(run: Run, answer: Answer) -> None:
     _, out, _ = run("search", "title:reminderr", "AND", "Sir")
     assert "did you mean: title:reminder AND Sir\n" in out

@@ -3,12 +3,12 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from servers.command_line import surroundings
 from snippets.page import Block
 
 SECONDS = 280
@@ -35,11 +35,11 @@ def run(blocks: Sequence[Block], folder: Path, environment: Mapping[str, str]) -
         elif block.language == "sh":
             script += [block.body, f"echo '{MARK}'"]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
+    settings = {"PATH": path, "NO_COLOR": "1", "COLUMNS": "110", "IBIDEM_CONCURRENCY": "1", **environment}
     with subprocess.Popen(
         ["bash", "-c", "\n".join(script)],
         cwd=folder,
-        env=inherited | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "110", "IBIDEM_CONCURRENCY": "1", **environment},
+        env=surroundings(settings),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -65,10 +65,3 @@ def end(group: int) -> None:
 def steady(text: str) -> list[str]:
     """Write the lines of an output so that two runs are the same."""
     return [SLOW.sub("…", line).rstrip() for line in text.splitlines() if line.strip()]
-
-
-def free_port() -> int:
-    """Find a port that nothing listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
