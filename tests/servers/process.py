@@ -31,6 +31,16 @@ def free_ports(count: int) -> list[int]:
         return ports
 
 
+def greets(port: int, greeting: bytes, reply: bytes) -> bool:
+    """Return whether a server on this port begins its answer to a greeting so."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+            connection.sendall(greeting)
+            return connection.recv(len(reply)) == reply
+    except OSError:
+        return False
+
+
 @dataclass(frozen=True)
 class Launch:
     """The command and settings to start a server."""

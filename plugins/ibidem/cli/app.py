@@ -52,7 +52,6 @@ def sigterm_as_exception() -> Iterator[None]:
     """Raise `Sigterm` at the first SIGTERM; later ones do not interrupt the clean-up."""
 
     def end(*_: object) -> None:
-        """Raise at the first signal, and ignore further ones."""
         signal.signal(signal.SIGTERM, lambda *_: None)
         raise Sigterm
 
@@ -100,7 +99,6 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
 
     @wraps(command)
     def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-        """Run the command; its errors become a message and an exit code."""
         try:
             answer = command(*args, **kwargs)
             sys.stdout.flush()
@@ -153,7 +151,6 @@ COLLECTED_AFTER = 50_000
 
 
 def version(value: bool) -> None:
-    """Print the version and exit, if it was requested."""
     if value:
         typer.echo(f"ibidem {distribution.installed_version()} (distribution {distribution.NAME})")
         raise typer.Exit

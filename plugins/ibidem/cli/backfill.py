@@ -84,11 +84,17 @@ def run(
     settings = load()
     logs.set_up(settings)
     if dry:
-        show_dry_run(settings, as_json=as_json)
+        with bar("Signing in memory", rated=True) as advance:
+            answer = dry_run(settings, Policy(), advance)
+        show(answer, describe_forecast(answer), as_json=as_json)
     elif checked:
         show_check(settings, as_json=as_json)
     elif into:
-        show_replaced(settings, Replacement(into, alias), as_json=as_json)
+        with bar("Copying", rated=True) as advance:
+            result = replace_index(Replacement(into, alias), settings, advance)
+        for line in next_steps(result, settings, into):
+            messages().print(Text(line))
+        show_run(settings.changed(index=into), result.run, as_json=as_json)
     elif following:
         show_followed(settings, kind, as_json=as_json)
     else:
@@ -103,15 +109,6 @@ def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
         run_summary = summary(engine, name)
     run_summary["took_s"] = round(time.monotonic() - START, 3)
     show_summary(run_summary, as_json=as_json)
-
-
-def show_replaced(settings: Settings, replacement: Replacement, *, as_json: bool) -> None:
-    """Sign into a new index, and print its name."""
-    with bar("Copying", rated=True) as advance:
-        result = replace_index(replacement, settings, advance)
-    for line in next_steps(result, settings, replacement.into):
-        messages().print(Text(line))
-    show_run(settings.changed(index=replacement.into), result.run, as_json=as_json)
 
 
 def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator[str]:
@@ -154,13 +151,6 @@ def describe_comparison(result: CheckResult) -> Iterator[Indented]:
         yield Indented(Text(f"… {result.changed - MAX_CHANGES:,} more: --json lists them"), 2)
 
 
-def show_dry_run(settings: Settings, *, as_json: bool) -> None:
-    """Show the expected results and cost of signing."""
-    with bar("Signing in memory", rated=True) as advance:
-        answer = dry_run(settings, Policy(), advance)
-    show(answer, describe_forecast(answer), as_json=as_json)
-
-
 def describe_forecast(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the groups, the share that collapse mode would hide, the cost, and sample pairs."""
     looked_at = answer["documents"]
@@ -168,7 +158,7 @@ def describe_forecast(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Text(f"Of {answer['of']:,} documents, the first {looked_at:,} written were read.\n")
     yield from report(answer)
     yield Text(f"\nCollapse mode would hide {percent(answer['hidden'])} of all hits.")
-    yield from map(Text, (*cost_lines(answer["cost"]), *recommendation(answer)))
+    yield from map(Text, cost_lines(answer["cost"], answer["recommended"]))
     for sample in answer["samples"]:
         pair = f"{sanitize(sample['duplicate'])} repeats {sanitize(sample['lead'])}"
         yield Text(f"\n{sample['level']}: {pair}", "title")
@@ -179,7 +169,7 @@ def describe_forecast(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield from refusals({"refusals": answer["refusals"], "run": ""})
 
 
-def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
+def cost_lines(cost: Mapping[str, Any], recommended: Mapping[str, str]) -> Iterator[str]:
     yield f"\nSignatures would add about {decimal(cost['bytes'])} before compression."
     took = timedelta(seconds=max(1, round(cost["signing_seconds"])))
     yield f"Reading and signing takes about {took}; writing and settling come on top."
@@ -187,10 +177,7 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
         f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and "
         "rewritten documents take space twice until they are merged."
     )
-
-
-def recommendation(answer: Mapping[str, Any]) -> Iterator[str]:
-    place, why = answer["recommended"]["place"], answer["recommended"]["why"]
+    place, why = recommended["place"], recommended["why"]
     yield f"Recommended: {'ibidem backfill --beside' if place == 'beside' else 'ibidem backfill'}: {why}."
     if place != "beside":
         yield "With --beside no document is rewritten, and the index stays as it is; a window takes a second request."

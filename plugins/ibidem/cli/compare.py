@@ -92,14 +92,14 @@ def passage_columns(
     passage: Passage, comparison: Comparison, pages: tuple[PageNumbers, PageNumbers]
 ) -> Iterator[Columns]:
     opening = list(first_blocks(blocks(passage, comparison.words_a.tokens, comparison.words_b.tokens)))
+    more = " …" * (opening[-1].a[1] < passage.a[1])
     a = excerpt(comparison.a.text, comparison.words_a, [(block.is_equal, block.a) for block in opening], "removed")
     b = excerpt(comparison.b.text, comparison.words_b, [(block.is_equal, block.b) for block in opening], "added")
-    is_cut = opening[-1].a[1] < passage.a[1]
     yield Columns(
         passage_place("A", comparison.words_a, passage.a, pages[0]),
         passage_place("B", comparison.words_b, passage.b, pages[1]),
     )
-    yield Columns(a.append(" …" * is_cut), b.append(" …" * is_cut))
+    yield Columns(a.append(more), b.append(more))
 
 
 def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: PageNumbers) -> Text:

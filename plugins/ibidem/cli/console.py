@@ -1,8 +1,4 @@
-"""Console of every command: results on standard output, messages and progress on standard error.
-
-Text of documents is shown without control characters, on one line, with matches highlighted. The help of the dedupe
-options comes from the table of parameters.
-"""
+"""Console of every command: results on standard output, messages and progress on standard error."""
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -132,7 +128,6 @@ def messages() -> Console:
 
 
 def print_json(answer: Mapping[str, object]) -> None:
-    """Print one JSON document to standard output."""
     text = orjson.dumps(answer, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str)
     sys.stdout.write(text.decode() + "\n")
 

@@ -14,13 +14,12 @@ from typing import Any
 
 from rich.text import Text
 
-from ibidem.cli.console import bar, messages, results
+from ibidem.cli.console import bar, engine_context, messages, results
 from ibidem.cli.search import show
 from ibidem.cli.status import show_summary, update_bar
 from ibidem.grouped_search.api import search_index
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.request import parse_request
-from ibidem_engines.connect import open_engine
 from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_workers.ingest import ingest_documents
@@ -79,11 +78,10 @@ def debian_licences(folder: Path) -> Iterator[Document]:
 def read_text_file(path: Path) -> str | None:
     """Read a text file; None if it cannot be read, is empty or is too large for a demonstration."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            return None
-        text = path.read_text(encoding="utf-8", errors="replace").replace("\0", "")
+        text = path.read_text(encoding="utf-8", errors="replace") if path.stat().st_size <= MAX_BYTES else ""
     except OSError:
         return None
+    text = text.replace("\0", "")
     return text if text.strip() else None
 
 
@@ -120,13 +118,10 @@ def demonstrate(
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     run = ingest_documents(islice(licences(), MAX_DOCUMENTS) if texts is None else texts, settings, report=report)
-    engine = open_engine(settings.address, settings.index)
-    try:
-        request = parse_request({"dedupe": "indent", "dedupe_max_per_group": MAX_PER_GROUP, "dedupe_explain": True})
+    request = parse_request({"dedupe": "indent", "dedupe_max_per_group": MAX_PER_GROUP, "dedupe_explain": True})
+    with engine_context(settings) as engine:
         response = search_index(engine, parse_query(QUERY), request, 1, SIZE)
         return Demonstration(settings, summary(engine, run), response)
-    finally:
-        engine.close()
 
 
 def next_commands(demonstration: Demonstration, program: str) -> list[str]:

@@ -119,7 +119,6 @@ def run(
 
 
 def check_options(reports: Mapping[str, bool], *, stored: bool, has_figures: bool) -> None:
-    """Refuse options that cannot be combined."""
     asked = [option for option, is_asked in reports.items() if is_asked]
     if len(asked) > 1:
         raise UsageError(f"{asked[0]} cannot be combined with {asked[1]}", "ask for one of them")

@@ -120,7 +120,6 @@ def line(found: Table) -> str:
 
 
 def show_table(found: Table, *, as_json: bool) -> None:
-    """Show one idf table with the rarest terms that count."""
     first = min(found.first_allowed, found.size)
     rarest = [found.term(rank) for rank in range(first, min(first + RAREST_TERMS, found.size))]
     if as_json:

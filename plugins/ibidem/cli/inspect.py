@@ -134,7 +134,6 @@ def report(inspection: Inspection) -> Iterator[RenderableType]:
 
 
 def lines(duplicate: Duplicate, original: str) -> Iterator[Indented]:
-    """Yield the lines of a duplicate: title, id, level and reason."""
     yield Indented(Text(sanitize(duplicate.title or duplicate.id)), 2, "└")
     if duplicate.title:
         yield Indented(Text(sanitize(duplicate.id), "about"), 2)

@@ -1,17 +1,4 @@
-"""`ibidem search`: a grouped result list, leads with their duplicates indented below, each with its reason.
-
-```
- 1  Title of the lead
-    1987-02-26 · Reuter · reut-113
-    … a passage with the *words* of the query …
-    └ Title of the duplicate
-      1987-02-27 · Reuter · reut-204
-      near: 57 of 60 rare terms shared, 1 day apart
-      differs: … profit of [12.1 → 12.3] mln dlrs …
-
-the first 500 of 1,212 documents in 74 groups; showing 1-10
-```
-"""
+"""`ibidem search`: a grouped result list, leads with their duplicates indented below, each with its reason."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Annotated, Any, get_args
@@ -46,7 +33,6 @@ from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
 
-MORE_REMEDY = ", shown with --max-per-group"
 LATE_SHOWN = 10
 
 MAX_INDENT = 10  # steps to which an answer to an answer is indented
@@ -62,24 +48,18 @@ def show(response: Response, console: Console, first: int = 1) -> None:
 
 
 def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterator[RenderableType]:
-    """Yield the entries of the list: each lead, followed by its duplicates."""
     for group in read_groups(hits, first):
         yield from lead_lines(group.lead, group.number, styled=styled)
         for entry in group.duplicates:
             yield from duplicate(entry)
-        if hidden_count := group.hidden:
-            has_duplicates = bool(group.duplicates)
-            remainder = (
-                f"{format_count(hidden_count, f'more {group.noun}')}{MORE_REMEDY}"
-                if has_duplicates
-                else format_count(hidden_count, group.noun)
-            )
-            yield Indented(Text(f"+ {remainder}", "level"), 4)
+        if hidden := group.hidden:
+            noun = f"more {group.noun}" if group.duplicates else group.noun
+            more = ", shown with --max-per-group" if group.duplicates else ""
+            yield Indented(Text(f"+ {format_count(hidden, noun)}{more}", "level"), 4)
         yield Text()
 
 
 def lead_lines(entry: Entry, number: int, *, styled: bool) -> Iterator[RenderableType]:
-    """Yield the lines of a lead: number and title, date and source, a passage."""
     title = highlight(entry.title, styled=styled)
     title.stylize("title")
     width = max(2, len(str(number)))
@@ -90,7 +70,6 @@ def lead_lines(entry: Entry, number: int, *, styled: bool) -> Iterator[Renderabl
 
 
 def duplicate(entry: Entry) -> Iterator[RenderableType]:
-    """Yield the lines of a duplicate: title, date and source, level and reason, differing words."""
     width = 4 + 2 * min(max(entry.depth, 1), MAX_INDENT)
     yield Indented(one_line(Text(sanitize(entry.title))), width, f"{' ' * (width - 2)}└")
     yield Indented(Text(facts_line(entry), "about"), width)
@@ -100,7 +79,6 @@ def duplicate(entry: Entry) -> Iterator[RenderableType]:
 
 
 def facts_line(entry: Entry) -> str:
-    """Return the known facts of a document: date, source and id."""
     return " · ".join(sanitize(part) for part in (*entry.facts, entry.id))
 
 

@@ -123,7 +123,6 @@ def refusals_alike(group: Sequence[Mapping[str, str]]) -> Text:
 
 
 def refusal(entry: Mapping[str, str]) -> Text:
-    """Format a refusal as one line: place, document, field, reason."""
     document = f"document {entry['id']!r}" if entry["id"] else ""
     place = ", ".join(part for part in (entry["where"], document, entry["field"]) if part)
     return Text(sanitize(f"{place}: {entry['why']}"))
@@ -271,7 +270,6 @@ def retry_dead(ids: Sequence[str], *, as_json: bool) -> None:
 
 
 def letter_lines(letter: DeadLetter) -> Iterator[Text]:
-    """Yield the lines of one document, one for each field."""
     for name, value in letter.as_json().items():
         yield Text.assemble((f"{name:>6}  ", "about"), sanitize(str(value)))
     for name, value in letter.record.items():

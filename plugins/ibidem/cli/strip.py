@@ -47,7 +47,6 @@ def run(
 
 
 def report(result: StripResult, index: str, request: StripRequest) -> Iterator[str]:
-    """Report what was removed, and what remains."""
     yield f"{format_count(result.read, 'document')} read"
     verb = "would lose" if request.dry else "lost"
     pronoun = "its" if result.stripped == 1 else "their"

@@ -95,7 +95,6 @@ def runs(a: Sequence[str], b: Sequence[str], min_length: int = MIN_PASSAGE) -> l
 
 
 def to_region(run: Run, a: Words, b: Words) -> Region:
-    """Return the positions of a run in the two texts."""
     return Region(
         (a.starts[run.a], a.ends[run.a + run.words - 1]),
         (b.starts[run.b], b.ends[run.b + run.words - 1]),
@@ -235,7 +234,6 @@ def misread_words(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[
 
 
 def is_unknown(word: str, table: Table) -> bool:
-    """Return whether a word is a term that the table does not know."""
     return is_term(word) and table.rank(wh1(word)) == ABSENT
 
 
@@ -365,7 +363,6 @@ def holds(decision: Override, a: tuple[str, Packed], b: tuple[str, Packed]) -> b
 def sign_pair(
     a: Document, b: Document, tables: Tables, distinct: Sequence[str] = ()
 ) -> tuple[tuple[Packed, Packed], LongPair | None]:
-    """Sign both documents, in the form used by decisions."""
     signatures_a, signatures_b = sign([a, b], tables)
     packed_a, packed_b = unpack(pack(a, signatures_a, distinct)), unpack(pack(b, signatures_b, distinct))
     if packed_a is None or packed_b is None:

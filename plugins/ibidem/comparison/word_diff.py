@@ -55,17 +55,6 @@ class Words:
     ends: list[int]  # offset behind each token's last character
 
 
-def chunks(text: str) -> Iterator[Chunk]:
-    r"""Yield the chunks that hold a token, in text order.
-
-    >>> [(chunk.start, chunk.end, chunk.tokens) for chunk in chunks("-- The defen-\ndant's plea")]
-    [(3, 6, ('the',)), (7, 20, ('defendant', 's')), (21, 25, ('plea',))]
-    """
-    for match in _CHUNK.finditer(text):
-        if inside := _tokens(match[0]):
-            yield Chunk(match.start(), match.end(), inside)
-
-
 def token_offsets(text: str) -> Words:
     """Return all tokens of a text with their offsets; a token with an unclear offset covers its whole chunk.
 
@@ -73,11 +62,12 @@ def token_offsets(text: str) -> Words:
     Words(tokens=['held', 'no', '12'], starts=[0, 7, 11], ends=[4, 9, 13])
     """
     result = Words([], [], [])
-    for chunk in chunks(text):
-        for token, (start, end) in zip(chunk.tokens, _places(text[chunk.start : chunk.end], chunk.tokens), strict=True):
-            result.tokens.append(token)
-            result.starts.append(chunk.start + start)
-            result.ends.append(chunk.start + end)
+    for match in _CHUNK.finditer(text):
+        inside = _tokens(match[0])
+        result.tokens.extend(inside)
+        for start, end in _places(match[0], inside):
+            result.starts.append(match.start() + start)
+            result.ends.append(match.start() + end)
     return result
 
 

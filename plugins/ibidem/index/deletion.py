@@ -103,7 +103,6 @@ def _folder(origin: str) -> Path:
 
 
 def check_folders(folders: Sequence[str | Path]) -> None:
-    """Check that folders exist and are not empty."""
     remedy = "check whether its disk is mounted; documents are deleted by id with: ibidem delete ID"
     for folder in folders:
         if not Path(folder).is_dir():

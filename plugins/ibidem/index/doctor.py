@@ -228,7 +228,6 @@ def zip_version(engine: str, version: str) -> str:
 
 
 def check_dead_letters(engine: Engine) -> Iterator[Check]:
-    """Count the documents that could not be ingested."""
     count = engine.count("dead")
     message = format_count(count, "document could not be ingested", "documents could not be ingested")
     remedy = "look at them with: ibidem status --dead" if count else ""
@@ -291,7 +290,6 @@ def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
 
 
 def check_tables_folder(settings: Settings) -> Check:
-    """Check that idf tables can be written and read."""
     folder = settings.tables
     parent = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):

@@ -62,10 +62,9 @@ REMEDY = "give each document its `language`; rare words of one language say noth
 
 def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
     """Check that texts are in their declared language."""
-    languages = [code for text in texts if (code := detect(text))]
-    unknown_terms, judged = sum(not are_related(language, code) for code in languages), len(languages)
-    foreign = judged >= MIN_JUDGED and unknown_terms >= MIN_SHARE * judged
-    return ForeignShare(language, unknown_terms, judged) if foreign else None
+    detected = [code for text in texts if (code := detect(text))]
+    share = ForeignShare(language, sum(not are_related(language, code) for code in detected), len(detected))
+    return share if share.sampled >= MIN_JUDGED and share.documents >= MIN_SHARE * share.sampled else None
 
 
 class LanguageSampler:
