@@ -38,19 +38,12 @@ def licences(debian: Path = DEBIAN) -> Iterator[Document]:
 
 def python_licences() -> Iterator[Document]:
     """Yield the licence files of the packages that this Python can import, each once."""
-    paths: set[Path] = set()
-    for package in sorted(distributions(), key=lambda distribution: (distribution.name or "").lower()):
-        for name, path in licence_files(package):
-            if path in paths or (text := read_text_file(path)) is None:
-                continue
-            paths.add(path)
-            yield Document(
-                f"python/{package.name}/{name}",
-                text,
-                title=f"{package.name} {package.version}: {name}",
-                source="Python packages",
-                url=path.as_uri(),
-            )
+    packages = sorted(distributions(), key=lambda distribution: (distribution.name or "").lower())
+    yield from read_texts(
+        (path, f"python/{package.name}/{name}", f"{package.name} {package.version}: {name}", "Python packages")
+        for package in packages
+        for name, path in licence_files(package)
+    )
 
 
 def licence_files(package: Distribution) -> list[tuple[str, Path]]:
@@ -65,14 +58,19 @@ def licence_files(package: Distribution) -> list[tuple[str, Path]]:
 
 def debian_licences(folder: Path) -> Iterator[Document]:
     """Yield the copyright files of Debian packages; a file that several packages share is read once."""
+    yield from read_texts(
+        (path.resolve(), f"debian/{path.parent.name}", f"{path.parent.name}: copyright", "Debian")
+        for path in sorted(folder.glob("*/copyright"))
+    )
+
+
+def read_texts(files: Iterable[tuple[Path, str, str, str]]) -> Iterator[Document]:
+    """Yield the documents of files, each read once: path, id, title and source."""
     paths: set[Path] = set()
-    for path in sorted(folder.glob("*/copyright")):
-        file = path.resolve()
-        if file in paths or (text := read_text_file(file)) is None:
-            continue
-        paths.add(file)
-        name = path.parent.name
-        yield Document(f"debian/{name}", text, title=f"{name}: copyright", source="Debian", url=file.as_uri())
+    for path, id_, title, source in files:
+        if path not in paths and (text := read_text_file(path)) is not None:
+            paths.add(path)
+            yield Document(id_, text, title=title, source=source, url=path.as_uri())
 
 
 def read_text_file(path: Path) -> str | None:

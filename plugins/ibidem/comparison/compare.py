@@ -6,7 +6,6 @@ the cost grows with the lengths and not with their product.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from itertools import islice, zip_longest
@@ -55,16 +54,6 @@ class Region:
     words: int  # how many words it has
 
 
-def grams(tokens: Sequence[str], size: int) -> dict[tuple[str, ...], list[int]]:
-    """Return the positions of each run of `size` words, at most `MAX_PLACES` for each."""
-    positions: dict[tuple[str, ...], list[int]] = {}
-    for place, gram in enumerate(zip(*(islice(tokens, i, None) for i in range(size)), strict=False)):
-        places = positions.setdefault(gram, [])
-        if len(places) < MAX_PLACES:
-            places.append(place)
-    return positions
-
-
 def run_length(a: Sequence[str], b: Sequence[str], i: int, j: int) -> int:
     """Return how many words are equal from `a[i]` and `b[j]` on."""
     limit = min(len(a) - i, len(b) - j)
@@ -80,7 +69,10 @@ def runs(a: Sequence[str], b: Sequence[str], min_length: int = MIN_PASSAGE) -> l
     size = min(min_length, len(a), len(b))
     if size == 0:
         return []
-    places_by_gram = grams(b, size)
+    places_by_gram: dict[tuple[str, ...], list[int]] = {}  # at most `MAX_PLACES` of each
+    for place, gram in enumerate(zip(*(islice(b, at, None) for at in range(size)), strict=False)):
+        if len(found := places_by_gram.setdefault(gram, [])) < MAX_PLACES:
+            found.append(place)
     matches: list[Run] = []
     i = reached = 0
     while i <= len(a) - size:
@@ -100,19 +92,6 @@ def to_region(run: Run, a: Words, b: Words) -> Region:
         (b.starts[run.b], b.ends[run.b + run.words - 1]),
         run.words,
     )
-
-
-def count_covered(spans: Iterable[tuple[int, int]]) -> int:
-    """Return the number of positions that at least one of the spans covers.
-
-    >>> count_covered([(0, 4), (2, 6), (9, 10)])
-    7
-    """
-    total = reached = 0
-    for start, end in sorted(spans):
-        total += max(0, end - max(start, reached))
-        reached = max(reached, end)
-    return total
 
 
 MAX_GAP = 40  # the most words between two runs of one passage, in each text: two or three lines of a book
@@ -183,17 +162,14 @@ def align(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passa
     words = (Run(i, j, 1) for i, j in anchors(a, b, sizes=(1,)) if not inside[i])
     matches = sorted([*runs, *words], key=lambda run: run.a)
     certain = frozenset(runs)
-    anchored = (drop_chance_anchors(passage, certain) for passage in passages(matches))
-    return [passage for passage in anchored if passage is not None]
-
-
-def drop_chance_anchors(passage: Passage, runs: AbstractSet[Run]) -> Passage | None:
-    """Remove passages with too few words for their length; None if nothing is left."""
-    length = max(passage.a[1] - passage.a[0], passage.b[1] - passage.b[0])
-    if passage.words >= MIN_WORDS and passage.words >= MIN_DENSITY * length:
-        return passage
-    exact_runs = tuple(run for run in passage.runs if run in runs)
-    return Passage(exact_runs) if exact_runs else None
+    aligned: list[Passage] = []
+    for passage in passages(matches):
+        length = max(passage.a[1] - passage.a[0], passage.b[1] - passage.b[0])
+        if passage.words >= max(MIN_WORDS, MIN_DENSITY * length):
+            aligned.append(passage)
+        elif exact_runs := tuple(run for run in passage.runs if run in certain):
+            aligned.append(Passage(exact_runs))  # the words that occur once are chance
+    return aligned
 
 
 def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
@@ -436,4 +412,8 @@ def share(text: Words, spans: list[tuple[int, int]]) -> float:
     """Return which share of a text, from its first to its last word, the spans cover."""
     if not text.tokens:
         return 0.0
-    return round(count_covered(spans) / (text.ends[-1] - text.starts[0]), 3)
+    total = reached = 0
+    for start, end in sorted(spans):
+        total += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return round(total / (text.ends[-1] - text.starts[0]), 3)

@@ -157,7 +157,8 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
         info = engine.info()
         yield Check("engine", ok=True, what=f"{info.name} {info.version} at {redact(settings.engine)}")
         if info.name != "sqlite":
-            yield from attempt("plugin", check_plugin(engine, info.name))
+            version = distribution.installed_version()
+            yield from attempt("plugin", check_plugin(engine.plugin_nodes, version, info.name))
         if not info.exists:
             what, remedy = f"{settings.index!r} does not exist yet", "create it with: ibidem ingest PATH"
             yield Check("index", ok=True, what=what, remedy=remedy)
@@ -175,35 +176,31 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
         yield from attempt("misread", check_misread(engine))
 
 
-def check_plugin(engine: Engine, engine_name: str) -> Iterator[Check]:
-    """Check which nodes of a cluster have the plugin, and whether its version matches."""
-    yield plugin_check(engine.plugin_nodes(), distribution.installed_version(), engine_name)
-
-
-def plugin_check(nodes: Sequence[PluginNode], own_version: str, engine_name: str) -> Check:
-    """Check which nodes have the plugin.
+def check_plugin(read_nodes: Callable[[], Sequence[PluginNode]], own_version: str, engine_name: str) -> Iterator[Check]:
+    """Check which nodes of a cluster have the plugin, and whether its version matches.
 
     >>> nodes = [PluginNode("one", "3.8.0", "0.1.0"), PluginNode("two", "3.8.0", "")]
-    >>> plugin_check(nodes, "0.1.0", "opensearch").what
+    >>> next(check_plugin(lambda: nodes, "0.1.0", "opensearch")).what
     'missing on node two; on the others 0.1.0: one'
     """
-    if not nodes:
-        return Check("plugin", ok=True, what="this user may not list the server's nodes")
+    nodes = read_nodes()
     missing = [node.name for node in nodes if not node.plugin]
-    remedy = _zip_remedy(nodes, own_version, engine_name)
-    if len(missing) == len(nodes):
-        return Check("plugin", ok=True, what="not installed on any node: ibidem groups by itself", remedy=remedy)
-    names = [f"{node.name} ({node.plugin} for {node.engine})" for node in nodes if node.plugin not in {"", own_version}]
-    if names:
-        message = f"another version than this {own_version}: {', '.join(names)}; ibidem groups by itself"
-        return Check("plugin", ok=False, what=message, remedy=remedy)
+    other = [f"{node.name} ({node.plugin} for {node.engine})" for node in nodes if node.plugin not in {"", own_version}]
     fit = ", ".join(node.name for node in nodes if node.plugin)
-    if missing:
+    remedy = _zip_remedy(nodes, own_version, engine_name)
+    if not nodes:
+        yield Check("plugin", ok=True, what="this user may not list the server's nodes")
+    elif len(missing) == len(nodes):
+        yield Check("plugin", ok=True, what="not installed on any node: ibidem groups by itself", remedy=remedy)
+    elif other:
+        message = f"another version than this {own_version}: {', '.join(other)}; ibidem groups by itself"
+        yield Check("plugin", ok=False, what=message, remedy=remedy)
+    elif missing:
         subject = f"node {missing[0]}" if len(missing) == 1 else f"nodes {', '.join(missing)}"
-        return Check(
-            "plugin", ok=False, what=f"missing on {subject}; on the others {own_version}: {fit}", remedy=remedy
-        )
-    return Check("plugin", ok=True, what=f"{own_version} on {format_count(len(nodes), 'node')}: {fit}")
+        message = f"missing on {subject}; on the others {own_version}: {fit}"
+        yield Check("plugin", ok=False, what=message, remedy=remedy)
+    else:
+        yield Check("plugin", ok=True, what=f"{own_version} on {format_count(len(nodes), 'node')}: {fit}")
 
 
 def _zip_remedy(nodes: Sequence[PluginNode], own_version: str, engine_name: str) -> str:

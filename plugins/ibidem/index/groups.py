@@ -24,7 +24,6 @@ from ibidem.index.idf_build import index_documents
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_core.settings import Settings
 from ibidem_dedupe import evidence
-from ibidem_dedupe.candidates import KeyIndex
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
@@ -152,14 +151,6 @@ class LongTextIndex:
                 self.keys.add(name, signatures)
                 self.packed[name] = long_hits[name].packed or b""
 
-    def build_matcher(self, names: Sequence[DocumentRef], columns: PackedColumns) -> tuple[LongTextMatcher, KeyIndex]:
-        """Return the matcher of long texts, and their candidate pairs."""
-        long_signatures = LongSignatureCache(self.read)
-        matcher = LongTextMatcher(
-            names, lambda row: unpack(self.packed.get(names[row], b"")), self.policy, long_signatures
-        )
-        return matcher, self.keys.key_index(names, columns)
-
 
 def group_slices(
     slices: Iterable[Sequence[Hit]],
@@ -167,29 +158,24 @@ def group_slices(
     overrides: Iterable[Override],
     progress: Callable[[int], None],
 ) -> IndexGroups:
-    names, columns = sort_documents(*read_slices(slices, progress, long_texts))
-    matcher, suspected = long_texts.build_matcher(names, columns)
-    policy = long_texts.policy
-    grouping = group(columns, policy, apply_overrides(overrides, names, columns).constraints, matcher, suspected)
-    return IndexGroups(
-        policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)), long_texts.keys.capped_keys
-    )
-
-
-def read_slices(
-    slices: Iterable[Sequence[Hit]], progress: Callable[[int], None], long_texts: LongTextIndex
-) -> tuple[list[DocumentRef], list[PackedColumns]]:
-    """Read an index slice by slice; packed values are kept for long texts only."""
-    names: list[DocumentRef] = []
+    """Read an index slice by slice, keeping packed values for long texts only, and group its documents."""
+    refs: list[DocumentRef] = []
     parts: list[PackedColumns] = []
     for hits in slices:
-        names += [(hit.index, hit.id) for hit in hits]
+        refs += [(hit.index, hit.id) for hit in hits]
         columns = PackedColumns.decode([hit.packed for hit in hits])
         long_texts.add(hits, columns.flags)
         # The plain definition, in place of the compiled loops, reads the values themselves.
         parts.append(replace(columns, values=(), ids=[]) if loops.IN_USE else columns)
-        progress(len(names))
-    return names, parts
+        progress(len(refs))
+    names, columns = sort_documents(refs, parts)
+    policy, packed = long_texts.policy, long_texts.packed
+    long_signatures = LongSignatureCache(long_texts.read)
+    matcher = LongTextMatcher(names, lambda row: unpack(packed.get(names[row], b"")), policy, long_signatures)
+    suspected = long_texts.keys.key_index(names, columns)
+    grouping = group(columns, policy, apply_overrides(overrides, names, columns).constraints, matcher, suspected)
+    unsigned = int(np.count_nonzero(columns.length == 0))
+    return IndexGroups(policy.level, names, grouping, unsigned, long_texts.keys.capped_keys)
 
 
 def sort_documents(
