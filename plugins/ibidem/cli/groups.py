@@ -32,7 +32,7 @@ from ibidem.cli.console import (
 from ibidem.grouped_search.api import index_policy
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
-from ibidem.index.groups import Member, StoredReport, index_groups, shared_passages
+from ibidem.index.groups import Member, index_groups, shared_passages, stored_members, stored_report
 from ibidem_core.settings import load
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MAX_LEADS
@@ -106,8 +106,7 @@ def run(
         check_distinct(engine, settings.distinct)
         policy = index_policy(engine, parameters, presets)
         if stored:
-            report_stored = StoredReport(engine)
-            answer, members = report_stored.as_json(), report_stored.members()
+            answer, members = stored_report(engine), stored_members(engine)
         else:
             with bar("Reading") as advance:
                 groups = index_groups(engine, policy, progress=lambda count: advance(count, None))

@@ -31,7 +31,7 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine, ReindexSource, SourceDocument
 from ibidem_engines.ledger import GroupCheckpoint, load_overrides, parse_policy
-from ibidem_engines.stored_groups import GroupedDocument, Hit, StoredGroups
+from ibidem_engines.stored_groups import GroupedDocument, Hit
 from ibidem_engines.stored_groups import Name as Place
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
@@ -196,56 +196,50 @@ def sort_documents(
 AT_ONCE = 100  # groups whose documents are held at once
 
 
-@dataclass(frozen=True, slots=True)
-class StoredReport:
-    engine: Engine  # the index
-
-    def as_json(self) -> dict[str, object]:
-        """Return what `ibidem groups --stored --json` prints, by the names of `ibidem groups`."""
-        store = self.engine.groups()
-        store.newest()
-        counts = store.counts()
-        sizes: Counter[int] = Counter()
-        largest: list[tuple[int, str]] = []
-        for batch in store.sizes():
-            sizes.update(1 + followers for followers in batch.values())
-            largest = nsmallest(MAX_LISTED, [*largest, *((-1 - size, group) for group, size in batch.items())])
-        duplicates = sum((size - 1) * count for size, count in sizes.items())
-        return {
-            "level": "near",
-            "documents": counts.documents,
-            "groups": counts.documents - duplicates,
-            "duplicates": duplicates,
-            "unsigned": counts.unsigned,
-            "crowded": 0,
-            "sizes": {str(size): count for size, count in sorted(sizes.items())},
-            "kinds": {},
-            "capped": {},
-            "largest": self._largest(store, {group: -size for size, group in largest}),
-        }
-
-    def _largest(self, store: StoredGroups, sizes: Mapping[str, int]) -> list[dict[str, object]]:
-        """Return the leads of some groups, the largest group first."""
-        leads = {each.group: each for batch in store.members(list(sizes), lead=True) for each in batch} if sizes else {}
-        by_name = titles(self.engine, [(each.name.index, each.name.id) for each in leads.values()])
-        return [
-            {"lead": lead.name.id, "title": by_name.get((lead.name.index, lead.name.id), ""), "size": size}
-            for group, size in sizes.items()
+def stored_report(engine: Engine) -> dict[str, object]:
+    """Return what `ibidem groups --stored --json` prints, by the names of `ibidem groups`."""
+    store = engine.groups()
+    store.newest()
+    counts = store.counts()
+    sizes: Counter[int] = Counter()
+    largest: list[tuple[int, str]] = []
+    for batch in store.sizes():
+        sizes.update(1 + followers for followers in batch.values())
+        largest = nsmallest(MAX_LISTED, [*largest, *((-1 - size, group) for group, size in batch.items())])
+    duplicates = sum((size - 1) * count for size, count in sizes.items())
+    names = [group for _, group in largest]
+    leads = {each.group: each.name for batch in store.members(names, lead=True) for each in batch} if names else {}
+    by_ref = titles(engine, [(lead.index, lead.id) for lead in leads.values()])
+    return {
+        "level": "near",
+        "documents": counts.documents,
+        "groups": counts.documents - duplicates,
+        "duplicates": duplicates,
+        "unsigned": counts.unsigned,
+        "crowded": 0,
+        "sizes": {str(size): count for size, count in sorted(sizes.items())},
+        "kinds": {},
+        "capped": {},
+        "largest": [
+            {"lead": lead.id, "title": by_ref.get((lead.index, lead.id), ""), "size": -size}
+            for size, group in largest
             if (lead := leads.get(group)) is not None
-        ]
+        ],
+    }
 
-    def members(self) -> Iterator[Member]:
-        """Yield the documents of all groups of two or more, group by group, the lead first."""
-        store, policy = self.engine.groups(), stored_policy(self.engine)
-        store.newest()
-        for sizes in store.sizes(AT_ONCE):
-            members: defaultdict[str, list[GroupedDocument]] = defaultdict(list)
-            for batch in store.members(list(sizes)):
-                for each in batch:
-                    members[each.group].append(each)
-            for name in sizes:
-                documents = sorted(members[name], key=lambda each: not each.lead)
-                yield from (member(each, documents[0], len(documents), policy) for each in documents)
+
+def stored_members(engine: Engine) -> Iterator[Member]:
+    """Yield the documents of all stored groups of two or more, group by group, the lead first."""
+    store, policy = engine.groups(), stored_policy(engine)
+    store.newest()
+    for sizes in store.sizes(AT_ONCE):
+        members: defaultdict[str, list[GroupedDocument]] = defaultdict(list)
+        for batch in store.members(list(sizes)):
+            for each in batch:
+                members[each.group].append(each)
+        for name in sizes:
+            documents = sorted(members[name], key=lambda each: not each.lead)
+            yield from (member(each, documents[0], len(documents), policy) for each in documents)
 
 
 def stored_policy(engine: Engine) -> Policy:
