@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
 from servers.command_line import surroundings
@@ -49,17 +50,10 @@ def run(blocks: Sequence[Block], folder: Path, environment: Mapping[str, str]) -
         try:
             out, _ = shell.communicate("y\n" * 9, timeout=SECONDS)
         finally:
-            end(shell.pid)
+            with suppress(ProcessLookupError):  # what was started in the background
+                os.killpg(shell.pid, signal.SIGKILL)
     assert shell.returncode == 0, out
     return out.split(f"{MARK}\n")[:-1]
-
-
-def end(group: int) -> None:
-    """End what a shell started in the background."""
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 def steady(text: str) -> list[str]:

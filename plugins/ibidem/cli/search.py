@@ -1,7 +1,7 @@
 """`ibidem search`: a grouped result list, leads with their duplicates indented below, each with its reason."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, cast, get_args
 
 import typer
 from rich.console import Console, RenderableType
@@ -141,7 +141,8 @@ def run(
 
     Without a query all documents are listed, grouped as they are stored.
     """
-    order = parse_order(sort)
+    if sort not in get_args(Order):
+        raise UsageError(f"--sort {short_repr(sort)} is not valid", f"allowed: {', '.join(get_args(Order))}")
     typed = " ".join(words or ())
     limits_window = any((window, scope, similarity, preset, window_days, level, document))
     parameters = figures(level, similarity, preset, window_days) | {
@@ -164,16 +165,8 @@ def run(
     request = request if as_json else request.for_people()
     with engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
-        response = search_window(engine, query, request, page, size, tables=tables, order=order).response
+        response = search_window(engine, query, request, page, size, tables=tables, order=cast("Order", sort)).response
     if as_json:
         print_json(response)
     else:
         show(response, results(), first=(page - 1) * size + 1)
-
-
-def parse_order(typed: str) -> Order:
-    orders: tuple[Order, ...] = get_args(Order)
-    for order in orders:
-        if typed == order:
-            return order
-    raise UsageError(f"--sort {short_repr(typed)} is not valid", f"allowed: {', '.join(orders)}")

@@ -74,9 +74,7 @@ def counts(summary: Summary) -> Iterator[tuple[int, str]]:
         "unsigned": "of them without words: found by title and fields, never as a duplicate",
     }
     yield from ((summary[name], meaning) for name, meaning in meanings.items() if summary.get(name))
-    for level in ("identical", "near"):
-        if duplicates.get(level):
-            yield duplicates[level], f"of them {LEVELS[level]} an earlier document"
+    yield from ((duplicates[level], meaning) for level, meaning in LEVELS.items() if duplicates.get(level))
 
 
 # Fates of documents that were read from files.
@@ -95,7 +93,10 @@ SIGNED = {
 }
 
 
-LEVELS = {"identical": "identical with", "near": "near duplicates of"}
+LEVELS = {
+    "identical": "of them identical with an earlier document",
+    "near": "of them near duplicates of an earlier document",
+}
 
 
 def refusals(summary: Summary) -> Iterator[RenderableType]:
