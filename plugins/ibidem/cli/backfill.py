@@ -16,16 +16,7 @@ from rich.filesize import decimal
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED, START
-from ibidem.cli.console import (
-    Indented,
-    Json,
-    bar,
-    engine_context,
-    format_difference,
-    messages,
-    sanitize,
-    show,
-)
+from ibidem.cli.console import Indented, Json, bar, engine_context, format_difference, messages, sanitize, show
 from ibidem.cli.groups import boilerplate_lines, report
 from ibidem.cli.status import count_lines, refusals
 from ibidem.cli.status import show_run as show_summary

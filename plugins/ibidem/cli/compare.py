@@ -44,10 +44,12 @@ from ibidem_ingest.readers.formats import DETECT, Choice
 from ibidem_ingest.text.passages import SharedPassage
 
 MAX_PASSAGES = 10  # passages that are shown, the longest
-
 GUTTER = 3  # blanks between the two columns
-
 EXCERPT_WORDS = 60  # words of a passage that are shown
+WIDEST_LEVEL: Level = "partial"  # at which a pair is compared
+MIN_SHARE = 0.5  # share of one of the texts that is in the other, from which their differences can be read
+REMEDY = "compare two ids or two files"
+VERDICTS = {"same": "duplicates", "not": "no duplicates"}  # what a manual decision makes of a pair
 
 
 def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
@@ -131,13 +133,6 @@ def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]
     return line
 
 
-WIDEST_LEVEL: Level = "partial"  # at which a pair is compared
-
-MIN_SHARE = 0.5  # share of one of the texts that is in the other, from which their differences can be read
-
-REMEDY = "compare two ids or two files"
-
-
 def run(
     a: Annotated[str, typer.Argument(metavar="A", help="An id, or a file with one document.", show_default=False)],
     b: Annotated[str, typer.Argument(metavar="B", help="Another id or file.", show_default=False)],
@@ -202,9 +197,6 @@ def heading(letter: str, document: Document) -> Indented:
     facts = " · ".join(sanitize(part) for part in (document.date, document.source, document.id) if part)
     title = (sanitize(document.title or document.id), "title")
     return Indented(Text.assemble(title, (f"\n{facts}", "about")), 3, letter)
-
-
-VERDICTS = {"same": "duplicates", "not": "no duplicates"}  # what a manual decision makes of a pair
 
 
 def verdict(comparison: Comparison) -> Text:

@@ -32,8 +32,7 @@ KINDS = {"attachments": "its attachments", "dead": "failed documents", "deleted"
 def run(
     ids: Annotated[list[str] | None, typer.Argument(metavar="ID…", help="Document ids.", show_default=False)] = None,
     identical: Annotated[
-        bool,
-        typer.Option("--identical", help="Also delete copies of equal text, title, sender, recipients and date."),
+        bool, typer.Option("--identical", help="Also delete copies of equal text, title, sender, recipients and date.")
     ] = False,
     same_words: Annotated[
         bool,
@@ -109,12 +108,9 @@ def take_back(engine: Engine, ids: list[str], settings: Settings, *, as_json: bo
         return
     kept = kept_documents(engine, settings.tombstone_days)
     lines = [
-        line
+        " · ".join(sanitize(part) for part in (each["id"], each["title"]) if part)
+        + f"\n  can be taken back until {each['until']}"
         for each in kept
-        for line in (
-            " · ".join(sanitize(part) for part in (each["id"], each["title"]) if part),
-            f"  can be taken back until {each['until']}",
-        )
     ]
     show({"kept": kept}, lines or ["No deletion can be taken back."], as_json=as_json)
 

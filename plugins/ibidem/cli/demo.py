@@ -5,7 +5,6 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from importlib.metadata import Distribution, distributions
 from itertools import islice
@@ -28,6 +27,13 @@ from ibidem_workers.runs import Progress, summary
 LICENCE_NAME = re.compile(r"(licen[cs]e|copying|notice)[^/]*", re.IGNORECASE)
 DEBIAN = Path("/usr/share/doc")
 MAX_BYTES = 1_000_000
+FOLDER = Path(".ibidem/demo")
+QUERY = '"limitation of liability"'
+SIZE = 5
+MAX_PER_GROUP = 3
+MAX_DOCUMENTS = 2_000
+
+Response = Mapping[str, Any]
 
 
 def licences(debian: Path = DEBIAN) -> Iterator[Document]:
@@ -83,35 +89,18 @@ def read_text_file(path: Path) -> str | None:
     return text if text.strip() else None
 
 
-FOLDER = Path(".ibidem/demo")
-QUERY = '"limitation of liability"'
-SIZE = 5
-MAX_PER_GROUP = 3
-MAX_DOCUMENTS = 2_000
-
-Response = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Demonstration:
-    """The results that the demonstration shows."""
-
-    settings: Settings  # the settings of its index
-    run: Mapping[str, Any]  # how the ingest went, as `ibidem ingest --json` prints it
-    response: Response  # the search's response
-
-
 def own_settings(settings: Settings) -> Settings:
     """Return settings with an engine in a separate folder and no broker, so that no other index is touched."""
     return settings.changed(engine=f"sqlite:///{FOLDER / 'index.sqlite'}", broker="", fields="")
 
 
 def demonstrate(
-    settings: Settings,
-    texts: Iterable[Document] | None = None,
-    report: Callable[[Progress], None] = lambda _: None,
-) -> Demonstration:
-    """Ingest licence texts into a new index, and search it; the index of an earlier demonstration is removed."""
+    settings: Settings, texts: Iterable[Document] | None = None, report: Callable[[Progress], None] = lambda _: None
+) -> tuple[Settings, Mapping[str, Any], Response]:
+    """Ingest licence texts into a new index, and search it; the index of an earlier demonstration is removed.
+
+    Returns the settings of its index, how the ingest went, as `ibidem ingest --json` prints it, and the response.
+    """
     settings = own_settings(settings)
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
@@ -119,18 +108,18 @@ def demonstrate(
     request = parse_request({"dedupe": "indent", "dedupe_max_per_group": MAX_PER_GROUP, "dedupe_explain": True})
     with engine_context(settings) as engine:
         response = search_index(engine, parse_query(QUERY), request, 1, SIZE)
-        return Demonstration(settings, summary(engine, run), response)
+        return settings, summary(engine, run), response
 
 
-def next_commands(demonstration: Demonstration, program: str) -> list[str]:
+def next_commands(settings: Settings, response: Response, program: str) -> list[str]:
     """Return three commands to try on the demonstration's index, ready to be typed."""
-    pair = example(demonstration.response["hits"]["hits"])
+    pair = example(response["hits"]["hits"])
     commands = [
         ["search", "apache license", "--dedupe", "collapse"],
         ["compare", *pair] if pair else ["search", "copyright", "--dedupe", "off"],
         ["groups"],
     ]
-    start = f"IBIDEM_ENGINE={shlex.quote(demonstration.settings.engine)} {program}"
+    start = f"IBIDEM_ENGINE={shlex.quote(settings.engine)} {program}"
     return [f"{start} {shlex.join(command)}" for command in commands]
 
 
@@ -150,13 +139,13 @@ def run() -> None:
     """Take the licence texts installed on this machine, index them, and show a search with the duplicates indented."""
     messages().print("Ingesting the licence texts installed on this machine …")
     with bar("Indexing") as advance:
-        demonstration = demonstrate(load(), report=partial(update_bar, advance))
+        settings, ingested, response = demonstrate(load(), report=partial(update_bar, advance))
     console = results()
-    show_summary(demonstration.run, console)
+    show_summary(ingested, console)
     console.print(Text.assemble("\n$ ", (f"ibidem search '{QUERY}' --max-per-group 3\n", "place")))
-    show(demonstration.response, console)
+    show(response, console)
     console.print("\nTry next, in this folder:")
-    for command in next_commands(demonstration, program()):
+    for command in next_commands(settings, response, program()):
         console.print(Text(f"  {command}"), soft_wrap=True)
 
 

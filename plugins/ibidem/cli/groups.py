@@ -123,8 +123,7 @@ def check_options(reports: Mapping[str, bool], *, stored: bool, has_figures: boo
         raise UsageError(f"{asked[0]} cannot be combined with {asked[1]}", "ask for one of them")
     if asked and (stored or has_figures):
         raise UsageError(
-            f"{asked[0]} cannot be combined with --level, --similarity, --preset or --stored",
-            "leave them out",
+            f"{asked[0]} cannot be combined with --level, --similarity, --preset or --stored", "leave them out"
         )
     if stored and has_figures:
         raise UsageError(

@@ -74,8 +74,7 @@ def use(name: Annotated[str, typer.Argument(metavar="NAME", help="A table's name
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A table; default: all.")] = "",
-    as_json: Json = False,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A table; default: all.")] = "", as_json: Json = False
 ) -> None:
     """Show the tables of the folder, or one of them."""
     settings = load()

@@ -8,17 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.compare import read_file
-from ibidem.cli.console import (
-    Indented,
-    Json,
-    Level,
-    Preset,
-    engine_context,
-    figures,
-    presets_for,
-    sanitize,
-    show,
-)
+from ibidem.cli.console import Indented, Json, Level, Preset, engine_context, figures, presets_for, sanitize, show
 from ibidem.grouped_search.api import index_policy
 from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.documents import Duplicate, Inspection, inspect, inspect_outside

@@ -17,7 +17,6 @@ from ibidem_engines.ledger import load_overrides
 app = typer.Typer(help="List, add or remove manual decisions on pairs of documents.")
 
 MAX_NAMED = 5  # documents that both of a pair repeat
-
 A = Annotated[str, typer.Argument(metavar="A", help="A document's id.", show_default=False)]
 B = Annotated[str, typer.Argument(metavar="B", help="Another's.", show_default=False)]
 

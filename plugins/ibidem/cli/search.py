@@ -34,7 +34,6 @@ from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
 
 LATE_SHOWN = 10
-
 MAX_INDENT = 10  # steps to which an answer to an answer is indented
 
 

@@ -36,6 +36,25 @@ from ibidem_workers.runs import REPEAT_REMEDY, Progress, summary
 
 REFUSALS_SHOWN = 20
 NAMES_SHOWN = 10
+ALL_LETTERS = "*"  # in place of ids: every failed document
+STATES = {"waiting": "not done", "reading": "being read"}
+# Fates of documents that were read from files.
+FATES = {
+    "indexed": "indexed",
+    "replaced": "of them replaced an earlier version",
+    "unchanged": "unchanged",
+    "stale": "skipped (older version): a newer version or deletion is in the index",
+}
+# Fates of the documents of an existing index.
+SIGNED = {
+    "indexed": "signed",
+    "unchanged": "already signed, unchanged",
+    "stale": "skipped (older version): changed or deleted since they were read",
+}
+LEVELS = {
+    "identical": "of them identical with an earlier document",
+    "near": "of them near duplicates of an earlier document",
+}
 
 Summary = Mapping[str, Any]
 
@@ -77,28 +96,6 @@ def counts(summary: Summary) -> Iterator[tuple[int, str]]:
     yield from ((duplicates[level], meaning) for level, meaning in LEVELS.items() if duplicates.get(level))
 
 
-# Fates of documents that were read from files.
-FATES = {
-    "indexed": "indexed",
-    "replaced": "of them replaced an earlier version",
-    "unchanged": "unchanged",
-    "stale": "skipped (older version): a newer version or deletion is in the index",
-}
-
-# Fates of the documents of an existing index.
-SIGNED = {
-    "indexed": "signed",
-    "unchanged": "already signed, unchanged",
-    "stale": "skipped (older version): changed or deleted since they were read",
-}
-
-
-LEVELS = {
-    "identical": "of them identical with an earlier document",
-    "near": "of them near duplicates of an earlier document",
-}
-
-
 def refusals(summary: Summary) -> Iterator[RenderableType]:
     entries: Sequence[Mapping[str, str]] = summary["refusals"]
     if entries:
@@ -108,25 +105,24 @@ def refusals(summary: Summary) -> Iterator[RenderableType]:
         by_reason.setdefault((entry["field"], entry["why"]), []).append(entry)
     groups = list(by_reason.values())
     for group in groups[:REFUSALS_SHOWN]:
-        yield Indented(refusal(group[0]) if len(group) == 1 else refusals_alike(group), 2)
+        yield Indented(describe_refusals(group), 2)
     if len(groups) > REFUSALS_SHOWN or any(len(group) > NAMES_SHOWN for group in groups):
         yield Text(f"  all {len(entries):,}: ibidem status {summary['run']} --json")
 
 
-def refusals_alike(group: Sequence[Mapping[str, str]]) -> Text:
-    """Format refusals with the same reason as one line: number, reason, places."""
-    field = f"{group[0]['field']}: " if group[0]["field"] else ""
+def describe_refusals(group: Sequence[Mapping[str, str]]) -> Text:
+    """Format refusals with the same reason as one line: number, reason, places; or place, document, field, reason."""
+    first = group[0]
+    if len(group) == 1:
+        document = f"document {first['id']!r}" if first["id"] else ""
+        place = ", ".join(part for part in (first["where"], document, first["field"]) if part)
+        return Text(sanitize(f"{place}: {first['why']}"))
+    field = f"{first['field']}: " if first["field"] else ""
     places = [entry["where"] for entry in group]
     names = name_few(places if len(set(places)) == len(group) else [entry["id"] for entry in group])
-    if group[0]["why"] == EMPTY_REMEDY and not field:
+    if first["why"] == EMPTY_REMEDY and not field:
         return Text(f"{len(group):,} empty files: {names}")
-    return Text(sanitize(f"{len(group):,} documents: {field}{group[0]['why']} ({names})"))
-
-
-def refusal(entry: Mapping[str, str]) -> Text:
-    document = f"document {entry['id']!r}" if entry["id"] else ""
-    place = ", ".join(part for part in (entry["where"], document, entry["field"]) if part)
-    return Text(sanitize(f"{place}: {entry['why']}"))
+    return Text(sanitize(f"{len(group):,} documents: {field}{first['why']} ({names})"))
 
 
 def remarks(summary: Summary) -> Iterator[RenderableType]:
@@ -175,9 +171,6 @@ def progress_lines(summary: Summary) -> Iterator[Text]:
         yield Text(f"\nThe run is {STATES[state]}{origin}; see it with: ibidem status {summary['run']}")
 
 
-STATES = {"waiting": "not done", "reading": "being read"}
-
-
 def name_few(names: Sequence[str]) -> str:
     """Return the first few of many names.
 
@@ -186,9 +179,6 @@ def name_few(names: Sequence[str]) -> str:
     """
     text = ", ".join(sanitize(name) for name in names[:NAMES_SHOWN])
     return text + (" and others" if len(names) > NAMES_SHOWN else "")
-
-
-ALL_LETTERS = "*"  # in place of ids: every failed document
 
 
 def run(

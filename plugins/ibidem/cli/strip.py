@@ -24,8 +24,7 @@ def run(
     records: Annotated[
         bool,
         typer.Option(
-            "--records",
-            help="Remove the records of the index too: runs, failed documents, deletions, overrides.",
+            "--records", help="Remove the records of the index too: runs, failed documents, deletions, overrides."
         ),
     ] = False,
     as_json: Json = False,

@@ -34,6 +34,16 @@ from ibidem_ingest.text.word_hash import wh1
 
 MIN_PASSAGE = 8
 MAX_PLACES = 16  # the most places in the other text that one run is tried at; a form's empty lines would have thousands
+MAX_GAP = 40  # the most words between two runs of one passage, in each text: two or three lines of a book
+OPEN_PASSAGES = 4  # that a run may go on with, the latest first: a phrase that is elsewhere too cuts none in two
+MIN_WORDS = 8  # words of runs and anchors that make a passage; fewer are chance
+
+# Share of a passage's words that is in runs and anchors, at least; so far do other words part those of chance.
+MIN_DENSITY = 0.15
+# The least share of letters that a misread word has in common with the word that is there (difflib's ratio).
+MIN_RATIO = 0.6
+MAX_MISREAD = 20  # misread words that are listed
+EXAMPLES = 3  # misread words that a reason names
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,20 +98,8 @@ def runs(a: Sequence[str], b: Sequence[str], min_length: int = MIN_PASSAGE) -> l
 
 def to_region(run: Run, a: Words, b: Words) -> Region:
     return Region(
-        (a.starts[run.a], a.ends[run.a + run.words - 1]),
-        (b.starts[run.b], b.ends[run.b + run.words - 1]),
-        run.words,
+        (a.starts[run.a], a.ends[run.a + run.words - 1]), (b.starts[run.b], b.ends[run.b + run.words - 1]), run.words
     )
-
-
-MAX_GAP = 40  # the most words between two runs of one passage, in each text: two or three lines of a book
-OPEN_PASSAGES = 4  # that a run may go on with, the latest first: a phrase that is elsewhere too cuts none in two
-
-
-MIN_WORDS = 8  # words of runs and anchors that make a passage; fewer are chance
-
-# Share of a passage's words that is in runs and anchors, at least; so far do other words part those of chance.
-MIN_DENSITY = 0.15
 
 
 class Block(NamedTuple):
@@ -183,9 +181,6 @@ def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Blo
                 yield Block(tag == "equal", (end_a + i, end_a + j), (end_b + k, end_b + m))
 
 
-# The least share of letters that a misread word has in common with the word that is there (difflib's ratio).
-MIN_RATIO = 0.6
-
 Misread = tuple[str, str]  # a word as it was read, and as it is in the other text
 
 
@@ -216,10 +211,6 @@ def is_unknown(word: str, table: Table) -> bool:
 Signals = Mapping[str, Mapping[str, object]]
 
 PARTIAL = Policy(level="partial")
-
-MAX_MISREAD = 20  # misread words that are listed
-
-EXAMPLES = 3  # misread words that a reason names
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,9 +31,19 @@ from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.tokens import code_points, find_signs, shapes, tokens
 
 _BREAK = r"[ \t]*\r?\n[ \t]*|[ \t]*(?:\r?\n[ \t]*)?\f[ \t]*(?:\r?\n[ \t]*)?"
-
-
 _CHUNK = re.compile(rf"\S+(?:(?<=[-\u2010\u2011\u00ac\u00ad\u2223])(?:{_BREAK})\S+)*")
+PART_WORDS = 400  # words of a part, which is about what a page of a book holds
+UNANCHORED_WORDS = 400  # words of each text that are aligned without anchors
+ANCHORS = (8, 3, 1)  # words of an anchor; shorter ones are looked for where texts have no longer one in common
+MAX_DEPTH = 20  # times that words between two anchors are cut at anchors again
+MAX_CHARACTERS = 1_000_000  # characters of each text, from the first difference on, in which differences are looked for
+BORDER_CHARACTERS = 1_000  # characters in which the boundary of a word is looked for
+WORD_CHARACTERS = 20  # maximum characters of most words
+
+# Words of each text that are cut at first; where they do not hold all differences that are asked for, all are.
+FIRST_WORDS = UNANCHORED_WORDS + 100
+MAX_RUN = 6
+MAX_WORD = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +122,6 @@ def _places(chunk: str, inside: tuple[str, ...]) -> list[tuple[int, int]]:
     return places
 
 
-PART_WORDS = 400  # words of a part, which is about what a page of a book holds
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class PageNumbers:
     """The page of each word."""
@@ -153,19 +160,6 @@ def page_breaks(text: str) -> NDArray[np.int64]:
     """
     return np.fromiter((at for at, character in enumerate(text) if character == PAGE_BREAK), np.int64)
 
-
-UNANCHORED_WORDS = 400  # words of each text that are aligned without anchors
-ANCHORS = (8, 3, 1)  # words of an anchor; shorter ones are looked for where texts have no longer one in common
-MAX_DEPTH = 20  # times that words between two anchors are cut at anchors again
-MAX_CHARACTERS = 1_000_000  # characters of each text, from the first difference on, in which differences are looked for
-BORDER_CHARACTERS = 1_000  # characters in which the boundary of a word is looked for
-WORD_CHARACTERS = 20  # maximum characters of most words
-
-# Words of each text that are cut at first; where they do not hold all differences that are asked for, all are.
-FIRST_WORDS = UNANCHORED_WORDS + 100
-
-MAX_RUN = 6
-MAX_WORD = 24
 
 # `page` says where the next difference is, `unread` up to where differences were looked for.
 Kind = Literal["same", "gap", "lead", "duplicate", "page", "unread"]

@@ -39,6 +39,11 @@ from ibidem_workers.groups.service import DECISION_S, settle
 
 AT_ONCE = 200  # documents that are read together
 MAX_GONE = 5  # more than one in so many documents of an index are hardly gone on purpose
+CONTEXT, EXCERPT = 20, 40  # characters around a difference, and of it
+
+# Fields of `meta` in which equal documents agree: sender, recipients and attachments of mails.
+MAIL_FIELDS = ("from", "sender", "to", "recipients", "cc", "bcc", "attachments")
+COPY_KEYS: Sequence[LookupField] = ("content", "fingerprint", "bands")  # all bands, as texts of the same words share
 
 
 class GoneFile(NamedTuple):
@@ -130,13 +135,6 @@ def _exists(file: str) -> bool:
     """Return whether a file exists; a name that is not UTF-8 is stored escaped, and is assumed to exist."""
     return "\\x" in file or Path(file).exists()
 
-
-CONTEXT, EXCERPT = 20, 40  # characters around a difference, and of it
-
-# Fields of `meta` in which equal documents agree: sender, recipients and attachments of mails.
-MAIL_FIELDS = ("from", "sender", "to", "recipients", "cc", "bcc", "attachments")
-
-COPY_KEYS: Sequence[LookupField] = ("content", "fingerprint", "bands")  # all bands, as texts of the same words share
 
 parse_deleted = partial(parse_record, DeletedDocument)
 

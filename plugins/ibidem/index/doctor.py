@@ -87,9 +87,7 @@ def reader(ledger: Ledger, key: str) -> Parse[object]:
 
 # Libraries of the extra `gateway`.
 GATEWAY = ("aiohttp", "fastapi", "httptools", "prometheus_client", "uvicorn")
-
 MAX_NAMES = 10  # damaged records, or documents that look misread, that are named
-
 LANGUAGE_SAMPLE = 50  # so many documents are looked at for their language
 MISREAD_SAMPLE = 10_000  # and so many, whether they look misread
 

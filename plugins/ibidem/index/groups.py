@@ -45,6 +45,10 @@ from ibidem_workers.backfill.checkpoint import all_writes, read_all
 from ibidem_workers.backfill.run import check_fields, look_through, open_for_backfill
 
 MAX_LISTED = 10
+AT_ONCE = 100  # groups whose documents are held at once
+MAX_DOCUMENTS = 200_000  # documents that are looked at, in the order of writing: their signatures take 3 KB each
+MAX_SAMPLES = 3  # pairs of each level that are shown
+MAX_REFUSALS = 1_000  # refusals that are listed; more are counted
 ReadLong = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
 ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]  # the columns themselves
 
@@ -193,9 +197,6 @@ def sort_documents(
     return [names[row] for row in order], columns
 
 
-AT_ONCE = 100  # groups whose documents are held at once
-
-
 def stored_report(engine: Engine) -> dict[str, object]:
     """Return what `ibidem groups --stored --json` prints, by the names of `ibidem groups`."""
     store = engine.groups()
@@ -269,13 +270,6 @@ def read_group(engine: Engine, name: str) -> dict[str, object]:
         )
         return {"name": document.group, "lead": lead.name.id, "documents": count, "signature": evidence}
     return {}
-
-
-MAX_DOCUMENTS = 200_000  # documents that are looked at, in the order of writing: their signatures take 3 KB each
-
-MAX_SAMPLES = 3  # pairs of each level that are shown
-
-MAX_REFUSALS = 1_000  # refusals that are listed; more are counted
 
 
 @dataclass(slots=True)
@@ -373,10 +367,7 @@ def dry_run(
             "refused": tally.refused,
             "refusals": [each.as_json() for each in tally.refusals],
             "cost": tally.cost(documents, settings.workers),
-            "recommended": {
-                "place": "beside" if beside else "in place",
-                "why": beside or "groups over all matches",
-            },
+            "recommended": {"place": "beside" if beside else "in place", "why": beside or "groups over all matches"},
             "passages": [*map(asdict, passages)],
         }
 

@@ -16,6 +16,13 @@ from ibidem_ingest.idf.store import build_general, count_terms
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.language import are_related, detect
 
+SAMPLE_SIZE = 200
+MIN_CHARACTERS = 300  # shorter texts are not judged
+MAX_CHARACTERS = 5_000  # characters of a text that are kept
+MIN_JUDGED = 5
+MIN_SHARE = 0.2  # share of documents in another language from which it is said: some Latin pages are no mistake
+REMEDY = "give each document its `language`; rare words of one language say nothing about another"
+
 
 class ReservoirSample:
     """Uniform random sample of texts (reservoir sampling); the same stream gives the same sample."""
@@ -35,15 +42,6 @@ class ReservoirSample:
             self.texts[place] = text
 
 
-SAMPLE_SIZE = 200
-MIN_CHARACTERS = 300  # shorter texts are not judged
-
-MAX_CHARACTERS = 5_000  # characters of a text that are kept
-
-MIN_JUDGED = 5
-MIN_SHARE = 0.2  # share of documents in another language from which it is said: some Latin pages are no mistake
-
-
 @dataclass(frozen=True, slots=True)
 class ForeignShare:
     """The share of documents that are not in their declared language."""
@@ -55,9 +53,6 @@ class ForeignShare:
     def __str__(self) -> str:
         sample = format_count(self.sampled, "sampled document")
         return f"{self.documents:,} of {sample} of language {self.language!r} are in another language"
-
-
-REMEDY = "give each document its `language`; rare words of one language say nothing about another"
 
 
 def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
