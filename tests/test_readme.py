@@ -4,6 +4,8 @@ import re
 from importlib.util import find_spec
 from pathlib import Path
 
+import pytest
+
 from ibidem.cli.app import COMMANDS, side_commands
 from support.named_tests import names_of_tests
 
@@ -94,33 +96,25 @@ def test_every_page_of_figures_says_when_and_how_they_were_taken() -> None:
         assert re.search(r"^Taken on .+ at commit .+ by `python benchmarks/\w+\.py.*`", path.read_text(), re.MULTILINE)
 
 
-PAGE = ROOT / "docs" / "reliability.md"
-TESTS = re.compile(r"`(tests/[\w/]+\.py)((?:::\w+)+)`")
+NAMED = re.compile(r"`(tests/[^`:]+)((?:::\w+)*)`")
 PROMISE = re.compile(r"^\| (?!promise|---|watch|it happens)(.+) \| (.+) \|$", re.MULTILINE)
 
 
-def test_every_test_that_the_page_names_is_there() -> None:
-    named = TESTS.findall(PAGE.read_text(encoding="utf-8"))
-    assert named
-    assert [path + name for path, name in named if name.removeprefix("::") not in names_of_tests(ROOT / path)] == []
+@pytest.mark.parametrize("page", ["docs/reliability.md", "SECURITY.md", "tests/removed.md"])
+def test_every_test_that_a_page_names_is_there(page: str) -> None:
+    named = NAMED.findall((ROOT / page).read_text(encoding="utf-8"))
+    assert len(named) > 30
+    for path, name in named:
+        assert (ROOT / path).exists(), path
+        assert not name or name[2:] in names_of_tests(ROOT / path), path + name
 
 
 def test_every_promise_names_what_holds_it() -> None:
-    promises = PAGE.read_text(encoding="utf-8").partition("## For operators")[0]
+    page = (ROOT / "docs" / "reliability.md").read_text(encoding="utf-8")
+    promises = page.partition("## For operators")[0]
     rows = PROMISE.findall(promises)
     assert len(rows) > 20
-    assert not [promise for promise, evidence in rows if not TESTS.search(evidence) and "benchmarks/" not in evidence]
-
-
-NAMED = re.compile(r"`(tests/[\w/]+\.(?:py|md))((?:::\w+)*)`")
-
-
-def test_every_test_that_the_list_names_exists() -> None:
-    page = (ROOT / "tests" / "removed.md").read_text(encoding="utf-8")
-    names = {path: names_of_tests(ROOT / path) for path, name in NAMED.findall(page) if name}
-    missing = [path + name for path, name in NAMED.findall(page) if not (ROOT / path).exists()]
-    missing += [path + name for path, name in NAMED.findall(page) if name and name[2:] not in names[path]]
-    assert missing == []
+    assert not [promise for promise, evidence in rows if "::" not in evidence and "benchmarks/" not in evidence]
 
 
 def test_every_removed_test_names_what_keeps_its_promise_or_says_that_there_is_none() -> None:

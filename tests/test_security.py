@@ -11,7 +11,6 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from support.named_tests import names_of_tests
 
 ROOT = Path(__file__).parents[1]
 ROOMS = ("ingest", "mappings", "plugins", "workers")
@@ -71,12 +70,3 @@ def test_index_and_tables_are_their_owner_s_alone(tmp_path: Path) -> None:
     finally:
         os.umask(mask)
     assert (len(paths) > 5, readable) == (True, [])
-
-
-def test_every_test_that_security_names_is_there() -> None:
-    paths = re.findall(r"`(tests/[^`]+)`", (ROOT / "SECURITY.md").read_text(encoding="utf-8"))
-    assert len(paths) > 30
-    for name in paths:
-        path, _, test = name.partition("::")
-        assert (ROOT / path).exists(), name
-        assert not test or test in names_of_tests(ROOT / path), name

@@ -24,8 +24,9 @@ from ibidem.cli.console import (
     print_json,
     results,
     sanitize,
+    show,
 )
-from ibidem.cli.groups import COLUMNS, show, writer
+from ibidem.cli.groups import COLUMNS, writer
 from ibidem.comparison.word_diff import Piece, word_diff
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import TEXTS_AT_ONCE, stored_documents
@@ -133,7 +134,8 @@ def report_sets(kind: str, export: Path | None, *, as_json: bool) -> None:
                 rows = (ChangedVersion(**asdict(row), changed=format_difference(made).plain) for row, made in changes)
                 write(export, rows, ChangedVersion)
             messages().print(Text(f"Written to {export}."))
-    show(found.as_json(), thread_lines if kind == "threads" else version_lines, as_json=as_json)
+    report = found.as_json()
+    show(report, (thread_lines if kind == "threads" else version_lines)(report), as_json=as_json)
 
 
 def version_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:

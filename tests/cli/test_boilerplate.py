@@ -61,8 +61,3 @@ def test_what_is_found_later_is_listed_with_the_remedy(run: Run, answer: Answer,
         run("ingest", str(path))
     assert [len(each) for each in answer("groups", "--boilerplate").values()] == [0, 2]
     assert "sign them again with" in run("groups", "--boilerplate")[1]
-
-
-def test_the_list_goes_with_no_figures(run: Run) -> None:
-    code, _, err = run("groups", "--boilerplate", "--level", "partial")
-    assert (code, "--boilerplate" in err) == (2, True)

@@ -51,9 +51,9 @@ NEWS = ["--preset", "news"]  # dates at most 42 days apart
 FAR = ["--preset", "law"]  # a quarter of the five-word runs suffices
 
 
-@pytest.fixture
-def pair(run: Run, tmp_path: Path) -> None:
-    """Two versions of a text that share a third of their five-word runs, and a third of a later date."""
+@pytest.mark.slow
+def test_inspect_and_compare_take_the_figures_of_a_search(run: Run, answer: Answer, tmp_path: Path) -> None:
+    """Two versions of a text share a third of their five-word runs, and a third of a later date."""
     rng = random.Random(1)  # noqa: S311 - made-up data keeps no secret
     words = [f"clause{chr(97 + number % 26)}{chr(97 + number // 26)}" for number in range(40)]
     first = [rng.choice(words) for _ in range(300)]
@@ -65,27 +65,11 @@ def pair(run: Run, tmp_path: Path) -> None:
     ]
     (tmp_path / "pair.jsonl").write_text("\n".join(map(json.dumps, documents)), encoding="utf-8")
     assert run("ingest", "pair.jsonl")[0] == 0
-
-
-def duplicates(answer: Answer, *options: str) -> set[str]:
-    return {duplicate["id"] for duplicate in answer("inspect", "first", *options)["duplicates"]}
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("pair")
-def test_inspect_takes_the_figures_of_a_search(answer: Answer) -> None:
-    assert duplicates(answer) == {"later"}
-    assert duplicates(answer, *FAR) == {"later", "second"}
-    assert duplicates(answer, *NEWS) == set()
-
-
-@pytest.mark.slow
-@pytest.mark.usefixtures("pair")
-def test_compare_takes_the_figures_of_a_search(answer: Answer) -> None:
+    for options, ids in (([], {"later"}), (FAR, {"later", "second"}), (NEWS, set())):
+        assert {each["id"] for each in answer("inspect", "first", *options)["duplicates"]} == ids
     levels = [answer("compare", "first", "second", *options)["level"] for options in ([], FAR, ["--level", "near"])]
-    assert levels[1] == "near"
+    assert levels == [levels[0], "near", None]
     assert levels[0] != "near"
-    assert levels[2] is None
     assert answer("compare", "first", "later", *NEWS, "--level", "near")["level"] is None
 
 

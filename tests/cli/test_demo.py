@@ -1,21 +1,17 @@
 """The demonstration shows real duplicates in an index of its own, and the commands that it names work as printed."""
 
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from ibidem.cli import main
-from ibidem.cli.demo import (
-    FOLDER,
-    Demonstration,
-    debian_licences,
-    demonstrate,
-    next_commands,
-    own_settings,
-    python_licences,
-)
+from ibidem.cli.demo import FOLDER, debian_licences, demonstrate, next_commands, own_settings, python_licences
 from ibidem_core.settings import Settings
+
+Demonstration = tuple[Settings, Mapping[str, Any], Mapping[str, Any]]
 
 
 @pytest.fixture(scope="module")
@@ -32,8 +28,9 @@ def demonstration(folder: Path, tables_folder: Path) -> Demonstration:
 
 @pytest.mark.slow
 def test_every_text_is_indexed_and_copies_of_the_same_licence_are_noticed(demonstration: Demonstration) -> None:
-    assert demonstration.run["indexed"] == demonstration.run["read"] > 20
-    assert demonstration.run["duplicates"]["identical"] > 0
+    _, summary, _ = demonstration
+    assert summary["indexed"] == summary["read"] > 20
+    assert summary["duplicates"]["identical"] > 0
 
 
 @pytest.mark.slow
@@ -48,8 +45,9 @@ def test_the_commands_to_try_next_work_as_they_are_printed(
     demonstration: Demonstration, folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("IBIDEM_TABLES", str(demonstration.settings.tables))
-    commands = next_commands(demonstration, "ibidem")
+    settings, _, response = demonstration
+    monkeypatch.setenv("IBIDEM_TABLES", str(settings.tables))
+    commands = next_commands(settings, response, "ibidem")
     assert len(commands) == 3
     for command in commands:
         setting, program, *arguments = shlex.split(command)

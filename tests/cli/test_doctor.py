@@ -98,24 +98,26 @@ class Misconfigured:
         address: str = self.request.getfixturevalue(name)
         return address
 
-    def index(self, settings: str) -> None:
-        """Make an index in OpenSearch and put settings on it."""
+    def new_index(self) -> tuple[str, str]:
+        """Name an index in OpenSearch that goes with the test."""
         address, name = self.server("opensearch"), f"doctor-{secrets.token_hex(4)}"
         self.undone.callback(remove_indices, address, name)
-        engine = open_engine(address, name)
-        engine.create()
-        engine.close()
+        self.set(engine=address, index=name)
+        return address, name
+
+    def index(self, settings: str) -> None:
+        """Make an index and put settings on it."""
+        address, name = self.new_index()
+        with closing(open_engine(address, name)) as engine:
+            engine.create()
         self.undone.callback(ask, address, "PUT", f"/{name}/_settings", '{"index.blocks.read_only_allow_delete": null}')
         ask(address, "PUT", f"/{name}/_settings", settings)
-        self.set(engine=address, index=name)
 
     def away(self) -> None:
         """Make an index whose shards are on no node."""
-        address, name = self.server("opensearch"), f"doctor-{secrets.token_hex(4)}"
-        self.undone.callback(remove_indices, address, name)
+        address, name = self.new_index()
         body = {"settings": {"index.routing.allocation.require._name": "nowhere", "number_of_replicas": 0}}
         ask(address, "PUT", f"/{name}?wait_for_active_shards=0&timeout=1s", json.dumps(body))
-        self.set(engine=address, index=name)
 
     def between(self, answer: Said | None = None, tls: bool = False) -> None:
         plan = {} if answer is None else {"plan": lambda _: answer}
@@ -139,9 +141,6 @@ class Misconfigured:
         self.set(tables="tables")
         Tables(Path("tables")).use(Table.build("en", 9_000, {"drains": 4.0, "repair": 9.0}, "another test"))
 
-    def no_table(self) -> None:
-        self.set(tables="no-tables")
-
     def full_disk(self) -> None:
         disk = SimpleNamespace(total=100 * 10**9, free=3 * 10**9)
         self.patch.setattr(shutil, "disk_usage", lambda _: disk)
@@ -159,8 +158,11 @@ def misconfigured(request: pytest.FixtureRequest, run: Run, monkeypatch: pytest.
         yield setup
 
 
-def case(name: str, make: Callable[[Misconfigured], object], check: str, *words: str, server: str = "") -> object:
-    return pytest.param(make, check, words, id=name, marks=[pytest.mark.server(server)] if server else [])
+Mistake = dict[str, str] | Callable[[Misconfigured], object]  # settings, or whatever else is done
+
+
+def case(name: str, mistake: Mistake, check: str, *words: str, server: str = "") -> object:
+    return pytest.param(mistake, check, words, id=name, marks=[pytest.mark.server(server)] if server else [])
 
 
 DENIED = Said(401, {"error": {"type": "security_exception", "reason": "who are you?"}, "status": 401})
@@ -171,79 +173,42 @@ TEXT = {"type": "text"}
 
 
 @pytest.mark.parametrize(
-    ("make", "check", "words"),
+    ("mistake", "check", "words"),
     [
-        case("a wrong value", lambda on: on.set(tries="0"), "settings", "IBIDEM_TRIES", "How often"),
-        case("an unknown setting", lambda on: on.set(indx="news"), "settings", "IBIDEM_INDX", "IBIDEM_INDEX"),
-        case("a wrong level of logs", lambda on: on.set(log="loud"), "settings", "IBIDEM_LOG", "'warning'"),
-        case("no such engine", lambda on: on.set(engine="mysql://x"), "settings", "IBIDEM_ENGINE", "opensearch"),
-        case("nobody there", lambda on: on.set(engine=SHUT), "engine", "does not answer", "IBIDEM_ENGINE"),
-        case(
-            "no CA file", lambda on: on.set(engine=f"{SHUT.replace('http:', 'https:')}/?ca=no.pem"), "engine", "no.pem"
-        ),
+        case("a wrong value", {"tries": "0"}, "settings", "IBIDEM_TRIES", "How often"),
+        case("an unknown setting", {"indx": "news"}, "settings", "IBIDEM_INDX", "IBIDEM_INDEX"),
+        case("a wrong level of logs", {"log": "loud"}, "settings", "IBIDEM_LOG", "'warning'"),
+        case("no such engine", {"engine": "mysql://x"}, "settings", "IBIDEM_ENGINE", "opensearch"),
+        case("nobody there", {"engine": SHUT}, "engine", "does not answer", "IBIDEM_ENGINE"),
+        case("no CA file", {"engine": "opensearch+https://127.0.0.1:1/?ca=no.pem"}, "engine", "no.pem"),
         case("a wrong certificate", lambda on: on.between(tls=True), "engine", "certificate", "?ca=FILE"),
         case("a wrong password", lambda on: on.between(DENIED), "engine", "user and password", "IBIDEM_ENGINE"),
-        case(
-            "a user without rights",
-            lambda on: on.between(FORBIDDEN),
-            "engine",
-            "is not permitted to do that",
-            "give the user",
-        ),
+        case("a user without rights", lambda on: on.between(FORBIDDEN), "engine", "is not permitted", "give the user"),
         case("a page instead", lambda on: on.between(Said(200, b"<html>")), "engine", "not JSON", "check that"),
-        case(
-            "a folder that is a file",
-            lambda on: on.set(engine="sqlite:///docs.jsonl/x"),
-            "folder",
-            "not a folder",
-            "IBIDEM_ENGINE",
-        ),
+        case("a file as a folder", {"engine": "sqlite:///docs.jsonl/x"}, "folder", "not a folder", "IBIDEM_ENGINE"),
         case("a full disk", lambda on: on.full_disk(), "disk", "3.0 of 100.0 GB", "free some space"),
         case("a flooded disk", lambda on: on.index(FLOOD), "blocks", "flood stage", "free space", server="opensearch"),
         case("a red index", lambda on: on.away(), "shards", "is red", "bring back", server="opensearch"),
         case("another table", lambda on: on.other_table(), "tables", "another idf table", "ibidem backfill"),
-        case("no table", lambda on: on.no_table(), "tables", "another idf table", "ibidem backfill"),
-        case(
-            "tables in a file",
-            lambda on: on.set(tables="docs.jsonl/t"),
-            "tables folder",
-            "not a folder",
-            "IBIDEM_TABLES",
-        ),
-        case(
-            "no broker", lambda on: on.set(broker="amqp://a:b@127.0.0.1:1//"), "broker", "not answer", "IBIDEM_BROKER"
-        ),
-        case("no Redis", lambda on: on.set(broker="redis://127.0.0.1:1/0"), "broker", "not answer", "IBIDEM_BROKER"),
-        case(
-            "a stranger",
-            lambda on: on.rabbitmq("guest:no"),
-            "broker",
-            "user and password",
-            "IBIDEM_BROKER",
-            server="rabbitmq",
-        ),
-        case(
-            "no virtual host", lambda on: on.rabbitmq(path="none"), "broker", "virtual host", "NAME", server="rabbitmq"
-        ),
-        case(
-            "another's queue",
-            lambda on: on.queue_of_another_version(),
-            "broker",
-            "other arguments",
-            "delete_queue",
-            server="rabbitmq",
+        case("no table", {"tables": "no-tables"}, "tables", "another idf table", "ibidem backfill"),
+        case("tables in a file", {"tables": "docs.jsonl/t"}, "tables folder", "not a folder", "IBIDEM_TABLES"),
+        case("no broker", {"broker": "amqp://a:b@127.0.0.1:1//"}, "broker", "not answer", "IBIDEM_BROKER"),
+        case("no Redis", {"broker": "redis://127.0.0.1:1/0"}, "broker", "not answer", "IBIDEM_BROKER"),
+        *(
+            case(name, mistake, "broker", *words, server="rabbitmq")
+            for name, mistake, *words in (
+                ("a stranger", lambda on: on.rabbitmq("guest:no"), "user and password", "IBIDEM_BROKER"),
+                ("no virtual host", lambda on: on.rabbitmq(path="none"), "virtual host", "NAME"),
+                ("another's queue", lambda on: on.queue_of_another_version(), "other arguments", "delete_queue"),
+            )
         ),
         case("no reader of HTML", lambda on: on.without("trafilatura"), "reader for html", "ibidem-search[readers]"),
     ],
 )
 def test_doctor_names_what_is_wrong_and_what_mends_it(
-    misconfigured: Misconfigured,
-    answer: Answer,
-    make: Callable[[Misconfigured], object],
-    check: str,
-    words: tuple[str, ...],
+    misconfigured: Misconfigured, answer: Answer, mistake: Mistake, check: str, words: tuple[str, ...]
 ) -> None:
-    make(misconfigured)
+    misconfigured.set(**mistake) if isinstance(mistake, dict) else mistake(misconfigured)
     failures = [row for row in answer("doctor")["checks"] if not row["ok"]]
     text = " ".join(f"{row['what']} {row['remedy']}" for row in failures if row["name"] == check)
     assert all(part in text for part in words), failures
@@ -295,9 +260,3 @@ def test_an_index_of_its_template_needs_no_right_on_mappings(
         remove_indices(address, name)
         ask(address, "DELETE", f"/_index_template/{name}")
         ask(address, "DELETE", f"/_component_template/{name}")
-
-
-def test_sqlite_has_no_template(run: Run) -> None:
-    code, _, error = run("doctor", "--template")
-    assert code == 2
-    assert "IBIDEM_ENGINE" in error

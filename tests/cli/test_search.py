@@ -4,14 +4,13 @@
 """
 
 from io import StringIO
-from pathlib import Path
 
 import pytest
 from rich.console import Console
 
 from ibidem.cli.console import THEME
 from ibidem.cli.search import show
-from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
 from support.command_line import Answer, Run
 from support.passages import cut_lease
 
@@ -43,16 +42,6 @@ def printed(answer: dict[str, object], first: int = 1, **options: object) -> lis
     paper = StringIO()
     show(answer, Console(file=paper, theme=THEME, **({"width": 100} | options)), first)
     return [line.rstrip() for line in paper.getvalue().splitlines()]
-
-
-def test_a_duplicate_is_indented_under_its_lead_with_level_reason_and_what_differs() -> None:
-    lines = printed(response(hit("a"), duplicate("b", TEXT.replace("12.1", "12.3"))))
-    assert lines[3:7] == [
-        "    └ Title of b",
-        "      1987-03-01 · Reuter · b",
-        "      near: 57 of 60 rare terms shared, 1 day apart",
-        "      differs: … rose to [12.1 → 12.3] mln dlrs …",
-    ]
 
 
 def test_late_documents_are_above_the_list() -> None:
@@ -102,29 +91,16 @@ def test_a_search_shows_the_duplicates_indented_under_their_lead(run: Run) -> No
 
 
 def test_neighbours_of_a_passage_follow_it_with_the_words_that_overlap(
-    run: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    run: Run, engine: Engine, address: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    address = f"sqlite:///{tmp_path / 'passages.sqlite'}"
-    engine = open_engine(address, "passages")
-    engine.create()
     engine.write(cut_lease())
-    engine.close()
     monkeypatch.setenv("IBIDEM_ENGINE", address)
-    monkeypatch.setenv("IBIDEM_INDEX", "passages")
+    monkeypatch.setenv("IBIDEM_INDEX", engine.index)
     code, out, _ = run("search", "rent", "--document", "meta.document")
     assert code == 0
     assert "partial: follows it in the same document, 6 words overlap" in out
     assert "4 groups" not in run("search", "--document", "meta.document")[1]
     assert "--document 'a b'" in run("search", "rent", "--document", "a b")[2]
-
-
-def ids(output: dict[str, object]) -> list[str]:
-    return [each["_id"] for each in output["hits"]["hits"]]  # type: ignore[index]
-
-
-def test_search_refuses_an_order_that_does_not_exist(run: Run) -> None:
-    code, _, err = run("search", "--sort", "best")
-    assert (code, err) == (2, "ibidem: --sort 'best' is not valid; allowed: relevance, newest, oldest\n")
 
 
 def test_a_typing_error_is_answered_with_a_spelling_of_the_index(run: Run, answer: Answer) -> None:

@@ -1,25 +1,17 @@
 """The command `ibidem` as a process that runs until it is stopped."""
 
-import os
-import socket
 import subprocess
-import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from urllib.request import Request, urlopen
 
 from contracts.command import Command
+from servers.command_line import IBIDEM, surroundings
+from servers.process import free_ports
 
-IBIDEM = Path(sys.executable).with_name("ibidem")
 ENOUGH = 60.0
-
-
-def surroundings(settings: Mapping[str, str]) -> dict[str, str]:
-    """Return the environment of a process with these settings of ours and no others."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
-    return {**environment, **settings}
 
 
 @contextmanager
@@ -47,8 +39,7 @@ def wait_until(is_there: Callable[[], bool], description: str) -> None:
 @contextmanager
 def gateway(command: Command, log: Path) -> Iterator[str]:
     """Run the gateway on a free port; gives its address."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    (port,) = free_ports(1)
     with going_on(command, log, "serve", "--port", str(port)):
         wait_until(lambda: f":{port}/" in log.read_text(encoding="utf-8"), f"no gateway: {log}")
         yield f"http://127.0.0.1:{port}"

@@ -32,11 +32,8 @@ def command(tmp_path_factory: pytest.TempPathFactory) -> Command:
     return command
 
 
-def test_an_index_in_a_file_has_these_tables(command: Command) -> None:
+def test_an_index_in_a_file_has_these_tables_and_says_what_it_is(command: Command) -> None:
     Golden.check("layouts/sqlite.sql", "\n".join(f"-- {name}\n{sql}" for name, sql in command.rows(LINE)))
-
-
-def test_an_index_in_a_file_says_what_it_is(command: Command) -> None:
     Golden.check("layouts/state.txt", "\n".join(map(str, command.rows('select * from "ibidem.ibidem.state"'))))
 
 

@@ -11,7 +11,8 @@ import pytest
 
 from contracts.command import leases
 from contracts.golden import Golden
-from contracts.process import IBIDEM, gateway, get, going_on, surroundings, wait_until
+from contracts.process import gateway, get, going_on, wait_until
+from servers.command_line import IBIDEM, surroundings
 
 PROJECT = Path(__file__).parents[2]
 NOT_OURS = ("tests", "benchmarks", "docs", ".venv")

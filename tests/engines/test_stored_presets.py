@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from ibidem.cli.regroup import stored_policy
-from ibidem.index.groups import StoredReport
+from ibidem.index.groups import stored_report
 from ibidem_core.errors import DamagedRecord
 from ibidem_dedupe.parameters import PRESETS, Preset
 from ibidem_dedupe.policy import Policy
@@ -98,7 +98,7 @@ def test_one_document_that_changed_since_it_was_signed_refuses_nothing(engine: E
 def test_stored_groups_count_no_document_without_signatures_as_a_duplicate(engine: Engine) -> None:
     engine.write([make_record("a"), make_record("b"), make_record("c", "..."), make_record("d", "")])
     engine.refresh()
-    counted = StoredReport(engine).as_json()
+    counted = stored_report(engine)
     sizes = counted["sizes"]
     assert isinstance(sizes, dict)
     assert counted["duplicates"] == sum((int(size) - 1) * count for size, count in sizes.items())

@@ -86,14 +86,11 @@ PAIRS: list[tuple[tuple[str, str], Verdict]] = [(("a", "b"), "not"), (("a", "x")
 
 
 @pytest.fixture
-def settled(tmp_path: Path) -> Iterator[Engine]:
+def settled(engine: Engine) -> Engine:
     """Two stories, each told twice, whose groups are stored."""
-    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
-    engine.create()
     engine.write([make_record(id_, GRAIN) for id_ in "ab"] + [make_record(id_, STRIKE) for id_ in "xy"])
     settle_all(engine)
-    yield engine
-    engine.close()
+    return engine
 
 
 def stored(engine: Engine) -> list[list[str]]:

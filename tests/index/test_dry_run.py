@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 from uuid import uuid4
 
 import pytest
@@ -51,11 +50,10 @@ DOCUMENTS = [
 @pytest.mark.slow
 def test_the_groups_are_those_that_signing_gives_and_samples_show_what_differs(settings: Settings) -> None:
     fill(DOCUMENTS, settings)
-    result = dry_run(settings, Policy())
+    answer = dry_run(settings, Policy())
     engine = open_engine(settings.address, settings.index)
     full_groups = index_groups(engine)
     engine.close()
-    answer: dict[str, Any] = result.as_json()
     assert {name: answer[name] for name in full_groups.as_json()} | {"largest": 0} == full_groups.as_json() | {
         "largest": 0
     }
@@ -82,7 +80,7 @@ def test_an_index_of_others_stays_as_it_is(settings: Settings, opensearch: str) 
     ask(opensearch, "POST", "/untouched/_bulk?refresh=true", "".join(f"{json.dumps(line)}\n" for line in lines))
     answer_before = ask(opensearch, "GET", "/untouched")
     foreign_settings = settings.changed(engine=opensearch, index="untouched", fields="text=body,meta=")
-    answer: dict[str, Any] = dry_run(foreign_settings, Policy()).as_json()
+    answer = dry_run(foreign_settings, Policy())
     assert (answer["documents"], answer["refused"], answer["sizes"]) == (26, 1, {"3": 5})
     assert len(answer["samples"]) == 6
     assert ask(opensearch, "GET", "/untouched") == answer_before

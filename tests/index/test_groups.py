@@ -65,15 +65,10 @@ def test_every_document_s_duplicates_are_those_that_the_decision_finds_among_all
             for other in values_by_name
             if other != name and decide(values_by_name[name], values_by_name[other], Policy())
         }
-        assert {each.id for each in inspect(library, name).duplicates} == near_names
-
-
-def test_identical_ones_come_first_then_the_higher_score(library: Engine, records: list[Record]) -> None:
-    for name in list(unpacked(records))[::10]:
-        keys = [
-            (each.evidence.level != "identical", -each.evidence.score) for each in inspect(library, name).duplicates
-        ]
-        assert keys == sorted(keys)
+        duplicates = inspect(library, name).duplicates
+        assert {each.id for each in duplicates} == near_names
+        keys = [(each.evidence.level != "identical", -each.evidence.score) for each in duplicates]
+        assert keys == sorted(keys), "identical ones come first, then the higher score"
 
 
 def test_manual_decisions_are_followed_also_where_no_look_up_finds_the_other(

@@ -73,11 +73,9 @@ def place(request: pytest.FixtureRequest, kind: str, tmp_path) -> Iterator[Place
     for engine in place.engines:
         engine.close()
     if place.is_server:
-        for name in (alias, f"{alias}-1", f"{alias}-2", f"{alias}-3"):
-            if name != alias:
-                remove_indices(address, name)
-            else:
-                ask(address, "DELETE", f"/.ibidem-{name},.ibidem-{name}-work?ignore_unavailable=true")
+        for name in (f"{alias}-1", f"{alias}-2", f"{alias}-3"):
+            remove_indices(address, name)
+        ask(address, "DELETE", f"/.ibidem-{alias},.ibidem-{alias}-work?ignore_unavailable=true")
 
 
 def groups_of(engine: Engine, **dedupe: str) -> list[list[str]]:
@@ -147,17 +145,13 @@ def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
     assert [word.a for word in load_overrides(place.by(place.first))] == [(place.first, "a")]
 
 
-def old_word(place: Place, verdict: str, index: str) -> dict[str, object]:
-    """A decision as an earlier version kept it: under the name that it was reached by."""
-    return {"a": [index, "a"], "b": [index, "b"], "verdict": verdict, "author": "Ada"}
-
-
 @pytest.mark.parametrize("kind", SERVERS)
 class TestAlias:
     def test_a_decision_that_an_earlier_version_kept_by_the_alias_is_followed_until_another_is_made(
         self, place: Place
     ) -> None:
-        entry = old_word(place, "not", place.alias)
+        pair = {"a": [place.alias, "a"], "b": [place.alias, "b"]}
+        entry = {**pair, "verdict": "not", "author": "Ada"}
         body = json.dumps({"ledger": "overrides", "key": "old", "entry": entry})
         index = f".ibidem-{place.alias}"
         ask(place.address, "PUT", f"/{index}", json.dumps(template()))

@@ -1,14 +1,11 @@
 """A page of 150 words is found in the long document that has it, from both sides."""
 
-from collections.abc import Iterator
-
 import pytest
 
 from ibidem.comparison.compare import compare
 from ibidem.index.documents import inspect, inspect_outside
 from ibidem.index.groups import index_groups
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import records
 from ibidem_ingest.document import PAGE_BREAK, Document
@@ -27,12 +24,9 @@ OTHER = Document("other", PAGES[2].replace("c", "z"), language="en")
 
 
 @pytest.fixture
-def index(tmp_path: object, tables: Tables) -> Iterator[Engine]:
-    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "books")
-    engine.create()
+def index(engine: Engine, tables: Tables) -> Engine:
     engine.write(list(records([SHORT, OTHER, PAGE, BOOK], tables)))
-    yield engine
-    engine.close()
+    return engine
 
 
 def test_the_page_joins_its_book_in_whole_index_groups(index: Engine) -> None:

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ibidem.index.documents import add_override
-from ibidem.index.groups import StoredReport
+from ibidem.index.groups import stored_members
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_workers.backfill.run import backfill_in_place
@@ -39,7 +39,7 @@ def apart(request: pytest.FixtureRequest, cluster: str, tmp_path_factory: pytest
     tables = tmp_path_factory.mktemp("tables")
     backfill_in_place(Settings(engine=cluster, index=INDEX, fields="text=text,meta=", tables=tables), beside="index")
     engine = open_engine(cluster, INDEX)
-    lead, copy = (each.id for each in islice((each for each in StoredReport(engine).members() if each.size == 2), 2))
+    lead, copy = (each.id for each in islice((each for each in stored_members(engine) if each.size == 2), 2))
     add_override(engine, (lead, copy), "not", author="ann")
     engine.close()
     write(cluster, {each.id: each.text for each in STORIES[-LATE:]})

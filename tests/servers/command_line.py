@@ -4,12 +4,19 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
 IBIDEM = Path(sys.executable).with_name("ibidem")
 DONE = (0, 3)  # exit codes of a command that did its work; with 3, some documents were refused
+
+
+def surroundings(settings: Mapping[str, object]) -> dict[str, str]:
+    """Return the environment of a process with these settings of ours and no others."""
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
+    return environment | {name: str(value) for name, value in settings.items()}
 
 
 class Way:
@@ -19,8 +26,7 @@ class Way:
         self.folder = folder
         self.index = f"way-{uuid4().hex}"  # the queue is named after it, and a broker is shared
         values = {"ENGINE": engine, "BROKER": broker, "INDEX": self.index, "TABLES": folder / "tables", **settings}
-        environment = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
-        self.environment = environment | {f"IBIDEM_{name}": str(value) for name, value in values.items()}
+        self.environment = surroundings({f"IBIDEM_{name}": value for name, value in values.items()})
         self.workers: list[subprocess.Popen[bytes]] = []
         self._started: list[subprocess.Popen[bytes]] = []
         self.log = folder / "worker.log"

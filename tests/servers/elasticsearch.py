@@ -10,10 +10,9 @@ import zipfile
 from pathlib import Path
 
 from servers.class_archive import with_archive
-from servers.http import healthy
 from servers.jars import fetched
 from servers.jdk import java
-from servers.process import Launch, free_ports
+from servers.process import Launch, free_ports, healthy
 from servers.programs import compiled
 
 VERSION = os.environ.get("IBIDEM_TEST_ELASTICSEARCH_VERSION", "9.5.3")

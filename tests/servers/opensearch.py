@@ -4,11 +4,10 @@ import os
 from pathlib import Path
 
 from servers.class_archive import with_archive
-from servers.http import healthy
 from servers.jars import fetched
 from servers.jdk import java
 from servers.missing import Missing
-from servers.process import Launch, free_ports
+from servers.process import Launch, free_ports, healthy
 from servers.programs import compiled
 
 VERSION = os.environ.get("IBIDEM_TEST_OPENSEARCH_VERSION", "3.8.0")

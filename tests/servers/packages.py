@@ -1,6 +1,5 @@
 """Python packages that a test runs apart, since they want other releases of what is installed here."""
 
-import fcntl
 import os
 import shutil
 import subprocess
@@ -8,7 +7,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from servers.jars import cache
+from servers.jars import cache, made
 from servers.missing import Missing
 
 SECONDS = 550
@@ -17,13 +16,8 @@ SECONDS = 550
 def interpreter(name: str, requirements: Sequence[str], base: Path = Path(sys.executable)) -> Path:
     """Return the interpreter of an environment with these packages, made once by a Python."""
     folder = cache() / name
-    folder.mkdir(parents=True, exist_ok=True)
     python = folder / "venv" / "bin" / "python"
-    with (folder / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not (folder / "complete").exists():
-            install(python, requirements, base)
-            (folder / "complete").touch()
+    made(folder, lambda: install(python, requirements, base))
     return python
 
 

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import urllib.request
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -29,6 +30,25 @@ def free_ports(count: int) -> list[int]:
                 stack.enter_context(socket.socket()).bind(("127.0.0.1", port))
                 ports.append(port)
         return ports
+
+
+def greets(port: int, greeting: bytes, reply: bytes) -> bool:
+    """Return whether a server on this port begins its answer to a greeting so."""
+    try:
+        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
+            connection.sendall(greeting)
+            return connection.recv(len(reply)) == reply
+    except OSError:
+        return False
+
+
+def healthy(port: int) -> bool:
+    """Return whether a search engine's node on this port has elected itself and answers."""
+    try:
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/_cluster/health?local=true", timeout=5) as answer:
+            return b'"status":"green"' in answer.read()
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True)

@@ -1,25 +1,14 @@
 """RabbitMQ, from Debian's `rabbitmq-server`, as an ordinary process with a name server of its own."""
 
 import shutil
-import socket
 from pathlib import Path
 
 from servers.missing import Missing
-from servers.process import Launch, free_ports
+from servers.process import Launch, free_ports, greets
 
 # The wrapper in `sbin` insists on another user; the script below it does not.
 SERVER = Path("/usr/lib/rabbitmq/bin/rabbitmq-server")
 GREETING = b"AMQP\x00\x00\x09\x01"
-
-
-def answers(port: int) -> bool:
-    """Return whether the broker opens a connection when it is greeted."""
-    try:
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
-            connection.sendall(GREETING)
-            return connection.recv(1) == b"\x01"
-    except OSError:
-        return False
 
 
 def prepare(folder: Path) -> Launch:
@@ -42,4 +31,5 @@ def prepare(folder: Path) -> Launch:
         "RABBITMQ_ENABLED_PLUGINS_FILE": str(folder / "plugins"),
         "RABBITMQ_PID_FILE": str(folder / "pid"),
     }
-    return Launch(f"amqp://guest:guest@127.0.0.1:{port}//", ["sh", "-c", script], lambda: answers(port), environment)
+    url, command = f"amqp://guest:guest@127.0.0.1:{port}//", ["sh", "-c", script]
+    return Launch(url, command, lambda: greets(port, GREETING, b"\x01"), environment)

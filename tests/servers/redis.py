@@ -1,21 +1,10 @@
 """Redis, from Debian's `redis-server`: in memory only, or with what it was sent kept on the disk."""
 
 import shutil
-import socket
 from pathlib import Path
 
 from servers.missing import Missing
-from servers.process import Launch, free_ports
-
-
-def answers(port: int) -> bool:
-    """Return whether the server answers a ping."""
-    try:
-        with socket.create_connection(("127.0.0.1", port), timeout=5) as connection:
-            connection.sendall(b"PING\r\n")
-            return connection.recv(5) == b"+PONG"
-    except OSError:
-        return False
+from servers.process import Launch, free_ports, greets
 
 
 def prepare(folder: Path) -> Launch:
@@ -34,4 +23,4 @@ def _launch(folder: Path, *more: str) -> Launch:
         raise Missing("redis-server is not on the path: install it (tests/servers/install.sh)")
     (port,) = free_ports(1)
     command = [server, "--bind", "127.0.0.1", "--port", str(port), "--save", "", "--dir", str(folder), *more]
-    return Launch(f"redis://127.0.0.1:{port}/0", command, lambda: answers(port))
+    return Launch(f"redis://127.0.0.1:{port}/0", command, lambda: greets(port, b"PING\r\n", b"+PONG"))

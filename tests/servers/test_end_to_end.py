@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.idf.table import Table
 from servers.command_line import Way
 from servers.indices import remove_indices
+from support.leases import english_tables
 from support.windows import counts, documents
 
 STORIES = documents(5, 25, 4)
@@ -29,7 +28,7 @@ PAIRS = [pair(engine, broker) for broker in ("rabbitmq", "redis") for engine in 
 def way(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Way]:
     engine, broker = request.param
     address = request.getfixturevalue(engine)
-    Tables(tmp_path / "tables").use(Table.build("en", 10_000, dict(counts(STORIES)), "a test"))
+    english_tables(tmp_path / "tables", dict(counts(STORIES)))
     program = Way(tmp_path, address, request.getfixturevalue(broker))
     yield program
     program.end()

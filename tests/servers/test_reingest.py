@@ -16,9 +16,8 @@ from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
-from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.idf.table import Table
 from servers.indices import remove_indices
+from support.leases import english_tables
 from support.windows import counts, documents
 
 FAMILIES, VERSIONS = 15, 4
@@ -71,7 +70,7 @@ def written_meanwhile(address: str, index: str, tables: Path) -> Iterator[subpro
 @pytest.mark.slow
 def test_a_search_meanwhile_shows_each_document_once_and_wholly_signed(place: tuple[str, str], tmp_path: Path) -> None:
     stories = documents(9, FAMILIES, VERSIONS)
-    Tables(tmp_path / "tables").use(Table.build("en", 10_000, dict(counts(stories)), "a test"))
+    english_tables(tmp_path / "tables", dict(counts(stories)))
     engine = open_engine(*place)
     titles = set()
     with written_meanwhile(*place, tmp_path / "tables") as process:

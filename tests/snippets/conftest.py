@@ -55,7 +55,7 @@ def folder(tmp_path: Path) -> Path:
 @pytest.fixture
 def articles(opensearch: str) -> Iterator[str]:
     """The address of a server with an index that another program filled."""
-    remove(opensearch)
+    remove(opensearch, MINE)
     lines = []
     for document in documents():
         source = {"headline": document["title"], "body": {"content": document["text"]}, "published": document["date"]}
@@ -63,10 +63,10 @@ def articles(opensearch: str) -> Iterator[str]:
     ask(opensearch, "PUT", f"/{MINE}-1", json.dumps({"aliases": {MINE: {}}}))
     ask(opensearch, "POST", f"/{MINE}/_bulk?refresh=true", "".join(f"{json.dumps(line)}\n" for line in lines))
     yield opensearch
-    remove(opensearch)
+    remove(opensearch, MINE)
 
 
-def remove(address: str) -> None:
-    rows = ask(address, "GET", f"/_cat/indices/{MINE}*?format=json&expand_wildcards=all")
-    for each in rows:
+def remove(address: str, names: str) -> None:
+    """Remove the indexes whose names begin so."""
+    for each in ask(address, "GET", f"/_cat/indices/{names}*?format=json&expand_wildcards=all"):
         ask(address, "DELETE", f"/{each['index']}?ignore_unavailable=true")

@@ -3,6 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
+from textwrap import dedent
 
 ROOT = Path(__file__).parents[2]
 FENCED = re.compile(r"^```(\w*)[^\n]*\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -22,18 +23,13 @@ def blocks(path: Path) -> list[Block]:
     text = path.read_text(encoding="utf-8")
     places = [(match.start(), fenced(match[1], match[2])) for match in FENCED.finditer(text)]
     text_without = FENCED.sub(lambda match: re.sub(r"[^\n]", " ", match[0]), text)
-    places += [(match.start(), Block("sh", dedented(match[0]))) for match in INDENTED.finditer(text_without)]
+    places += [(match.start(), Block("sh", dedent(match[0]))) for match in INDENTED.finditer(text_without)]
     return [block for _, block in sorted(places, key=lambda each: each[0])]
 
 
 def fenced(language: str, body: str) -> Block:
     match = NAME.match(body)
     return Block("file", body, match[1]) if match and language != "sh" else Block(language, body)
-
-
-def dedented(text: str) -> str:
-    """Take four blanks from each line."""
-    return re.sub(r"^ {4}", "", text, flags=re.MULTILINE)
 
 
 def commands(block: Block) -> list[str]:

@@ -3,12 +3,13 @@
 import os
 import re
 import signal
-import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from pathlib import Path
 
+from servers.command_line import surroundings
 from snippets.page import Block
 
 SECONDS = 280
@@ -35,11 +36,11 @@ def run(blocks: Sequence[Block], folder: Path, environment: Mapping[str, str]) -
         elif block.language == "sh":
             script += [block.body, f"echo '{MARK}'"]
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
-    inherited = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
+    settings = {"PATH": path, "NO_COLOR": "1", "COLUMNS": "110", "IBIDEM_CONCURRENCY": "1", **environment}
     with subprocess.Popen(
         ["bash", "-c", "\n".join(script)],
         cwd=folder,
-        env=inherited | {"PATH": path, "NO_COLOR": "1", "COLUMNS": "110", "IBIDEM_CONCURRENCY": "1", **environment},
+        env=surroundings(settings),
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -49,26 +50,12 @@ def run(blocks: Sequence[Block], folder: Path, environment: Mapping[str, str]) -
         try:
             out, _ = shell.communicate("y\n" * 9, timeout=SECONDS)
         finally:
-            end(shell.pid)
+            with suppress(ProcessLookupError):  # what was started in the background
+                os.killpg(shell.pid, signal.SIGKILL)
     assert shell.returncode == 0, out
     return out.split(f"{MARK}\n")[:-1]
-
-
-def end(group: int) -> None:
-    """End what a shell started in the background."""
-    try:
-        os.killpg(group, signal.SIGKILL)
-    except ProcessLookupError:
-        return
 
 
 def steady(text: str) -> list[str]:
     """Write the lines of an output so that two runs are the same."""
     return [SLOW.sub("…", line).rstrip() for line in text.splitlines() if line.strip()]
-
-
-def free_port() -> int:
-    """Find a port that nothing listens on."""
-    with socket.socket() as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])

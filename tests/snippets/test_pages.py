@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from servers.process import free_ports
 from snippets.conftest import MINE
 from snippets.page import ROOT, Block, blocks, commands
-from snippets.shell import free_port, run
+from snippets.shell import run
 from snippets.test_tutorials import TUTORIALS
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -146,7 +147,7 @@ def test_the_program_of_the_readme_runs_as_it_is_printed(folder: Path, articles:
 
 @pytest.mark.server("opensearch")
 def test_requests_run_against_a_gateway(folder: Path, articles: str) -> None:
-    port = free_port()
+    (port,) = free_ports(1)
     (folder / "query.json").write_text('{"query": {"match_all": {}}, "_source": ["headline"]}', encoding="utf-8")
     requests = [
         line.split("|")[0]

@@ -6,9 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from servers.indices import ask
+from servers.process import free_ports
+from snippets.conftest import remove
 from snippets.page import ROOT, Block, blocks
-from snippets.shell import free_port, run, steady
+from snippets.shell import run, steady
 
 SERVED = pytest.mark.server("opensearch")
 # The tutorials, each with the indexes that it makes on a server.
@@ -36,15 +37,10 @@ def swaps(request: pytest.FixtureRequest, name: str) -> Iterator[dict[str, str]]
         return
     address = request.getfixturevalue("opensearch")
     host = address.partition("://")[2]
-    remove(address)
-    port = str(free_port())
+    remove(address, MINE)
+    port = str(*free_ports(1))
     yield {"localhost:9200": host, "8000": port} | {index: f"{MINE}-{index}" for index in TUTORIALS[name]}
-    remove(address)
-
-
-def remove(address: str) -> None:
-    for each in ask(address, "GET", f"/_cat/indices/{MINE}*?format=json&expand_wildcards=all"):
-        ask(address, "DELETE", f"/{each['index']}?ignore_unavailable=true")
+    remove(address, MINE)
 
 
 @pytest.mark.slow
@@ -76,7 +72,7 @@ def swapped(text: str, names: dict[str, str]) -> str:
 def write(name: str, folder: Path, address: str) -> None:
     """Write what a page's commands print into the page: `cd tests && python -m snippets.write NAME`."""
     path = ROOT / "docs" / name
-    swaps = {"localhost:9200": address.partition("://")[2], "8000": str(free_port())} if TUTORIALS[name] else {}
+    swaps = {"localhost:9200": address.partition("://")[2], "8000": str(*free_ports(1))} if TUTORIALS[name] else {}
     swaps |= {index: f"{MINE}-{index}" for index in TUTORIALS[name]}
     page = blocks(path)
     text, last = path.read_text(encoding="utf-8"), ""

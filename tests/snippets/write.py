@@ -8,7 +8,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from snippets.test_tutorials import MINE, TUTORIALS, remove, write
+from snippets.conftest import remove
+from snippets.test_tutorials import MINE, TUTORIALS, write
 
 
 def main(names: list[str]) -> None:
@@ -19,7 +20,7 @@ def main(names: list[str]) -> None:
                 write(name, Path(folder), address)
             finally:
                 if TUTORIALS[name]:
-                    remove(address)
+                    remove(address, MINE)
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 import elasticsearch
@@ -11,8 +12,7 @@ import pytest
 import ibidem
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.sign import sign
+from ibidem_engines.ledger import records
 from servers.indices import remove_indices
 from support.leases import english_tables
 from support.windows import counts, documents
@@ -48,10 +48,7 @@ def address(request: pytest.FixtureRequest, kind: str) -> str:
 @pytest.fixture(scope="session")
 def signed_records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     tables = english_tables(tmp_path_factory.mktemp("tables"), dict(counts(STORIES)))
-    rows = zip(STORIES, sign(STORIES, tables), strict=True)
-    return [
-        Record(each, signatures, 1, f"{at:032x}", pack(each, signatures)) for at, (each, signatures) in enumerate(rows)
-    ]
+    return list(records([replace(each, version=1) for each in STORIES], tables))
 
 
 def fill_index(url: str, index: str, records: Sequence[Record]) -> Engine:

@@ -52,7 +52,6 @@ def sigterm_as_exception() -> Iterator[None]:
     """Raise `Sigterm` at the first SIGTERM; later ones do not interrupt the clean-up."""
 
     def end(*_: object) -> None:
-        """Raise at the first signal, and ignore further ones."""
         signal.signal(signal.SIGTERM, lambda *_: None)
         raise Sigterm
 
@@ -66,22 +65,18 @@ def sigterm_as_exception() -> Iterator[None]:
         signal.signal(signal.SIGTERM, handler)
 
 
-def exit_code(error: IbidemError) -> int:
-    """Return the exit code for an error.
+def exit_code(error: IbidemError | KeyboardInterrupt) -> int:
+    """Return the exit code for an error, or for what stopped a command.
 
     >>> exit_code(UsageError("no level 'nearly'"))
     2
     """
-    if isinstance(error.__cause__, KeyboardInterrupt):
-        return interrupt_code(error.__cause__)
+    stop = error if isinstance(error, KeyboardInterrupt) else error.__cause__
+    if isinstance(stop, KeyboardInterrupt):
+        return TERMINATED if isinstance(stop, Sigterm) else INTERRUPTED
     if isinstance(error, UsageError):
         return WRONG_USE
     return SOME_REFUSED if isinstance(error, Refused) else FAILED
-
-
-def interrupt_code(interrupt: KeyboardInterrupt) -> int:
-    """Return the exit code of a command that was stopped."""
-    return TERMINATED if isinstance(interrupt, Sigterm) else INTERRUPTED
 
 
 def say(message: str) -> None:
@@ -104,7 +99,6 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
 
     @wraps(command)
     def wrapper(*args: Arguments.args, **kwargs: Arguments.kwargs) -> Answer:
-        """Run the command; its errors become a message and an exit code."""
         try:
             answer = command(*args, **kwargs)
             sys.stdout.flush()
@@ -115,7 +109,7 @@ def exit_on_error(command: Callable[Arguments, Answer]) -> Callable[Arguments, A
             raise SystemExit(exit_code(error)) from error
         except KeyboardInterrupt as stop:
             say("interrupted")
-            raise SystemExit(interrupt_code(stop)) from None
+            raise SystemExit(exit_code(stop)) from None
         except BrokenPipeError:
             # The interpreter's last flush must not fail.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
@@ -157,7 +151,6 @@ COLLECTED_AFTER = 50_000
 
 
 def version(value: bool) -> None:
-    """Print the version and exit, if it was requested."""
     if value:
         typer.echo(f"ibidem {distribution.installed_version()} (distribution {distribution.NAME})")
         raise typer.Exit

@@ -11,24 +11,15 @@ from types import FrameType
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console
+from rich.console import RenderableType
 from rich.filesize import decimal
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED, START
-from ibidem.cli.console import (
-    Indented,
-    Json,
-    engine_context,
-    format_difference,
-    messages,
-    print_json,
-    rated_bar,
-    results,
-    sanitize,
-)
+from ibidem.cli.console import Indented, Json, bar, engine_context, format_difference, messages, sanitize, show
 from ibidem.cli.groups import boilerplate_lines, report
-from ibidem.cli.status import refusals, show_summary
+from ibidem.cli.status import count_lines, refusals
+from ibidem.cli.status import show_run as show_summary
 from ibidem.comparison.word_diff import Piece
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.groups import MAX_DOCUMENTS, dry_run
@@ -46,67 +37,61 @@ from ibidem_workers.runs import summary
 MAX_CHANGES = 20
 
 
-Into = Annotated[str, typer.Option(metavar="NAME", help="Sign into a new index that replaces this one.")]
-Alias = Annotated[
-    str, typer.Option(metavar="NAME", help="With --into: the alias that points to the new index afterwards.")
-]
-DryRun = Annotated[
-    bool, typer.Option("--dry-run", help="Sign no document; show what signing would find, and its cost.")
-]
-Check = Annotated[
-    bool, typer.Option("--check", help="Write nothing; list documents that were changed since they were signed.")
-]
-Beside = Annotated[
-    bool, typer.Option("--beside", help="Leave the documents as they are; keep signatures in an index beside theirs.")
-]
-Lookup = Annotated[bool, typer.Option("--lookup", help="With --beside: an index that ES|QL's LOOKUP JOIN can read.")]
-Follow = Annotated[
-    bool, typer.Option("--follow", help="Keep signing documents that others add or change, until Ctrl-C.")
-]
-
-
 def run(
-    into: Into = "",
-    alias: Alias = "",
-    beside: Beside = False,
-    lookup: Lookup = False,
-    dry: DryRun = False,
-    checked: Check = False,
-    following: Follow = False,
+    into: Annotated[str, typer.Option(metavar="NAME", help="Sign into a new index that replaces this one.")] = "",
+    alias: Annotated[
+        str, typer.Option(metavar="NAME", help="With --into: the alias that points to the new index afterwards.")
+    ] = "",
+    beside: Annotated[
+        bool,
+        typer.Option("--beside", help="Leave the documents as they are; keep signatures in an index beside theirs."),
+    ] = False,
+    lookup: Annotated[
+        bool, typer.Option("--lookup", help="With --beside: an index that ES|QL's LOOKUP JOIN can read.")
+    ] = False,
+    dry: Annotated[
+        bool, typer.Option("--dry-run", help="Sign no document; show what signing would find, and its cost.")
+    ] = False,
+    checked: Annotated[
+        bool, typer.Option("--check", help="Write nothing; list documents that were changed since they were signed.")
+    ] = False,
+    following: Annotated[
+        bool, typer.Option("--follow", help="Keep signing documents that others add or change, until Ctrl-C.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Sign what IBIDEM_INDEX already holds, in its place, beside it or into a new index; goes on after a kill.
 
     Exits with 3 when documents were refused, or, with --check, were changed since they were signed.
     """
-    modes = {"--dry-run": dry, "--check": checked, "--follow": following}
-    check_options(into=into, alias=alias, modes=modes)
+    modes = {"--into": into, "--dry-run": dry, "--check": checked, "--follow": following}
+    if len(options := [name for name, value in modes.items() if value]) > 1:
+        raise UsageError(f"{' and '.join(options)} do not go together", "give one of them")
+    if alias and not into:
+        raise UsageError("--alias needs --into", "name the new index with --into")
     if (lookup and not beside) or (beside and (into or dry or checked)):
         raise UsageError("--beside goes with --follow and --lookup, and --lookup needs it", "leave the others out")
     kind: BesideKind = "lookup" if lookup else "index" if beside else ""
     settings = load()
     logs.set_up(settings)
     if dry:
-        show_dry_run(settings, as_json=as_json)
+        with bar("Signing in memory", rated=True) as advance:
+            answer = dry_run(settings, Policy(), advance)
+        show(answer, describe_forecast(answer), as_json=as_json)
     elif checked:
         show_check(settings, as_json=as_json)
     elif into:
-        show_replaced(settings, Replacement(into, alias), as_json=as_json)
+        with bar("Copying", rated=True) as advance:
+            result = replace_index(Replacement(into, alias), settings, advance)
+        for line in next_steps(result, settings, into):
+            messages().print(Text(line))
+        show_run(settings.changed(index=into), result.run, as_json=as_json)
     elif following:
         show_followed(settings, kind, as_json=as_json)
     else:
-        with rated_bar("Signing") as advance:
+        with bar("Signing", rated=True) as advance:
             name = backfill_in_place(settings, advance, kind)
         show_run(settings, name, as_json=as_json)
-
-
-def check_options(*, into: str, alias: str, modes: Mapping[str, bool]) -> None:
-    """Refuse options that cannot be combined."""
-    options = [*(["--into"] if into else []), *(name for name, value in modes.items() if value)]
-    if len(options) > 1:
-        raise UsageError(f"{' and '.join(options)} do not go together", "give one of them")
-    if alias and not into:
-        raise UsageError("--alias needs --into", "name the new index with --into")
 
 
 def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
@@ -114,21 +99,7 @@ def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
     with engine_context(settings) as engine:
         run_summary = summary(engine, name)
     run_summary["took_s"] = round(time.monotonic() - START, 3)
-    if as_json:
-        print_json(run_summary)
-    else:
-        show_summary(run_summary, results())
-    if run_summary["refused"]:
-        raise typer.Exit(SOME_REFUSED)
-
-
-def show_replaced(settings: Settings, replacement: Replacement, *, as_json: bool) -> None:
-    """Sign into a new index, and print its name."""
-    with rated_bar("Copying") as advance:
-        result = replace_index(replacement, settings, advance)
-    for line in next_steps(result, settings, replacement.into):
-        messages().print(Text(line))
-    show_run(settings.changed(index=replacement.into), result.run, as_json=as_json)
+    show_summary(run_summary, as_json=as_json)
 
 
 def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator[str]:
@@ -147,20 +118,15 @@ def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator
 
 def show_check(settings: Settings, *, as_json: bool) -> None:
     """List documents changed since they were signed; exit with 3 if there are any."""
-    with rated_bar("Comparing") as advance:
+    with bar("Comparing", rated=True) as advance:
         result = check(settings, advance)
-    if as_json:
-        print_json(result.as_json())
-    else:
-        for line in describe_comparison(result):
-            results().print(line)
+    show(result.as_json(), describe_comparison(result), as_json=as_json)
     if result.changed:
         raise typer.Exit(SOME_REFUSED)
 
 
 def describe_comparison(result: CheckResult) -> Iterator[Indented]:
-    counts = {
-        f"{'document' if result.read == 1 else 'documents'} read": result.read,
+    outcomes = {
         "as they were signed": result.unchanged,
         "changed since they were signed": result.changed,
         "never signed, or without words": result.unsigned,
@@ -168,50 +134,33 @@ def describe_comparison(result: CheckResult) -> Iterator[Indented]:
         "signed with another schema or idf table": result.outdated,
         "will be signed by: ibidem backfill": result.due,
     }
-    width = max(len(f"{count:,}") for count in counts.values())
-    for meaning, count in counts.items():
-        if count or meaning.endswith("read"):
-            yield Indented(Text(f"{count:>{width},}  {meaning}"), 0)
+    counts = [(count, meaning) for meaning, count in outcomes.items() if count]
+    yield from count_lines([(result.read, f"{'document' if result.read == 1 else 'documents'} read"), *counts])
     for index, name in result.first_changed[:MAX_CHANGES]:
         yield Indented(Text(sanitize(f"{name} in {index}")), 2)
     if result.changed > MAX_CHANGES:
         yield Indented(Text(f"… {result.changed - MAX_CHANGES:,} more: --json lists them"), 2)
 
 
-def show_dry_run(settings: Settings, *, as_json: bool) -> None:
-    """Show the expected results and cost of signing."""
-    with rated_bar("Signing in memory") as advance:
-        forecast = dry_run(settings, Policy(), advance)
-    answer = forecast.as_json()
-    if as_json:
-        print_json(answer)
-    else:
-        show_forecast(answer, results())
-
-
-def show_forecast(answer: Mapping[str, Any], console: Console) -> None:
-    """Print the groups, the share that collapse mode would hide, and sample pairs."""
+def describe_forecast(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
+    """Yield the groups, the share that collapse mode would hide, the cost, and sample pairs."""
     looked_at = answer["documents"]
     if looked_at == MAX_DOCUMENTS < answer["of"]:
-        console.print(Text(f"Of {answer['of']:,} documents, the first {looked_at:,} written were read.\n"))
-    for part in report(answer):
-        console.print(part)
-    console.print(Text(f"\nCollapse mode would hide {percent(answer['hidden'])} of all hits."))
-    for line in (*cost_lines(answer["cost"]), *recommendation(answer)):
-        console.print(Text(line))
+        yield Text(f"Of {answer['of']:,} documents, the first {looked_at:,} written were read.\n")
+    yield from report(answer)
+    yield Text(f"\nCollapse mode would hide {percent(answer['hidden'])} of all hits.")
+    yield from map(Text, cost_lines(answer["cost"], answer["recommended"]))
     for sample in answer["samples"]:
-        console.print(
-            Text(f"\n{sample['level']}: {sanitize(sample['duplicate'])} repeats {sanitize(sample['lead'])}", "title")
-        )
-        pieces = [Piece(piece["kind"], tuple(piece["words"])) for piece in sample["difference"]]
-        console.print(Indented(format_difference(pieces) if pieces else Text("no word differs"), 2))
-    for part in boilerplate_lines({"left_out": [], "found": answer["passages"]}) if answer["passages"] else ():
-        console.print(part)
-    for part in refusals({"refusals": answer["refusals"], "run": ""}):
-        console.print(part)
+        pair = f"{sanitize(sample['duplicate'])} repeats {sanitize(sample['lead'])}"
+        yield Text(f"\n{sample['level']}: {pair}", "title")
+        pieces = [Piece(**piece) for piece in sample["difference"]]
+        yield Indented(format_difference(pieces) if pieces else Text("no word differs"), 2)
+    if answer["passages"]:
+        yield from boilerplate_lines({"left_out": [], "found": answer["passages"]})
+    yield from refusals({"refusals": answer["refusals"], "run": ""})
 
 
-def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
+def cost_lines(cost: Mapping[str, Any], recommended: Mapping[str, str]) -> Iterator[str]:
     yield f"\nSignatures would add about {decimal(cost['bytes'])} before compression."
     took = timedelta(seconds=max(1, round(cost["signing_seconds"])))
     yield f"Reading and signing takes about {took}; writing and settling come on top."
@@ -219,10 +168,7 @@ def cost_lines(cost: Mapping[str, Any]) -> Iterator[str]:
         f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and "
         "rewritten documents take space twice until they are merged."
     )
-
-
-def recommendation(answer: Mapping[str, Any]) -> Iterator[str]:
-    place, why = answer["recommended"]["place"], answer["recommended"]["why"]
+    place, why = recommended["place"], recommended["why"]
     yield f"Recommended: {'ibidem backfill --beside' if place == 'beside' else 'ibidem backfill'}: {why}."
     if place != "beside":
         yield "With --beside no document is rewritten, and the index stays as it is; a window takes a second request."

@@ -21,9 +21,8 @@ from ibidem.cli.console import (
     one_line,
     parameter,
     presets_for,
-    print_json,
-    results,
     sanitize,
+    show,
 )
 from ibidem.cli.ingest import FormatName
 from ibidem.comparison.compare import Block, Comparison, Passage, blocks, compare
@@ -45,10 +44,12 @@ from ibidem_ingest.readers.formats import DETECT, Choice
 from ibidem_ingest.text.passages import SharedPassage
 
 MAX_PASSAGES = 10  # passages that are shown, the longest
-
 GUTTER = 3  # blanks between the two columns
-
 EXCERPT_WORDS = 60  # words of a passage that are shown
+WIDEST_LEVEL: Level = "partial"  # at which a pair is compared
+MIN_SHARE = 0.5  # share of one of the texts that is in the other, from which their differences can be read
+REMEDY = "compare two ids or two files"
+VERDICTS = {"same": "duplicates", "not": "no duplicates"}  # what a manual decision makes of a pair
 
 
 def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
@@ -93,14 +94,14 @@ def passage_columns(
     passage: Passage, comparison: Comparison, pages: tuple[PageNumbers, PageNumbers]
 ) -> Iterator[Columns]:
     opening = list(first_blocks(blocks(passage, comparison.words_a.tokens, comparison.words_b.tokens)))
+    more = " …" * (opening[-1].a[1] < passage.a[1])
     a = excerpt(comparison.a.text, comparison.words_a, [(block.is_equal, block.a) for block in opening], "removed")
     b = excerpt(comparison.b.text, comparison.words_b, [(block.is_equal, block.b) for block in opening], "added")
-    is_cut = opening[-1].a[1] < passage.a[1]
     yield Columns(
         passage_place("A", comparison.words_a, passage.a, pages[0]),
         passage_place("B", comparison.words_b, passage.b, pages[1]),
     )
-    yield Columns(a.append(" …" * is_cut), b.append(" …" * is_cut))
+    yield Columns(a.append(more), b.append(more))
 
 
 def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: PageNumbers) -> Text:
@@ -111,21 +112,13 @@ def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: Pag
 
 
 def first_blocks(passage: Iterator[Block]) -> Iterator[Block]:
+    """Yield the first words of a passage, in both texts."""
     room = EXCERPT_WORDS
-    for block in passage:
-        yield Block(block.is_equal, cut(block.a, room), cut(block.b, room))
-        room -= max(block.a[1] - block.a[0], block.b[1] - block.b[0])
+    for is_equal, a, b in passage:
+        yield Block(is_equal, (a[0], min(a[1], a[0] + room)), (b[0], min(b[1], b[0] + room)))
+        room -= max(a[1] - a[0], b[1] - b[0])
         if room <= 0:
             return
-
-
-def cut(extent: tuple[int, int], limit: int) -> tuple[int, int]:
-    """Return the first words of a range.
-
-    >>> cut((10, 90), 60)
-    (10, 70)
-    """
-    return extent[0], min(extent[1], extent[0] + limit)
 
 
 def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]]], style: str) -> Text:
@@ -138,13 +131,6 @@ def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]
         line.append(" " * bool(line))
         line.append(run if is_same else f"[{run}]", None if is_same else style)
     return line
-
-
-WIDEST_LEVEL: Level = "partial"  # at which a pair is compared
-
-MIN_SHARE = 0.5  # share of one of the texts that is in the other, from which their differences can be read
-
-REMEDY = "compare two ids or two files"
 
 
 def run(
@@ -164,12 +150,7 @@ def run(
     choice = None if as_ids else Choice(format_, language=DETECT)
     left, right, decision = documents(a, b, settings, choice)
     comparison = compare(left, right, Tables(settings.tables, settings.index), policy, decision, settings.distinct)
-    if as_json:
-        print_json(comparison.as_json())
-        return
-    console = results()
-    for part in report(comparison):
-        console.print(part)
+    show(comparison.as_json(), report(comparison), as_json=as_json)
 
 
 def documents(a: str, b: str, settings: Settings, choice: Choice | None) -> tuple[Document, Document, Override | None]:
@@ -202,17 +183,14 @@ def report(comparison: Comparison) -> Iterator[RenderableType]:
     yield Text()
     yield verdict(comparison)
     yield Text()
-    yield from signals(comparison.signals)
+    for name, values in comparison.signals.items():
+        yield Indented(Text(SIGNALS[name](values)), 13, name)
     yield Text()
     yield from side_by_side(comparison)
-    if readable(comparison) and (pieces := word_diff(comparison.a.text, comparison.b.text)):
-        yield Indented(one_line(format_difference(pieces)), 13, "differs")
-
-
-def readable(comparison: Comparison) -> bool:
-    """Return whether the texts are similar enough for a readable diff."""
     shares = comparison.signals["overlap"]
-    return max(float(str(shares[side])) for side in ("a", "b")) >= MIN_SHARE
+    is_readable = max(float(str(shares[side])) for side in ("a", "b")) >= MIN_SHARE
+    if is_readable and (pieces := word_diff(comparison.a.text, comparison.b.text)):
+        yield Indented(one_line(format_difference(pieces)), 13, "differs")
 
 
 def heading(letter: str, document: Document) -> Indented:
@@ -221,31 +199,17 @@ def heading(letter: str, document: Document) -> Indented:
     return Indented(Text.assemble(title, (f"\n{facts}", "about")), 3, letter)
 
 
-VERDICTS = {"same": "duplicates", "not": "no duplicates"}  # what a manual decision makes of a pair
-
-
 def verdict(comparison: Comparison) -> Text:
     """Return the relation of the documents, from a valid manual decision or from their signatures."""
-    decision = comparison.decision
-    if decision is None:
-        return computed_verdict(comparison)
-    line = " · ".join(sanitize(part) for part in (decision.author, decision.date, decision.reason) if part)
-    if not comparison.is_stale:
-        return Text.assemble((f"{VERDICTS[decision.verdict]}, by manual decision", "level"), f" ({line})")
-    note = f"\nA manual decision ({VERDICTS[decision.verdict]}; {line}) is not applied: a text has changed since."
-    return computed_verdict(comparison).append(note)
-
-
-def computed_verdict(comparison: Comparison) -> Text:
-    """Return the relation of the documents by their signatures."""
-    if comparison.evidence is None:
-        return Text("No duplicates: no evidence suffices.", "level")
-    return Text.assemble((comparison.evidence.level, "level"), f": {reason(comparison.evidence.why, 'B', 'A')}")
-
-
-def signals(evidence: Mapping[str, Mapping[str, Any]]) -> Iterator[Indented]:
-    for name, values in evidence.items():
-        yield Indented(Text(SIGNALS[name](values)), 13, name)
+    decision, evidence, note = comparison.decision, comparison.evidence, ""
+    if decision is not None:
+        line = " · ".join(sanitize(part) for part in (decision.author, decision.date, decision.reason) if part)
+        if not comparison.is_stale:
+            return Text.assemble((f"{VERDICTS[decision.verdict]}, by manual decision", "level"), f" ({line})")
+        note = f"\nA manual decision ({VERDICTS[decision.verdict]}; {line}) is not applied: a text has changed since."
+    if evidence is None:
+        return Text("No duplicates: no evidence suffices.", "level").append(note)
+    return Text.assemble((evidence.level, "level"), f": {reason(evidence.why, 'B', 'A')}", note)
 
 
 def yes(value: object) -> str:

@@ -1,18 +1,14 @@
-"""Console of every command: results on standard output, messages and progress on standard error.
-
-Text of documents is shown without control characters, on one line, with matches highlighted. The help of the dedupe
-options comes from the table of parameters.
-"""
+"""Console of every command: results on standard output, messages and progress on standard error."""
 
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
 import orjson
 import typer
-from rich.console import Console, ConsoleOptions, RenderResult
+from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.progress import (
     BarColumn,
     MofNCompleteColumn,
@@ -23,6 +19,7 @@ from rich.progress import (
     TimeElapsedColumn,
     TimeRemainingColumn,
 )
+from rich.table import Table
 from rich.text import Text
 from rich.theme import Theme
 
@@ -82,27 +79,19 @@ def format_difference(pieces: Iterable[Piece]) -> Text:
     >>> format_difference(pieces).plain
     'rose [5 → 6] …'
     """
-    line = Text()
-    pieces = list(pieces)
-    for number, piece in enumerate(pieces):
-        next_kind = pieces[number + 1].kind if number + 1 < len(pieces) else ""
-        previous_kind = pieces[number - 1].kind if number else ""
-        replaced = piece.kind == "duplicate" and previous_kind == "lead"
-        if line and not replaced:
-            line.append(" ")
-        line.append_text(
-            format_piece(piece, replaced=replaced, goes_on=piece.kind == "lead" and next_kind == "duplicate")
-        )
+    line, pieces = Text(), list(pieces)
+    kinds = ["", *(piece.kind for piece in pieces), ""]
+    for piece, before, behind in zip(pieces, kinds, kinds[2:], strict=False):
+        run = sanitize(shorten(piece.words))
+        replaces, goes_on = piece.kind == "duplicate" and before == "lead", behind == "duplicate"
+        line.append(" " * (bool(line) and not replaces))
+        if piece.kind == "lead":
+            line.append("[").append(run if goes_on else f"- {run}", "removed").append("" if goes_on else "]")
+        elif piece.kind == "duplicate":
+            line.append(" → " if replaces else "[").append(run if replaces else f"+ {run}", "added").append("]")
+        else:
+            line.append(run or "…")
     return line
-
-
-def format_piece(piece: Piece, *, replaced: bool, goes_on: bool) -> Text:
-    run = sanitize(shorten(piece.words))
-    if piece.kind == "lead":
-        return Text.assemble("[", (run if goes_on else f"- {run}", "removed"), "" if goes_on else "]")
-    if piece.kind == "duplicate":
-        return Text.assemble(" → " if replaced else "[", (run if replaced else f"+ {run}", "added"), "]")
-    return Text(run or "…")
 
 
 THEME = Theme(
@@ -139,18 +128,52 @@ def messages() -> Console:
 
 
 def print_json(answer: Mapping[str, object]) -> None:
-    """Print one JSON document to standard output."""
     text = orjson.dumps(answer, option=orjson.OPT_INDENT_2 | orjson.OPT_NON_STR_KEYS, default=str)
     sys.stdout.write(text.decode() + "\n")
+
+
+def show(answer: Mapping[str, object], lines: Iterable[RenderableType], *, as_json: bool) -> None:
+    """Print an answer as JSON, or the lines that describe it."""
+    if as_json:
+        print_json(answer)
+        return
+    console = results()
+    for line in lines:
+        console.print(line)
+
+
+def table(columns: Sequence[str], rows: Iterable[Sequence[object]]) -> Table:
+    """Return a table without borders, whose cells are on as many lines as they need."""
+    shown = Table(box=None, pad_edge=False, padding=(0, 2))
+    for column in columns:
+        shown.add_column(column, overflow="fold")
+    for row in rows:
+        shown.add_row(*(sanitize(str(cell)) for cell in row))
+    return shown
 
 
 Advance = Callable[[int, int | None], None]
 
 
 @contextmanager
-def bar(label: str) -> Iterator[Advance]:
-    with _progress(label, TimeElapsedColumn()) as advance:
-        yield advance
+def bar(label: str, *, rated: bool = False) -> Iterator[Advance]:
+    """Show a progress bar; a rated one has documents per second and the time left."""
+    columns = (
+        *(TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TextColumn("documents")),
+        *((Rate(), TimeRemainingColumn()) if rated else (TimeElapsedColumn(),)),
+    )
+    console = messages()
+    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
+        task = progress.add_task(label, total=None)
+        yield lambda count, total: progress.update(task, completed=count, total=total)
+
+
+class Rate(ProgressColumn):
+    """Progress column: the number of items per second."""
+
+    def render(self, task: Task) -> Text:
+        """Return the current rate; empty until it is known."""
+        return Text(f"{task.speed:,.0f}/s" if task.speed else "", "about")
 
 
 def add_up(advance: Advance) -> Callable[[int], None]:
@@ -163,36 +186,6 @@ def add_up(advance: Advance) -> Callable[[int], None]:
         advance(total, None)
 
     return add
-
-
-@contextmanager
-def rated_bar(label: str) -> Iterator[Advance]:
-    """Show a progress bar with documents per second and the time left."""
-    with _progress(label, Rate(), TimeRemainingColumn()) as advance:
-        yield advance
-
-
-class Rate(ProgressColumn):
-    """Progress column: the number of items per second."""
-
-    def render(self, task: Task) -> Text:
-        """Return the current rate; empty until it is known."""
-        return Text(f"{task.speed:,.0f}/s" if task.speed else "", "about")
-
-
-@contextmanager
-def _progress(title: str, *extra_columns: ProgressColumn) -> Iterator[Advance]:
-    columns = (
-        TextColumn("{task.description}"),
-        BarColumn(),
-        MofNCompleteColumn(),
-        TextColumn("documents"),
-        *extra_columns,
-    )
-    console = messages()
-    with Progress(*columns, console=console, transient=True, disable=not console.is_terminal) as progress:
-        task = progress.add_task(title, total=None)
-        yield lambda count, total: progress.update(task, completed=count, total=total)
 
 
 MIN_WIDTH = 20

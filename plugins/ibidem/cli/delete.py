@@ -1,14 +1,14 @@
 """`ibidem delete`: delete documents with tombstones, on request with all their copies; take deletions back."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import UTC, datetime, timedelta
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from ibidem.cli.app import FAILED
-from ibidem.cli.console import Json, Yes, engine_context, messages, print_json, results, sanitize
+from ibidem.cli.console import Json, Yes, engine_context, messages, sanitize, show
 from ibidem.cli.status import name_few
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.deletion import (
@@ -23,32 +23,27 @@ from ibidem.index.deletion import (
 )
 from ibidem.index.documents import fetch_documents
 from ibidem_core.settings import Settings, load
-from ibidem_engines.engine import Engine, StoredDocument, WriteStatus
+from ibidem_engines.engine import Engine, WriteStatus
 from ibidem_ingest.errors import UsageError
 
 KINDS = {"attachments": "its attachments", "dead": "failed documents", "deleted": "documents deleted before"}
 
-Ids = Annotated[list[str] | None, typer.Argument(metavar="ID…", help="Document ids.", show_default=False)]
-Identical = Annotated[
-    bool,
-    typer.Option("--identical", help="Also delete copies of equal text, title, sender, recipients and date."),
-]
-SameWords = Annotated[
-    bool,
-    typer.Option("--same-words", help="Also delete copies of the same words that differ in signs or these fields."),
-]
-Everything = Annotated[
-    bool, typer.Option("--everything", help="Also delete what else holds the text; nothing can be taken back.")
-]
-Undo = Annotated[bool, typer.Option("--undo", help="Take deletions back; without ids, list those that can be.")]
-
 
 def run(
-    ids: Ids = None,
-    identical: Identical = False,
-    same_words: SameWords = False,
-    everything: Everything = False,
-    undo: Undo = False,
+    ids: Annotated[list[str] | None, typer.Argument(metavar="ID…", help="Document ids.", show_default=False)] = None,
+    identical: Annotated[
+        bool, typer.Option("--identical", help="Also delete copies of equal text, title, sender, recipients and date.")
+    ] = False,
+    same_words: Annotated[
+        bool,
+        typer.Option("--same-words", help="Also delete copies of the same words that differ in signs or these fields."),
+    ] = False,
+    everything: Annotated[
+        bool, typer.Option("--everything", help="Also delete what else holds the text; nothing can be taken back.")
+    ] = False,
+    undo: Annotated[
+        bool, typer.Option("--undo", help="Take deletions back; without ids, list those that can be.")
+    ] = False,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:
@@ -66,7 +61,7 @@ def run(
         copies = find_copies(engine, ids, same_words=same_words) if identical or same_words else Takedown(ids, {})
         left = find_leftovers(engine, copies.ids)
         document_ids = [*copies.ids, *left.attachments] if everything else copies.ids
-        known = show(engine, document_ids, copies)
+        known = show_documents(engine, document_ids, copies)
         if held := left.as_json():
             what = "also deleted, for good" if everything else "the text is also held by what --everything deletes"
             messages().print(Text(f"{what}: {'; '.join(f'{KINDS[kind]}: {name_few(held[kind])}' for kind in held)}"))
@@ -87,7 +82,16 @@ def run(
         "held": held,
         "former_indexes": former,
     }
-    show_report(report, as_json=as_json)
+    until_text = f"Until {report['undo_until']} this takes it back: ibidem delete --undo ID…"
+    lines = [f"{format_count(len(deleted), 'document')} deleted", *([until_text] if report["undo_until"] else [])]
+    show(report, lines, as_json=as_json)
+    for index, names in former.items():
+        messages().print(
+            Text(
+                f"still in index {index!r}, which was copied into this one: {name_few(names)}; "
+                "delete that index, or these documents in it"
+            )
+        )
     missing = [outcome.id for outcome in outcomes if outcome.status is WriteStatus.MISSING]
     if missing:
         messages().print(Text(f"not found: {', '.join(map(sanitize, missing))}"))
@@ -95,51 +99,33 @@ def run(
         raise typer.Exit(FAILED)
 
 
-def show_report(report: Mapping[str, Any], *, as_json: bool) -> None:
-    """Show what was deleted, until when it can be taken back, and what still holds it."""
-    if as_json:
-        print_json(report)
-    else:
-        results().print(f"{format_count(report['deleted'], 'document')} deleted")
-        if report["undo_until"]:
-            results().print(f"Until {report['undo_until']} this takes it back: ibidem delete --undo ID…")
-    for index, names in report["former_indexes"].items():
-        messages().print(
-            Text(
-                f"still in index {index!r}, which was copied into this one: {name_few(names)}; "
-                "delete that index, or these documents in it"
-            )
-        )
-
-
 def take_back(engine: Engine, ids: list[str], settings: Settings, *, as_json: bool) -> None:
     """Take deletions back; without ids, list those that can be."""
     if ids:
         undo(engine, ids, settings)
-        if as_json:
-            print_json({"restored": len(ids), "ids": ids})
-        else:
-            results().print(f"{format_count(len(ids), 'document')} restored")
+        restored = {"restored": len(ids), "ids": ids}
+        show(restored, [f"{format_count(len(ids), 'document')} restored"], as_json=as_json)
         return
     kept = kept_documents(engine, settings.tombstone_days)
-    if as_json:
-        print_json({"kept": kept})
-        return
-    for each in kept:
-        results().print(Text(" · ".join(sanitize(part) for part in (each["id"], each["title"]) if part)))
-        results().print(Text(f"  can be taken back until {each['until']}"))
-    if not kept:
-        results().print("No deletion can be taken back.")
+    lines = [
+        " · ".join(sanitize(part) for part in (each["id"], each["title"]) if part)
+        + f"\n  can be taken back until {each['until']}"
+        for each in kept
+    ]
+    show({"kept": kept}, lines or ["No deletion can be taken back."], as_json=as_json)
 
 
-def show(engine: Engine, ids: Sequence[str], copies: Takedown) -> list[str]:
+def show_documents(engine: Engine, ids: Sequence[str], copies: Takedown) -> list[str]:
     """Print each document to delete with its difference, then the copies that stay; returns the ids that exist."""
     console = messages()
     known: list[str] = []
     for entry in fetch_documents(engine, [(engine.index, id_) for id_ in ids]):
         known.append(entry.document.id)
         found = copies.differences.get(entry.document.id)
-        console.print(Text(f"  {line(entry)}" + ("" if found is None else f" ({sanitize(found) or 'equal'})")))
+        document = entry.document
+        facts = (document.id, document.date, document.source, document.title)
+        line = " · ".join(sanitize(part) for part in facts if part)
+        console.print(Text(f"  {line}" + ("" if found is None else f" ({sanitize(found) or 'equal'})")))
     if copies.others:
         console.print("These differ, and are kept; --same-words takes those with the same words:")
     for id_ in copies.others:
@@ -155,8 +141,3 @@ def confirm(question: str, remedy: str = "confirm with --yes") -> None:
         raise UsageError("deletion needs confirmation, but standard input gave no answer", remedy) from error
     if not answer:
         raise typer.Exit
-
-
-def line(entry: StoredDocument) -> str:
-    document = entry.document
-    return " · ".join(sanitize(part) for part in (document.id, document.date, document.source, document.title) if part)

@@ -5,7 +5,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from functools import partial
 from importlib.metadata import Distribution, distributions
 from itertools import islice
 from pathlib import Path
@@ -13,13 +13,12 @@ from typing import Any
 
 from rich.text import Text
 
-from ibidem.cli.console import bar, messages, results
+from ibidem.cli.console import bar, engine_context, messages, results
 from ibidem.cli.search import show
 from ibidem.cli.status import show_summary, update_bar
 from ibidem.grouped_search.api import search_index
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.request import parse_request
-from ibidem_engines.connect import open_engine
 from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_workers.ingest import ingest_documents
@@ -28,6 +27,13 @@ from ibidem_workers.runs import Progress, summary
 LICENCE_NAME = re.compile(r"(licen[cs]e|copying|notice)[^/]*", re.IGNORECASE)
 DEBIAN = Path("/usr/share/doc")
 MAX_BYTES = 1_000_000
+FOLDER = Path(".ibidem/demo")
+QUERY = '"limitation of liability"'
+SIZE = 5
+MAX_PER_GROUP = 3
+MAX_DOCUMENTS = 2_000
+
+Response = Mapping[str, Any]
 
 
 def licences(debian: Path = DEBIAN) -> Iterator[Document]:
@@ -38,19 +44,12 @@ def licences(debian: Path = DEBIAN) -> Iterator[Document]:
 
 def python_licences() -> Iterator[Document]:
     """Yield the licence files of the packages that this Python can import, each once."""
-    paths: set[Path] = set()
-    for package in sorted(distributions(), key=lambda distribution: (distribution.name or "").lower()):
-        for name, path in licence_files(package):
-            if path in paths or (text := read_text_file(path)) is None:
-                continue
-            paths.add(path)
-            yield Document(
-                f"python/{package.name}/{name}",
-                text,
-                title=f"{package.name} {package.version}: {name}",
-                source="Python packages",
-                url=path.as_uri(),
-            )
+    packages = sorted(distributions(), key=lambda distribution: (distribution.name or "").lower())
+    yield from read_texts(
+        (path, f"python/{package.name}/{name}", f"{package.name} {package.version}: {name}", "Python packages")
+        for package in packages
+        for name, path in licence_files(package)
+    )
 
 
 def licence_files(package: Distribution) -> list[tuple[str, Path]]:
@@ -65,43 +64,29 @@ def licence_files(package: Distribution) -> list[tuple[str, Path]]:
 
 def debian_licences(folder: Path) -> Iterator[Document]:
     """Yield the copyright files of Debian packages; a file that several packages share is read once."""
+    yield from read_texts(
+        (path.resolve(), f"debian/{path.parent.name}", f"{path.parent.name}: copyright", "Debian")
+        for path in sorted(folder.glob("*/copyright"))
+    )
+
+
+def read_texts(files: Iterable[tuple[Path, str, str, str]]) -> Iterator[Document]:
+    """Yield the documents of files, each read once: path, id, title and source."""
     paths: set[Path] = set()
-    for path in sorted(folder.glob("*/copyright")):
-        file = path.resolve()
-        if file in paths or (text := read_text_file(file)) is None:
-            continue
-        paths.add(file)
-        name = path.parent.name
-        yield Document(f"debian/{name}", text, title=f"{name}: copyright", source="Debian", url=file.as_uri())
+    for path, id_, title, source in files:
+        if path not in paths and (text := read_text_file(path)) is not None:
+            paths.add(path)
+            yield Document(id_, text, title=title, source=source, url=path.as_uri())
 
 
 def read_text_file(path: Path) -> str | None:
     """Read a text file; None if it cannot be read, is empty or is too large for a demonstration."""
     try:
-        if path.stat().st_size > MAX_BYTES:
-            return None
-        text = path.read_text(encoding="utf-8", errors="replace").replace("\0", "")
+        text = path.read_text(encoding="utf-8", errors="replace") if path.stat().st_size <= MAX_BYTES else ""
     except OSError:
         return None
+    text = text.replace("\0", "")
     return text if text.strip() else None
-
-
-FOLDER = Path(".ibidem/demo")
-QUERY = '"limitation of liability"'
-SIZE = 5
-MAX_PER_GROUP = 3
-MAX_DOCUMENTS = 2_000
-
-Response = Mapping[str, Any]
-
-
-@dataclass(frozen=True, slots=True)
-class Demonstration:
-    """The results that the demonstration shows."""
-
-    settings: Settings  # the settings of its index
-    run: Mapping[str, Any]  # how the ingest went, as `ibidem ingest --json` prints it
-    response: Response  # the search's response
 
 
 def own_settings(settings: Settings) -> Settings:
@@ -110,33 +95,31 @@ def own_settings(settings: Settings) -> Settings:
 
 
 def demonstrate(
-    settings: Settings,
-    texts: Iterable[Document] | None = None,
-    report: Callable[[Progress], None] = lambda _: None,
-) -> Demonstration:
-    """Ingest licence texts into a new index, and search it; the index of an earlier demonstration is removed."""
+    settings: Settings, texts: Iterable[Document] | None = None, report: Callable[[Progress], None] = lambda _: None
+) -> tuple[Settings, Mapping[str, Any], Response]:
+    """Ingest licence texts into a new index, and search it; the index of an earlier demonstration is removed.
+
+    Returns the settings of its index, how the ingest went, as `ibidem ingest --json` prints it, and the response.
+    """
     settings = own_settings(settings)
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     run = ingest_documents(islice(licences(), MAX_DOCUMENTS) if texts is None else texts, settings, report=report)
-    engine = open_engine(settings.address, settings.index)
-    try:
-        request = parse_request({"dedupe": "indent", "dedupe_max_per_group": MAX_PER_GROUP, "dedupe_explain": True})
+    request = parse_request({"dedupe": "indent", "dedupe_max_per_group": MAX_PER_GROUP, "dedupe_explain": True})
+    with engine_context(settings) as engine:
         response = search_index(engine, parse_query(QUERY), request, 1, SIZE)
-        return Demonstration(settings, summary(engine, run), response)
-    finally:
-        engine.close()
+        return settings, summary(engine, run), response
 
 
-def next_commands(demonstration: Demonstration, program: str) -> list[str]:
+def next_commands(settings: Settings, response: Response, program: str) -> list[str]:
     """Return three commands to try on the demonstration's index, ready to be typed."""
-    pair = example(demonstration.response["hits"]["hits"])
+    pair = example(response["hits"]["hits"])
     commands = [
         ["search", "apache license", "--dedupe", "collapse"],
         ["compare", *pair] if pair else ["search", "copyright", "--dedupe", "off"],
         ["groups"],
     ]
-    start = f"IBIDEM_ENGINE={shlex.quote(demonstration.settings.engine)} {program}"
+    start = f"IBIDEM_ENGINE={shlex.quote(settings.engine)} {program}"
     return [f"{start} {shlex.join(command)}" for command in commands]
 
 
@@ -156,13 +139,13 @@ def run() -> None:
     """Take the licence texts installed on this machine, index them, and show a search with the duplicates indented."""
     messages().print("Ingesting the licence texts installed on this machine …")
     with bar("Indexing") as advance:
-        demonstration = demonstrate(load(), report=lambda progress: update_bar(progress, advance))
+        settings, ingested, response = demonstrate(load(), report=partial(update_bar, advance))
     console = results()
-    show_summary(demonstration.run, console)
+    show_summary(ingested, console)
     console.print(Text.assemble("\n$ ", (f"ibidem search '{QUERY}' --max-per-group 3\n", "place")))
-    show(demonstration.response, console)
+    show(response, console)
     console.print("\nTry next, in this folder:")
-    for command in next_commands(demonstration, program()):
+    for command in next_commands(settings, response, program()):
         console.print(Text(f"  {command}"), soft_wrap=True)
 
 

@@ -26,13 +26,13 @@ from ibidem.cli.console import (
     one_line,
     presets_for,
     print_json,
-    results,
     sanitize,
+    show,
 )
 from ibidem.grouped_search.api import index_policy
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.documents import titles
-from ibidem.index.groups import BoilerplateReport, Member, StoredReport, index_groups
+from ibidem.index.groups import Member, index_groups, shared_passages, stored_members, stored_report
 from ibidem_core.settings import load
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MAX_LEADS
@@ -88,8 +88,8 @@ def run(
     if boilerplate:
         settings = load()
         with engine_context(settings) as engine:
-            found = BoilerplateReport.read(engine, Tables(settings.tables, settings.index))
-        show(found.as_json(), boilerplate_lines, as_json=as_json)
+            found = shared_passages(engine, Tables(settings.tables, settings.index))
+        show(found, boilerplate_lines(found), as_json=as_json)
         return
     if packed:
         if export is None or export.suffix != ".parquet":
@@ -106,8 +106,7 @@ def run(
         check_distinct(engine, settings.distinct)
         policy = index_policy(engine, parameters, presets)
         if stored:
-            report_stored = StoredReport(engine)
-            answer, members = report_stored.as_json(), report_stored.members()
+            answer, members = stored_report(engine), stored_members(engine)
         else:
             with bar("Reading") as advance:
                 groups = index_groups(engine, policy, progress=lambda count: advance(count, None))
@@ -115,36 +114,22 @@ def run(
         if export is not None and write is not None:
             write(export, members, Member)
             messages().print(Text(f"Written to {export}."))
-    show(answer, report, as_json=as_json)
+    show(answer, report(answer), as_json=as_json)
 
 
 def check_options(reports: Mapping[str, bool], *, stored: bool, has_figures: bool) -> None:
-    """Refuse options that cannot be combined."""
     asked = [option for option, is_asked in reports.items() if is_asked]
     if len(asked) > 1:
         raise UsageError(f"{asked[0]} cannot be combined with {asked[1]}", "ask for one of them")
     if asked and (stored or has_figures):
         raise UsageError(
-            f"{asked[0]} cannot be combined with --level, --similarity, --preset or --stored",
-            "leave them out",
+            f"{asked[0]} cannot be combined with --level, --similarity, --preset or --stored", "leave them out"
         )
     if stored and has_figures:
         raise UsageError(
             "--stored cannot be combined with --level, --similarity or --preset",
             "groups are stored at level near: leave them out",
         )
-
-
-def show(
-    figures: Mapping[str, object], lines: Callable[[Mapping[str, Any]], Iterator[RenderableType]], *, as_json: bool
-) -> None:
-    """Print figures as JSON, or as the lines formatted from them."""
-    if as_json:
-        print_json(figures)
-        return
-    console = results()
-    for part in lines(figures):
-        console.print(part)
 
 
 def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:

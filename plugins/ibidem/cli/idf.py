@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.table import Table as Shown
 from rich.text import Text
 
-from ibidem.cli.console import Json, bar, engine_context, messages, print_json, results, sanitize
+from ibidem.cli.console import Json, bar, engine_context, messages, print_json, results, sanitize, table
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.idf_build import REMEDY, ForeignShare, build_table, index_documents, table_facts
 from ibidem_core.settings import Settings, load
@@ -30,18 +29,17 @@ def warn_once(shares: Iterable[ForeignShare]) -> None:
 
 app = typer.Typer(help="Build, choose or show tables of word frequencies.")
 
-Paths = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="PATH…", help="Files with documents; default: the documents of the index.", show_default=False
-    ),
-]
 RAREST_TERMS = 10  # a table's rarest allowed terms that are shown
 
 
 @app.command()
 def build(
-    paths: Paths = None,
+    paths: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="PATH…", help="Files with documents; default: the documents of the index.", show_default=False
+        ),
+    ] = None,
     language: Annotated[str, typer.Option(metavar="CODE", help="Only documents in this language count.")] = "en",
     as_json: Json = False,
 ) -> None:
@@ -65,19 +63,18 @@ def build(
 def use(name: Annotated[str, typer.Argument(metavar="NAME", help="A table's name.")], as_json: Json = False) -> None:
     """Sign with a table from now on; what the index holds keeps its signatures until it is signed again."""
     tables = Tables(load().tables)
-    table = find_table(name, tables)
-    tables.use(table)
+    found = find_table(name, tables)
+    tables.use(found)
     if as_json:
-        print_json(table_facts(table))
+        print_json(table_facts(found))
     else:
-        results().print(Text(line(table)))
+        results().print(Text(line(found)))
         messages().print(Text(f"The documents of the index keep their signatures; {SIGN_AGAIN}"))
 
 
 @app.command()
 def show(
-    name: Annotated[str, typer.Argument(metavar="NAME", help="A table; default: all.")] = "",
-    as_json: Json = False,
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A table; default: all.")] = "", as_json: Json = False
 ) -> None:
     """Show the tables of the folder, or one of them."""
     settings = load()
@@ -86,13 +83,20 @@ def show(
         show_table(find_table(name, tables), as_json=as_json)
         return
     current = set(tables.current().values())
-    facts = [table_facts(table) | {"current": table.name in current} for table in tables.all()]
+    tables_of_folder = tables.all()
     if as_json:
-        print_json({"tables": facts})
-    elif not facts:
+        print_json({"tables": [table_facts(each) | {"current": each.name in current} for each in tables_of_folder]})
+    elif not tables_of_folder:
         results().print(Text(f"No tables in {tables.folder}; one is built when the first document is signed."))
     else:
-        results().print(tables_table(facts))
+        rows = [
+            (
+                *(each.name, each.language, f"{each.size:,}", f"{each.documents:,}", table_facts(each)["origin"]),
+                "current" if each.name in current else "",
+            )
+            for each in tables_of_folder
+        ]
+        results().print(table(("name", "language", "terms", "documents", "origin", ""), rows))
 
 
 def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document | Refusal]:
@@ -104,37 +108,22 @@ def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document 
 
 
 def find_table(name: str, tables: Tables) -> Table:
-    table = Table.open(Path(name)) if Path(name).is_file() else tables.named(name)
-    if table is None:
+    found = Table.open(Path(name)) if Path(name).is_file() else tables.named(name)
+    if found is None:
         raise UsageError(f"no idf table {name!r} in {tables.folder}", "list the names with: ibidem idf show")
-    return table
+    return found
 
 
-def line(table: Table) -> str:
-    return f"{table.name}  {table.language}  {table.size:,} terms of {table.documents:,} documents: {table.origin}"
+def line(found: Table) -> str:
+    return f"{found.name}  {found.language}  {found.size:,} terms of {found.documents:,} documents: {found.origin}"
 
 
-def show_table(table: Table, *, as_json: bool) -> None:
-    """Show one idf table with the rarest terms that count."""
-    first = min(table.first_allowed, table.size)
-    rarest = [table.term(rank) for rank in range(first, min(first + RAREST_TERMS, table.size))]
+def show_table(found: Table, *, as_json: bool) -> None:
+    first = min(found.first_allowed, found.size)
+    rarest = [found.term(rank) for rank in range(first, min(first + RAREST_TERMS, found.size))]
     if as_json:
-        print_json(table_facts(table) | {"too_rare": first, "rarest": rarest})
+        print_json(table_facts(found) | {"too_rare": first, "rarest": rarest})
         return
-    console = results()
-    console.print(Text(line(table)))
-    console.print(
-        Text(f"{format_count(first, 'term')} too rare to count; the rarest that count: {sanitize(', '.join(rarest))}")
-    )
-
-
-def tables_table(facts: list[dict[str, object]]) -> Shown:
-    """Format idf tables as a table, with the current one of each language marked."""
-    table = Shown(box=None, pad_edge=False, padding=(0, 2))
-    for column in ("name", "language", "terms", "documents", "origin", ""):
-        table.add_column(column, overflow="fold")
-    for each in facts:
-        now = "current" if each["current"] else ""
-        cells = (each["name"], each["language"], f"{each['terms']:,}", f"{each['documents']:,}", each["origin"], now)
-        table.add_row(*(sanitize(str(cell)) for cell in cells))
-    return table
+    too_rare = format_count(first, "term")
+    results().print(Text(line(found)))
+    results().print(Text(f"{too_rare} too rare to count; the rarest that count: {sanitize(', '.join(rarest))}"))

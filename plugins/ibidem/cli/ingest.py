@@ -9,9 +9,9 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED, START
-from ibidem.cli.console import Json, engine_context, messages, print_json, rated_bar, results, sanitize
+from ibidem.cli.console import Json, bar, engine_context, messages, sanitize, show
 from ibidem.cli.delete import confirm
-from ibidem.cli.status import name_few, show_summary, update_bar
+from ibidem.cli.status import describe, name_few, update_bar
 from ibidem.grouped_search.explanations import format_count
 from ibidem.index.deletion import add_seen, check_folders, delete, find_gone
 from ibidem_core import logs
@@ -22,16 +22,6 @@ from ibidem_ingest.readers.inputs import named_pipes
 from ibidem_workers.ingest import IngestRequest, ingest
 from ibidem_workers.runs import summary
 
-Paths = Annotated[
-    list[str],
-    typer.Argument(
-        metavar="PATH…",
-        help="JSON Lines, text, Markdown, HTML, mail, tables (also .gz, .xz, .zst, .bz2), PDF, Word, EPUB, folders, "
-        "and - for standard input.",
-        show_default=False,
-    ),
-]
-Wait = Annotated[bool, typer.Option(help="Wait until every document has an outcome.")]
 FormatName = Annotated[
     str,
     typer.Option(
@@ -40,59 +30,63 @@ FormatName = Annotated[
         help=f"{', '.join(Format)}: format of files without a known suffix; .log=text: for one; *=text: for all.",
     ),
 ]
-Encoding = Annotated[
-    str, typer.Option("--encoding", metavar="NAME", help="Encoding of texts that are not UTF-8: latin-1, cp1252.")
-]
-Strict = Annotated[
-    bool, typer.Option("--strict", help="Refuse texts with invalid bytes instead of replacing the bytes.")
-]
-IdPrefix = Annotated[str, typer.Option("--id-prefix", metavar="PREFIX", help="Prefix for every id.")]
-IdSource = Annotated[
-    str,
-    typer.Option(
-        "--id-from",
-        metavar="path|name|hash",
-        help="Id of a file's document: its path, its name, or a hash of its text.",
-    ),
-]
-Language = Annotated[
-    str, typer.Option("--language", metavar="CODE", help="Language of documents without one: en, de; or detect.")
-]
-TextColumn = Annotated[
-    str, typer.Option("--text-column", metavar="NAME", help="The column of tables that holds the texts.")
-]
-TextFormatName = Annotated[
-    str,
-    typer.Option(
-        "--text-format", metavar="html|markdown", help="Format of the texts within JSON Lines and tables; else plain."
-    ),
-]
-FollowLinks = Annotated[bool, typer.Option("--follow-links", help="Follow links in folders, wherever they lead.")]
-Sync = Annotated[bool, typer.Option("--sync", help="List the documents of these folders whose files are gone.")]
-DeleteGone = Annotated[bool, typer.Option("--yes", "-y", help="With --sync: delete these documents.")]
-SyncAll = Annotated[
-    bool,
-    typer.Option(
-        "--sync-all", help="With --sync --yes: delete also where a whole folder, or over a fifth of the index, is gone."
-    ),
-]
 
 
 def run(
-    paths: Paths,
-    wait: Wait = True,
+    paths: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="PATH…",
+            help="JSON Lines, text, Markdown, HTML, mail, tables (also .gz, .xz, .zst, .bz2), PDF, Word, EPUB, "
+            "folders, and - for standard input.",
+            show_default=False,
+        ),
+    ],
+    wait: Annotated[bool, typer.Option(help="Wait until every document has an outcome.")] = True,
     format_: FormatName = "",
-    encoding: Encoding = "",
-    strict: Strict = False,
-    id_prefix: IdPrefix = "",
-    id_from: IdSource = "path",
-    language: Language = DETECT,
-    text_column: TextColumn = "text",
-    text_format: TextFormatName = "",
-    follow_links: FollowLinks = False,
-    sync: Sync = False,
-    yes: DeleteGone = False,
-    sync_all: SyncAll = False,
+    encoding: Annotated[
+        str, typer.Option("--encoding", metavar="NAME", help="Encoding of texts that are not UTF-8: latin-1, cp1252.")
+    ] = "",
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse texts with invalid bytes instead of replacing the bytes.")
+    ] = False,
+    id_prefix: Annotated[str, typer.Option("--id-prefix", metavar="PREFIX", help="Prefix for every id.")] = "",
+    id_from: Annotated[
+        str,
+        typer.Option(
+            "--id-from",
+            metavar="path|name|hash",
+            help="Id of a file's document: its path, its name, or a hash of its text.",
+        ),
+    ] = "path",
+    language: Annotated[
+        str, typer.Option("--language", metavar="CODE", help="Language of documents without one: en, de; or detect.")
+    ] = DETECT,
+    text_column: Annotated[
+        str, typer.Option("--text-column", metavar="NAME", help="The column of tables that holds the texts.")
+    ] = "text",
+    text_format: Annotated[
+        str,
+        typer.Option(
+            "--text-format",
+            metavar="html|markdown",
+            help="Format of the texts within JSON Lines and tables; else plain.",
+        ),
+    ] = "",
+    follow_links: Annotated[
+        bool, typer.Option("--follow-links", help="Follow links in folders, wherever they lead.")
+    ] = False,
+    sync: Annotated[
+        bool, typer.Option("--sync", help="List the documents of these folders whose files are gone.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="With --sync: delete these documents.")] = False,
+    sync_all: Annotated[
+        bool,
+        typer.Option(
+            "--sync-all",
+            help="With --sync --yes: delete also where a whole folder, or over a fifth of the index, is gone.",
+        ),
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Take files into the index; exits with 3 if a document was refused, or none was found."""
@@ -108,11 +102,16 @@ def run(
         messages().print(Text(f"{sanitize(each)} is a named pipe: waiting for the program that writes to it"))
     seen: set[int] = set()
     note = partial(add_seen, seen) if sync else None
-    result = ingest_with_bar(IngestRequest(paths, choice, note), settings, wait=wait)
+    with bar("Indexing", rated=True) as advance:
+        report = partial(update_bar, advance)
+        name = ingest(IngestRequest(paths, choice, note), settings, wait=wait, report=report)
+    with engine_context(settings) as engine:
+        result: dict[str, Any] = summary(engine, name)
     if sync:
         result |= synchronize(paths, settings, seen, is_deletion=yes, is_sure=sync_all)
     result["took_s"] = round(time.monotonic() - START, 3)
-    show(result, as_json=as_json)
+    gone = [gone_files(result)] if sync else []
+    show(result, [*describe(result), *gone], as_json=as_json)
     is_empty = not result["read"] and not result["pending"]
     if is_empty:
         endings = ", ".join(SUFFIXES)
@@ -122,16 +121,6 @@ def run(
         messages().print(Text("No worker was started; start some with: ibidem worker. Grouping follows."))
     if result["refused"] or is_empty:
         raise typer.Exit(SOME_REFUSED)
-
-
-def show(result: Mapping[str, Any], *, as_json: bool) -> None:
-    """Show the summary of a run, and documents whose files are gone if `--sync` looked for them."""
-    if as_json:
-        print_json(result)
-        return
-    show_summary(result, results())
-    if "gone" in result:
-        results().print(gone_files(result))
 
 
 def synchronize(
@@ -163,11 +152,3 @@ def gone_files(result: Mapping[str, Any]) -> Text:
 def name_files(files: Mapping[str, str]) -> str:
     """Return the first few of many files, each with the document's id where the path does not end with it."""
     return name_few([file if file.endswith(id_) else f"{file} ({id_})" for id_, file in files.items()])
-
-
-def ingest_with_bar(request: IngestRequest, settings: Settings, *, wait: bool) -> dict[str, object]:
-    """Ingest files with a progress bar, and return the run's summary."""
-    with rated_bar("Indexing") as advance:
-        name = ingest(request, settings, wait=wait, report=lambda progress: update_bar(progress, advance))
-    with engine_context(settings) as engine:
-        return summary(engine, name)

@@ -8,18 +8,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.compare import read_file
-from ibidem.cli.console import (
-    Indented,
-    Json,
-    Level,
-    Preset,
-    engine_context,
-    figures,
-    presets_for,
-    print_json,
-    results,
-    sanitize,
-)
+from ibidem.cli.console import Indented, Json, Level, Preset, engine_context, figures, presets_for, sanitize, show
 from ibidem.grouped_search.api import index_policy
 from ibidem.grouped_search.explanations import format_count, reason
 from ibidem.index.documents import Duplicate, Inspection, inspect, inspect_outside
@@ -94,19 +83,12 @@ def run(
         else:
             inspection = inspect(engine, id_, index_policy(engine, parameters, presets))
             group, membership = read_group(engine, id_), sets.read(engine, id_) if sets else {}
-    if as_json:
-        print_json(inspection.as_json() | {"group": group} | membership)
-        return
-    console = results()
-    for part in report(inspection):
-        console.print(part)
-    if file:
-        return
-    console.print(Text(describe_group(id_, group), "account"))
+    answer = inspection.as_json() | {"group": group} | membership
+    notes = [] if file else [describe_group(id_, group)]
     if group and group["documents"] != len(inspection.duplicates) + 1:
-        console.print(Text(DIFFERENT_COUNTS, "account"))
-    for line in sets.describe(membership) if sets else ():
-        console.print(Text(sanitize(line), "account"))
+        notes.append(DIFFERENT_COUNTS)
+    notes += map(sanitize, sets.describe(membership) if sets else ())
+    show(answer, [*report(inspection), *(Text(note, "account") for note in notes)], as_json=as_json)
 
 
 def describe_group(name: str, group: Mapping[str, Any]) -> str:
@@ -142,7 +124,6 @@ def report(inspection: Inspection) -> Iterator[RenderableType]:
 
 
 def lines(duplicate: Duplicate, original: str) -> Iterator[Indented]:
-    """Yield the lines of a duplicate: title, id, level and reason."""
     yield Indented(Text(sanitize(duplicate.title or duplicate.id)), 2, "└")
     if duplicate.title:
         yield Indented(Text(sanitize(duplicate.id), "about"), 2)

@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from ibidem.cli.console import Json, engine_context, messages, print_json, results, sanitize
+from ibidem.cli.console import Json, engine_context, messages, sanitize, show, table
 from ibidem.index.documents import add_override, common_duplicates, read_verdict, remove_override, report_overrides
 from ibidem_dedupe.overrides import VERDICTS, Override
 from ibidem_engines.engine import Engine
@@ -17,7 +17,6 @@ from ibidem_engines.ledger import load_overrides
 app = typer.Typer(help="List, add or remove manual decisions on pairs of documents.")
 
 MAX_NAMED = 5  # documents that both of a pair repeat
-
 A = Annotated[str, typer.Argument(metavar="A", help="A document's id.", show_default=False)]
 B = Annotated[str, typer.Argument(metavar="B", help="Another's.", show_default=False)]
 
@@ -27,12 +26,8 @@ def list_(as_json: Json = False) -> None:
     """List the manual decisions on pairs."""
     with engine_context() as engine:
         overrides = load_overrides(engine)
-    if as_json:
-        print_json({"overrides": [override.as_record() for override in overrides]})
-    elif not overrides:
-        results().print("No manual decisions.")
-    else:
-        results().print(table(overrides))
+    report = {"overrides": [override.as_record() for override in overrides]}
+    show(report, [overrides_table(overrides) if overrides else "No manual decisions."], as_json=as_json)
 
 
 @app.command()
@@ -74,22 +69,10 @@ def remove(a: A, b: B, as_json: Json = False) -> None:
 
 def answer(engine: Engine, overrides: list[Override], message: str, *, as_json: bool) -> None:
     report = report_overrides(engine, overrides)
-    if as_json:
-        print_json(report)
-    else:
-        results().print(table(overrides))
-        results().print(f"{message} {report.get('remedy', '')}".strip())
+    said = f"{message} {report.get('remedy', '')}".strip()
+    show(report, [overrides_table(overrides), said], as_json=as_json)
 
 
-def table(overrides: list[Override]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2))
-    for column in ("a", "b", "verdict", "author", "date", "reason"):
-        table.add_column(column, overflow="fold")
-    for override in overrides:
-        table.add_row(
-            *map(
-                sanitize,
-                (override.a[1], override.b[1], override.verdict, override.author, override.date, override.reason),
-            )
-        )
-    return table
+def overrides_table(overrides: Sequence[Override]) -> Table:
+    rows = [(each.a[1], each.b[1], each.verdict, each.author, each.date, each.reason) for each in overrides]
+    return table(("a", "b", "verdict", "author", "date", "reason"), rows)

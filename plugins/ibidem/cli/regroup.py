@@ -27,7 +27,6 @@ from ibidem_ingest.signatures.schema import SLOTS
 from ibidem_workers.groups.service import regroup
 
 MIN_SHARE = 0.6  # least overlap of 60 terms that guarantees one common term among the 25 rarest
-
 MIN_FOUND = 0.97  # share of the pairs that share the least from which no advice is given
 
 
@@ -82,23 +81,19 @@ def run(
     with console.engine_context(settings) as engine:
         if by is not None:
             set_way(engine, by)
-            console.print_json({"by": by}) if as_json else console.results().print(
-                Text(f"Searches that name no way group by: {by}")
-            )
+            console.show({"by": by}, [Text(f"Searches that name no way group by: {by}")], as_json=as_json)
             return
         check_distinct(engine, settings.distinct)
         check_policy(engine, policy, everything=everything)
         totals = run_regroup(engine, policy, spark, packed or "", everything=everything)
         checkpoint = GroupCheckpoint.read(engine)
-    if as_json:
-        console.print_json(totals)
-        return
-    console.results().print(
-        Text(
-            f"{format_count(totals['documents'], 'document')} in {format_count(totals['groups'], 'group')}; "
-            f"{totals['joined']:,} joined another, in {totals['took_s']:.1f} s"
-        )
+    line = (
+        f"{format_count(totals['documents'], 'document')} in {format_count(totals['groups'], 'group')}; "
+        f"{totals['joined']:,} joined another, in {totals['took_s']:.1f} s"
     )
+    console.show(totals, [Text(line)], as_json=as_json)
+    if as_json:
+        return
     for note in filter(None, (describe_rule(checkpoint), lookup_advice(parse_policy(checkpoint.policy)))):
         console.messages().print(Text(note))
 

@@ -1,20 +1,7 @@
-"""`ibidem search`: a grouped result list, leads with their duplicates indented below, each with its reason.
-
-```
- 1  Title of the lead
-    1987-02-26 · Reuter · reut-113
-    … a passage with the *words* of the query …
-    └ Title of the duplicate
-      1987-02-27 · Reuter · reut-204
-      near: 57 of 60 rare terms shared, 1 day apart
-      differs: … profit of [12.1 → 12.3] mln dlrs …
-
-the first 500 of 1,212 documents in 74 groups; showing 1-10
-```
-"""
+"""`ibidem search`: a grouped result list, leads with their duplicates indented below, each with its reason."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Annotated, Any, get_args
+from typing import Annotated, Any, cast, get_args
 
 import typer
 from rich.console import Console, RenderableType
@@ -39,16 +26,14 @@ from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.explanations import Response, ResponseHit, account_line, advice, format_count
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PARAMETERS
-from ibidem_dedupe.request import DedupeRequest, parse_request
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.ledger import check_distinct
 from ibidem_engines.query import QUERY_HELP, Query, parse_filter, parse_query
 from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
 
-MORE_REMEDY = ", shown with --max-per-group"
 LATE_SHOWN = 10
-
 MAX_INDENT = 10  # steps to which an answer to an answer is indented
 
 
@@ -62,24 +47,18 @@ def show(response: Response, console: Console, first: int = 1) -> None:
 
 
 def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterator[RenderableType]:
-    """Yield the entries of the list: each lead, followed by its duplicates."""
     for group in read_groups(hits, first):
         yield from lead_lines(group.lead, group.number, styled=styled)
         for entry in group.duplicates:
             yield from duplicate(entry)
-        if hidden_count := group.hidden:
-            has_duplicates = bool(group.duplicates)
-            remainder = (
-                f"{format_count(hidden_count, f'more {group.noun}')}{MORE_REMEDY}"
-                if has_duplicates
-                else format_count(hidden_count, group.noun)
-            )
-            yield Indented(Text(f"+ {remainder}", "level"), 4)
+        if hidden := group.hidden:
+            noun = f"more {group.noun}" if group.duplicates else group.noun
+            more = ", shown with --max-per-group" if group.duplicates else ""
+            yield Indented(Text(f"+ {format_count(hidden, noun)}{more}", "level"), 4)
         yield Text()
 
 
 def lead_lines(entry: Entry, number: int, *, styled: bool) -> Iterator[RenderableType]:
-    """Yield the lines of a lead: number and title, date and source, a passage."""
     title = highlight(entry.title, styled=styled)
     title.stylize("title")
     width = max(2, len(str(number)))
@@ -90,7 +69,6 @@ def lead_lines(entry: Entry, number: int, *, styled: bool) -> Iterator[Renderabl
 
 
 def duplicate(entry: Entry) -> Iterator[RenderableType]:
-    """Yield the lines of a duplicate: title, date and source, level and reason, differing words."""
     width = 4 + 2 * min(max(entry.depth, 1), MAX_INDENT)
     yield Indented(one_line(Text(sanitize(entry.title))), width, f"{' ' * (width - 2)}└")
     yield Indented(Text(facts_line(entry), "about"), width)
@@ -100,7 +78,6 @@ def duplicate(entry: Entry) -> Iterator[RenderableType]:
 
 
 def facts_line(entry: Entry) -> str:
-    """Return the known facts of a document: date, source and id."""
     return " · ".join(sanitize(part) for part in (*entry.facts, entry.id))
 
 
@@ -117,68 +94,54 @@ def late_lines(stats: Mapping[str, Any]) -> Iterator[RenderableType]:
     yield Text()
 
 
-ADVANCED_PANEL = "Advanced options"
-
-Words = Annotated[
-    list[str] | None,
-    typer.Argument(
-        metavar="QUERY",
-        help=f"{QUERY_HELP} Without a word, all documents are listed. After -- a word may begin with a minus.",
-        show_default=False,
-    ),
-]
-Mode = Annotated[str | None, parameter("dedupe", "--dedupe", "MODE")]
-Sort = Annotated[str, typer.Option(metavar="|".join(get_args(Order)), help="Order of the results.")]
-Level = Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")]
-Similarity = Annotated[str | None, parameter("dedupe_similarity", "--similarity", "PERCENT", panel=ADVANCED_PANEL)]
-Preset = Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME", panel=ADVANCED_PANEL)]
-WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS", panel=ADVANCED_PANEL)]
-Keep = Annotated[str | None, parameter("dedupe_keep", "--keep", "WHICH", panel=ADVANCED_PANEL)]
-Scope = Annotated[str | None, parameter("dedupe_scope", "--scope", "SCOPE", panel=ADVANCED_PANEL)]
-By = Annotated[str | None, parameter("dedupe_by", "--by", "WAY", panel=ADVANCED_PANEL)]
-Window = Annotated[str | None, parameter("dedupe_window", "--window", "N", panel=ADVANCED_PANEL)]
-MaxPerGroup = Annotated[str | None, parameter("dedupe_max_per_group", "--max-per-group", "N", panel=ADVANCED_PANEL)]
-Document = Annotated[str | None, parameter("dedupe_document", "--document", "FIELD", panel=ADVANCED_PANEL)]
-Cursor = Annotated[str | None, parameter("dedupe_cursor", "--cursor", "CURSOR", panel=ADVANCED_PANEL)]
-Size = Annotated[int, typer.Option(help="Groups on a page.", min=1, max=1_000)]
-Page = Annotated[int, typer.Option(help="Which page.", min=1)]
-Filters = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--filter",
-        metavar="FIELD=VALUE",
-        help="source, language, date, id, meta.NAME, thread, inclusive, work or current; may be repeated.",
-    ),
-]
-Explain = Annotated[bool, typer.Option("--explain", help=f"{PARAMETERS['dedupe_explain'].about}, in the JSON too.")]
+def advanced(name: str, flag: str, metavar: str) -> Any:
+    """Return the option for a dedupe parameter, in the panel of those that few need."""
+    return parameter(name, flag, metavar, panel="Advanced options")
 
 
 def run(
-    words: Words = None,
-    dedupe: Mode = None,
-    level: Level = None,
-    sort: Sort = "relevance",
-    filters: Filters = None,
-    size: Size = 10,
-    page: Page = 1,
-    explain: Explain = False,
+    words: Annotated[
+        list[str] | None,
+        typer.Argument(
+            metavar="QUERY",
+            help=f"{QUERY_HELP} Without a word, all documents are listed. After -- a word may begin with a minus.",
+            show_default=False,
+        ),
+    ] = None,
+    dedupe: Annotated[str | None, parameter("dedupe", "--dedupe", "MODE")] = None,
+    level: Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")] = None,
+    sort: Annotated[str, typer.Option(metavar="|".join(get_args(Order)), help="Order of the results.")] = "relevance",
+    filters: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--filter",
+            metavar="FIELD=VALUE",
+            help="source, language, date, id, meta.NAME, thread, inclusive, work or current; may be repeated.",
+        ),
+    ] = None,
+    size: Annotated[int, typer.Option(help="Groups on a page.", min=1, max=1_000)] = 10,
+    page: Annotated[int, typer.Option(help="Which page.", min=1)] = 1,
+    explain: Annotated[
+        bool, typer.Option("--explain", help=f"{PARAMETERS['dedupe_explain'].about}, in the JSON too.")
+    ] = False,
     as_json: Json = False,
-    similarity: Similarity = None,
-    preset: Preset = None,
-    window_days: WindowDays = None,
-    max_per_group: MaxPerGroup = None,
-    keep: Keep = None,
-    by: By = None,
-    window: Window = None,
-    scope: Scope = None,
-    document: Document = None,
-    cursor: Cursor = None,
+    similarity: Annotated[str | None, advanced("dedupe_similarity", "--similarity", "PERCENT")] = None,
+    preset: Annotated[str | None, advanced("dedupe_preset", "--preset", "NAME")] = None,
+    window_days: Annotated[str | None, advanced("dedupe_window_days", "--window-days", "DAYS")] = None,
+    max_per_group: Annotated[str | None, advanced("dedupe_max_per_group", "--max-per-group", "N")] = None,
+    keep: Annotated[str | None, advanced("dedupe_keep", "--keep", "WHICH")] = None,
+    by: Annotated[str | None, advanced("dedupe_by", "--by", "WAY")] = None,
+    window: Annotated[str | None, advanced("dedupe_window", "--window", "N")] = None,
+    scope: Annotated[str | None, advanced("dedupe_scope", "--scope", "SCOPE")] = None,
+    document: Annotated[str | None, advanced("dedupe_document", "--document", "FIELD")] = None,
+    cursor: Annotated[str | None, advanced("dedupe_cursor", "--cursor", "CURSOR")] = None,
 ) -> None:
     """Show what matches a query, with its duplicates indented under the document they repeat.
 
     Without a query all documents are listed, grouped as they are stored.
     """
-    order = parse_order(sort)
+    if sort not in get_args(Order):
+        raise UsageError(f"--sort {short_repr(sort)} is not valid", f"allowed: {', '.join(get_args(Order))}")
     typed = " ".join(words or ())
     limits_window = any((window, scope, similarity, preset, window_days, level, document))
     parameters = figures(level, similarity, preset, window_days) | {
@@ -196,24 +159,13 @@ def run(
     )
     everything = Query("", filters=tuple(map(parse_filter, filters or ())))
     query = parse_query(typed, filters or ()) if typed.strip() else everything
-    response = search_index(query, request if as_json else request.for_people(), page, size, order)
+    settings = load()
+    tables = Tables(settings.tables, settings.index).current().values()
+    request = request if as_json else request.for_people()
+    with engine_context(settings) as engine:
+        check_distinct(engine, settings.distinct)
+        response = search_window(engine, query, request, page, size, tables=tables, order=cast("Order", sort)).response
     if as_json:
         print_json(response)
     else:
         show(response, results(), first=(page - 1) * size + 1)
-
-
-def parse_order(typed: str) -> Order:
-    orders: tuple[Order, ...] = get_args(Order)
-    for order in orders:
-        if typed == order:
-            return order
-    raise UsageError(f"--sort {short_repr(typed)} is not valid", f"allowed: {', '.join(orders)}")
-
-
-def search_index(query: Query, request: DedupeRequest, page: int, size: int, order: Order) -> Mapping[str, Any]:
-    settings = load()
-    tables = Tables(settings.tables, settings.index).current().values()
-    with engine_context(settings) as engine:
-        check_distinct(engine, settings.distinct)
-        return search_window(engine, query, request, page, size, tables=tables, order=order).response

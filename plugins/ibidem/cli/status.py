@@ -1,15 +1,28 @@
 """`ibidem status`: progress and summary of a run, and documents that could not be ingested, with the reason."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from functools import partial
+from itertools import chain
 from typing import Annotated, Any
 
 import typer
 from rich.console import Console, RenderableType
-from rich.table import Table
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED
-from ibidem.cli.console import Advance, Indented, Json, bar, engine_context, messages, print_json, results, sanitize
+from ibidem.cli.console import (
+    Advance,
+    Indented,
+    Json,
+    bar,
+    engine_context,
+    messages,
+    print_json,
+    results,
+    sanitize,
+    show,
+    table,
+)
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core import logs
 from ibidem_core.settings import load
@@ -23,26 +36,50 @@ from ibidem_workers.runs import REPEAT_REMEDY, Progress, summary
 
 REFUSALS_SHOWN = 20
 NAMES_SHOWN = 10
+ALL_LETTERS = "*"  # in place of ids: every failed document
+STATES = {"waiting": "not done", "reading": "being read"}
+# Fates of documents that were read from files.
+FATES = {
+    "indexed": "indexed",
+    "replaced": "of them replaced an earlier version",
+    "unchanged": "unchanged",
+    "stale": "skipped (older version): a newer version or deletion is in the index",
+}
+# Fates of the documents of an existing index.
+SIGNED = {
+    "indexed": "signed",
+    "unchanged": "already signed, unchanged",
+    "stale": "skipped (older version): changed or deleted since they were read",
+}
+LEVELS = {
+    "identical": "of them identical with an earlier document",
+    "near": "of them near duplicates of an earlier document",
+}
 
 Summary = Mapping[str, Any]
 
 
-def update_bar(progress: Progress, advance: Advance) -> None:
+def update_bar(advance: Advance, progress: Progress) -> None:
     """Update a progress bar; the total is known once all documents are submitted."""
     advance(progress.done, progress.documents if progress.submitted else None)
 
 
 def show_summary(summary: Summary, console: Console) -> None:
-    for line in (*fates(summary), *refusals(summary), *remarks(summary)):
+    for line in describe(summary):
         console.print(line)
 
 
-def fates(summary: Summary) -> Iterator[Indented]:
-    """Yield the outcomes of the documents that were read, one line each."""
-    lines = [(f"{number:,}", meaning) for number, meaning in counts(summary)]
-    width = max(len(number) for number, _ in lines)
-    for number, meaning in lines:
-        yield Indented(Text(f"{number:>{width}}  {meaning}"), 0)
+def describe(summary: Summary) -> Iterator[RenderableType]:
+    """Yield the outcomes of the documents that were read, one line each, then refusals and remarks."""
+    yield from count_lines(list(counts(summary)))
+    yield from refusals(summary)
+    yield from remarks(summary)
+
+
+def count_lines(counts: Sequence[tuple[int, str]]) -> Iterator[Indented]:
+    """Yield numbers with what each means, one below the other."""
+    width = max(len(f"{number:,}") for number, _ in counts)
+    yield from (Indented(Text(f"{number:>{width},}  {meaning}"), 0) for number, meaning in counts)
 
 
 def counts(summary: Summary) -> Iterator[tuple[int, str]]:
@@ -56,28 +93,7 @@ def counts(summary: Summary) -> Iterator[tuple[int, str]]:
         "unsigned": "of them without words: found by title and fields, never as a duplicate",
     }
     yield from ((summary[name], meaning) for name, meaning in meanings.items() if summary.get(name))
-    for level in ("identical", "near"):
-        if duplicates.get(level):
-            yield duplicates[level], f"of them {LEVELS[level]} an earlier document"
-
-
-# Fates of documents that were read from files.
-FATES = {
-    "indexed": "indexed",
-    "replaced": "of them replaced an earlier version",
-    "unchanged": "unchanged",
-    "stale": "skipped (older version): a newer version or deletion is in the index",
-}
-
-# Fates of the documents of an existing index.
-SIGNED = {
-    "indexed": "signed",
-    "unchanged": "already signed, unchanged",
-    "stale": "skipped (older version): changed or deleted since they were read",
-}
-
-
-LEVELS = {"identical": "identical with", "near": "near duplicates of"}
+    yield from ((duplicates[level], meaning) for level, meaning in LEVELS.items() if duplicates.get(level))
 
 
 def refusals(summary: Summary) -> Iterator[RenderableType]:
@@ -89,26 +105,24 @@ def refusals(summary: Summary) -> Iterator[RenderableType]:
         by_reason.setdefault((entry["field"], entry["why"]), []).append(entry)
     groups = list(by_reason.values())
     for group in groups[:REFUSALS_SHOWN]:
-        yield Indented(refusal(group[0]) if len(group) == 1 else refusals_alike(group), 2)
+        yield Indented(describe_refusals(group), 2)
     if len(groups) > REFUSALS_SHOWN or any(len(group) > NAMES_SHOWN for group in groups):
         yield Text(f"  all {len(entries):,}: ibidem status {summary['run']} --json")
 
 
-def refusals_alike(group: Sequence[Mapping[str, str]]) -> Text:
-    """Format refusals with the same reason as one line: number, reason, places."""
-    field = f"{group[0]['field']}: " if group[0]["field"] else ""
+def describe_refusals(group: Sequence[Mapping[str, str]]) -> Text:
+    """Format refusals with the same reason as one line: number, reason, places; or place, document, field, reason."""
+    first = group[0]
+    if len(group) == 1:
+        document = f"document {first['id']!r}" if first["id"] else ""
+        place = ", ".join(part for part in (first["where"], document, first["field"]) if part)
+        return Text(sanitize(f"{place}: {first['why']}"))
+    field = f"{first['field']}: " if first["field"] else ""
     places = [entry["where"] for entry in group]
     names = name_few(places if len(set(places)) == len(group) else [entry["id"] for entry in group])
-    if group[0]["why"] == EMPTY_REMEDY and not field:
+    if first["why"] == EMPTY_REMEDY and not field:
         return Text(f"{len(group):,} empty files: {names}")
-    return Text(sanitize(f"{len(group):,} documents: {field}{group[0]['why']} ({names})"))
-
-
-def refusal(entry: Mapping[str, str]) -> Text:
-    """Format a refusal as one line: place, document, field, reason."""
-    document = f"document {entry['id']!r}" if entry["id"] else ""
-    place = ", ".join(part for part in (entry["where"], document, entry["field"]) if part)
-    return Text(sanitize(f"{place}: {entry['why']}"))
+    return Text(sanitize(f"{len(group):,} documents: {field}{first['why']} ({names})"))
 
 
 def remarks(summary: Summary) -> Iterator[RenderableType]:
@@ -157,9 +171,6 @@ def progress_lines(summary: Summary) -> Iterator[Text]:
         yield Text(f"\nThe run is {STATES[state]}{origin}; see it with: ibidem status {summary['run']}")
 
 
-STATES = {"waiting": "not done", "reading": "being read"}
-
-
 def name_few(names: Sequence[str]) -> str:
     """Return the first few of many names.
 
@@ -168,9 +179,6 @@ def name_few(names: Sequence[str]) -> str:
     """
     text = ", ".join(sanitize(name) for name in names[:NAMES_SHOWN])
     return text + (" and others" if len(names) > NAMES_SHOWN else "")
-
-
-ALL_LETTERS = "*"  # in place of ids: every failed document
 
 
 def run(
@@ -216,10 +224,7 @@ def run(
 
 def show_run(run_summary: Summary, *, as_json: bool) -> None:
     """Print the summary of a run, and exit with 3 if documents were refused."""
-    if as_json:
-        print_json(run_summary)
-    else:
-        show_summary(run_summary, results())
+    show(run_summary, describe(run_summary), as_json=as_json)
     if run_summary["refused"]:
         raise typer.Exit(SOME_REFUSED)
 
@@ -233,15 +238,13 @@ def list_dead(ids: Sequence[str], *, as_json: bool) -> None:
     """List failed documents with the reason; of those that are named, also the record as it came."""
     with engine_context() as engine:
         dead_letters = letters(engine, chosen(ids))
-    if as_json:
-        print_json({"dead": [letter.as_json() | ({"record": letter.record} if ids else {}) for letter in dead_letters]})
-    elif not dead_letters:
-        results().print("No failed documents.")
-    elif ids:
-        for letter in dead_letters:
-            show_letter(letter)
-    else:
-        results().print(table(dead_letters))
+    columns = ("id", "tries", "when", "why")
+    rows = [letter.as_json() for letter in dead_letters]
+    lines: Iterable[RenderableType] = [table(columns, [[row[name] for name in columns] for row in rows])]
+    if ids:
+        lines = chain.from_iterable(map(letter_lines, dead_letters))
+    report = [letter.as_json() | ({"record": letter.record} if ids else {}) for letter in dead_letters]
+    show({"dead": report}, lines if dead_letters else ["No failed documents."], as_json=as_json)
 
 
 def retry_dead(ids: Sequence[str], *, as_json: bool) -> None:
@@ -251,26 +254,14 @@ def retry_dead(ids: Sequence[str], *, as_json: bool) -> None:
     with engine_context(settings) as engine:
         ids_again = [letter.refusal.id for letter in letters(engine, chosen(ids))]
     with bar("Indexing") as advance:
-        name = retry(ids_again, settings, report=lambda progress: update_bar(progress, advance))
+        name = retry(ids_again, settings, report=partial(update_bar, advance))
     with engine_context(settings) as engine:
         run_summary = summary(engine, name)
     show_run(run_summary, as_json=as_json)
 
 
-def show_letter(letter: DeadLetter) -> None:
-    """Show one document with one line per field."""
-    console = results()
+def letter_lines(letter: DeadLetter) -> Iterator[Text]:
     for name, value in letter.as_json().items():
-        console.print(Text.assemble((f"{name:>6}  ", "about"), sanitize(str(value))))
+        yield Text.assemble((f"{name:>6}  ", "about"), sanitize(str(value)))
     for name, value in letter.record.items():
-        console.print(Text.assemble((f"{name}: ", "about"), sanitize(str(value)[:1_000])))
-
-
-def table(dead_letters: list[DeadLetter]) -> Table:
-    table = Table(box=None, pad_edge=False, padding=(0, 2))
-    for column in ("id", "tries", "when", "why"):
-        table.add_column(column, overflow="fold")
-    for letter in dead_letters:
-        row = letter.as_json()
-        table.add_row(sanitize(str(row["id"])), str(row["tries"]), str(row["when"]), sanitize(str(row["why"])))
-    return table
+        yield Text.assemble((f"{name}: ", "about"), sanitize(str(value)[:1_000]))

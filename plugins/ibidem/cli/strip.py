@@ -1,13 +1,14 @@
 """`ibidem strip`: remove from an index what ibidem added."""
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Annotated
 
 import typer
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED
-from ibidem.cli.console import Json, print_json, rated_bar, results
+from ibidem.cli.console import Json, bar, show
 from ibidem.cli.status import refusals
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core import logs
@@ -23,8 +24,7 @@ def run(
     records: Annotated[
         bool,
         typer.Option(
-            "--records",
-            help="Remove the records of the index too: runs, failed documents, deletions, overrides.",
+            "--records", help="Remove the records of the index too: runs, failed documents, deletions, overrides."
         ),
     ] = False,
     as_json: Json = False,
@@ -36,21 +36,16 @@ def run(
     settings = load()
     logs.set_up(settings)
     request = StripRequest(into, dry=dry, records=records)
-    with rated_bar("Reading" if dry else "Removing") as advance:
+    with bar("Reading" if dry else "Removing", rated=True) as advance:
         result = strip(request, settings, advance)
-    if as_json:
-        print_json(result.as_json())
-    else:
-        for line in report(result, settings.index, request):
-            results().print(Text(line))
-        for part in refusals({"refusals": result.as_json()["refusals"], "run": ""}):
-            results().print(part)
+    answer = result.as_json()
+    refused = refusals({"refusals": answer["refusals"], "run": ""})
+    show(answer, chain(map(Text, report(result, settings.index, request)), refused), as_json=as_json)
     if result.refused or result.left:
         raise typer.Exit(SOME_REFUSED)
 
 
 def report(result: StripResult, index: str, request: StripRequest) -> Iterator[str]:
-    """Report what was removed, and what remains."""
     yield f"{format_count(result.read, 'document')} read"
     verb = "would lose" if request.dry else "lost"
     pronoun = "its" if result.stripped == 1 else "their"

@@ -5,21 +5,16 @@ another order, and twice. Found by looking up each run of eight in the other tex
 the cost grows with the lengths and not with their product.
 """
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
-from itertools import islice, pairwise
+from itertools import islice, zip_longest
 from typing import NamedTuple
 
 import numpy as np
 
-from ibidem.comparison.word_diff import Words, places, token_offsets
-from ibidem.grouped_search.explanations import (
-    relation_name,
-    with_differing_sign,
-)
+from ibidem.comparison.word_diff import Words, anchors, places, token_offsets
+from ibidem.grouped_search.explanations import relation_name, with_differing_sign
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.pair_evidence import Evidence, Guards, LongPair, equal_content, may_relate, page_of, same_table
@@ -34,12 +29,21 @@ from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import FULL, WEAK, Packed, pack, unpack
 from ibidem_ingest.signatures.sign import sign
-from ibidem_ingest.signatures.unique_words import longest
 from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.word_hash import wh1
 
 MIN_PASSAGE = 8
 MAX_PLACES = 16  # the most places in the other text that one run is tried at; a form's empty lines would have thousands
+MAX_GAP = 40  # the most words between two runs of one passage, in each text: two or three lines of a book
+OPEN_PASSAGES = 4  # that a run may go on with, the latest first: a phrase that is elsewhere too cuts none in two
+MIN_WORDS = 8  # words of runs and anchors that make a passage; fewer are chance
+
+# Share of a passage's words that is in runs and anchors, at least; so far do other words part those of chance.
+MIN_DENSITY = 0.15
+# The least share of letters that a misread word has in common with the word that is there (difflib's ratio).
+MIN_RATIO = 0.6
+MAX_MISREAD = 20  # misread words that are listed
+EXAMPLES = 3  # misread words that a reason names
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,16 +64,6 @@ class Region:
     words: int  # how many words it has
 
 
-def grams(tokens: Sequence[str], size: int) -> dict[tuple[str, ...], list[int]]:
-    """Return the positions of each run of `size` words, at most `MAX_PLACES` for each."""
-    positions: dict[tuple[str, ...], list[int]] = {}
-    for place, gram in enumerate(zip(*(islice(tokens, i, None) for i in range(size)), strict=False)):
-        places = positions.setdefault(gram, [])
-        if len(places) < MAX_PLACES:
-            places.append(place)
-    return positions
-
-
 def run_length(a: Sequence[str], b: Sequence[str], i: int, j: int) -> int:
     """Return how many words are equal from `a[i]` and `b[j]` on."""
     limit = min(len(a) - i, len(b) - j)
@@ -85,7 +79,10 @@ def runs(a: Sequence[str], b: Sequence[str], min_length: int = MIN_PASSAGE) -> l
     size = min(min_length, len(a), len(b))
     if size == 0:
         return []
-    places_by_gram = grams(b, size)
+    places_by_gram: dict[tuple[str, ...], list[int]] = {}  # at most `MAX_PLACES` of each
+    for place, gram in enumerate(zip(*(islice(b, at, None) for at in range(size)), strict=False)):
+        if len(found := places_by_gram.setdefault(gram, [])) < MAX_PLACES:
+            found.append(place)
     matches: list[Run] = []
     i = reached = 0
     while i <= len(a) - size:
@@ -100,35 +97,9 @@ def runs(a: Sequence[str], b: Sequence[str], min_length: int = MIN_PASSAGE) -> l
 
 
 def to_region(run: Run, a: Words, b: Words) -> Region:
-    """Return the positions of a run in the two texts."""
     return Region(
-        (a.starts[run.a], a.ends[run.a + run.words - 1]),
-        (b.starts[run.b], b.ends[run.b + run.words - 1]),
-        run.words,
+        (a.starts[run.a], a.ends[run.a + run.words - 1]), (b.starts[run.b], b.ends[run.b + run.words - 1]), run.words
     )
-
-
-def count_covered(spans: Iterable[tuple[int, int]]) -> int:
-    """Return the number of positions that at least one of the spans covers.
-
-    >>> count_covered([(0, 4), (2, 6), (9, 10)])
-    7
-    """
-    total = reached = 0
-    for start, end in sorted(spans):
-        total += max(0, end - max(start, reached))
-        reached = max(reached, end)
-    return total
-
-
-MAX_GAP = 40  # the most words between two runs of one passage, in each text: two or three lines of a book
-OPEN_PASSAGES = 4  # that a run may go on with, the latest first: a phrase that is elsewhere too cuts none in two
-
-
-MIN_WORDS = 8  # words of runs and anchors that make a passage; fewer are chance
-
-# Share of a passage's words that is in runs and anchors, at least; so far do other words part those of chance.
-MIN_DENSITY = 0.15
 
 
 class Block(NamedTuple):
@@ -179,62 +150,36 @@ def passages(runs: Iterable[Run], gap: int = MAX_GAP) -> list[Passage]:
 
 
 def align(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passage]:
-    """Find the passages of two texts, including those of badly recognised text."""
+    """Find the passages of two texts, including those of badly recognised text.
+
+    Words that occur once in each text, in the same order in both, go on where runs of words end.
+    """
     inside = np.zeros(len(a), bool)
     for run in runs:
         inside[run.a : run.a + run.words] = True
-    matches = sorted([*runs, *(each for each in anchors(a, b) if not inside[each.a])], key=lambda run: run.a)
+    words = (Run(i, j, 1) for i, j in anchors(a, b, sizes=(1,)) if not inside[i])
+    matches = sorted([*runs, *words], key=lambda run: run.a)
     certain = frozenset(runs)
-    anchored = (drop_chance_anchors(passage, certain) for passage in passages(matches))
-    return [passage for passage in anchored if passage is not None]
-
-
-def anchors(a: Sequence[str], b: Sequence[str]) -> list[Run]:
-    """Return the words that occur once in each text, in the same order in both.
-
-    >>> anchors("the king of the north".split(), "the old king went north".split())
-    [Run(a=1, b=2, words=1), Run(a=4, b=4, words=1)]
-    """
-    place = unique_places(b)
-    pairs = [(at, place[word]) for word, at in unique_places(a).items() if word in place]
-    if not pairs:
-        return []
-    left, right = np.array(pairs, np.int64).T
-    return [Run(i, j, 1) for i, j in zip(*(each.tolist() for each in longest(left, right)), strict=True)]
-
-
-def unique_places(tokens: Sequence[str]) -> dict[str, int]:
-    """Return the positions of the words that occur once, in order."""
-    counts = Counter(tokens)
-    return {word: at for at, word in enumerate(tokens) if counts[word] == 1}
-
-
-def drop_chance_anchors(passage: Passage, runs: AbstractSet[Run]) -> Passage | None:
-    """Remove passages with too few words for their length; None if nothing is left."""
-    length = max(passage.a[1] - passage.a[0], passage.b[1] - passage.b[0])
-    if passage.words >= MIN_WORDS and passage.words >= MIN_DENSITY * length:
-        return passage
-    exact_runs = tuple(run for run in passage.runs if run in runs)
-    return Passage(exact_runs) if exact_runs else None
+    aligned: list[Passage] = []
+    for passage in passages(matches):
+        length = max(passage.a[1] - passage.a[0], passage.b[1] - passage.b[0])
+        if passage.words >= max(MIN_WORDS, MIN_DENSITY * length):
+            aligned.append(passage)
+        elif exact_runs := tuple(run for run in passage.runs if run in certain):
+            aligned.append(Passage(exact_runs))  # the words that occur once are chance
+    return aligned
 
 
 def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
     """Yield the words of a passage as alternating equal and different blocks."""
-    for run, next_run in pairwise(passage.runs):
-        yield to_block(run)
-        begin_a, begin_b = run.a + run.words, run.b + run.words
-        matcher = SequenceMatcher(None, a[begin_a : next_run.a], b[begin_b : next_run.b], autojunk=False)
-        for tag, i, j, k, m in matcher.get_opcodes():
-            yield Block(tag == "equal", (begin_a + i, begin_a + j), (begin_b + k, begin_b + m))
-    yield to_block(passage.runs[-1])
+    for run, next_run in zip_longest(passage.runs, passage.runs[1:]):
+        end_a, end_b = run.a + run.words, run.b + run.words
+        yield Block(is_equal=True, a=(run.a, end_a), b=(run.b, end_b))
+        if next_run is not None:
+            matcher = SequenceMatcher(None, a[end_a : next_run.a], b[end_b : next_run.b], autojunk=False)
+            for tag, i, j, k, m in matcher.get_opcodes():
+                yield Block(tag == "equal", (end_a + i, end_a + j), (end_b + k, end_b + m))
 
-
-def to_block(run: Run) -> Block:
-    return Block(is_equal=True, a=(run.a, run.a + run.words), b=(run.b, run.b + run.words))
-
-
-# The least share of letters that a misread word has in common with the word that is there (difflib's ratio).
-MIN_RATIO = 0.6
 
 Misread = tuple[str, str]  # a word as it was read, and as it is in the other text
 
@@ -260,17 +205,12 @@ def misread_words(a: Sequence[str], b: Sequence[str], table: Table) -> Iterator[
 
 
 def is_unknown(word: str, table: Table) -> bool:
-    """Return whether a word is a term that the table does not know."""
     return is_term(word) and table.rank(wh1(word)) == ABSENT
 
 
 Signals = Mapping[str, Mapping[str, object]]
 
 PARTIAL = Policy(level="partial")
-
-MAX_MISREAD = 20  # misread words that are listed
-
-EXAMPLES = 3  # misread words that a reason names
 
 
 @dataclass(frozen=True, slots=True)
@@ -303,6 +243,11 @@ class Comparison:
 
     def as_json(self) -> dict[str, object]:
         """Return the output of `ibidem compare --json`."""
+        decision: dict[str, object] | None = None
+        if self.decision is not None:
+            record = self.decision.as_record()
+            named = {name: record[name] for name in ("verdict", "author", "reason", "date")}
+            decision = named | {"stale": self.is_stale}
         return {
             "a": self.a.id,
             "b": self.b.id,
@@ -310,17 +255,10 @@ class Comparison:
             "relation": relation_name(self.evidence) if self.evidence else None,
             "confidence": self.evidence.score if self.evidence else None,
             "why": dict(self.evidence.why) if self.evidence else None,
-            "decision": self._decision_json(),
+            "decision": decision,
             "signals": self.signals,
             "shared": [{"a": list(region.a), "b": list(region.b), "words": region.words} for region in self.shared],
         }
-
-    def _decision_json(self) -> dict[str, object] | None:
-        """Return the manual decision, without the names of the documents."""
-        if self.decision is None:
-            return None
-        record = self.decision.as_record()
-        return {name: record[name] for name in ("verdict", "author", "reason", "date")} | {"stale": self.is_stale}
 
 
 def compare(  # noqa: PLR0913, PLR0917 - the parts of a decision
@@ -364,11 +302,13 @@ def compare(  # noqa: PLR0913, PLR0917 - the parts of a decision
     misread = {"misread": {"words": [list(each) for each in examples]}} if examples else {}
     left_out = tables.left_out(a.language, words_a.tokens, words_b.tokens)
     parts = part_signals(packed_a, packed_b, long_pair)
+    shares = {"a": share(words_a, [each.a for each in shared]), "b": share(words_b, [each.b for each in shared])}
+    overlap: dict[str, Mapping[str, object]] = {"overlap": shares}
     return Comparison(
         a,
         b,
         evidence,
-        signals(packed_a, packed_b) | left_out | misread | parts | overlap(words_a, words_b, shared),
+        signals(packed_a, packed_b) | left_out | misread | parts | overlap,
         words_a,
         words_b,
         tuple(align(words_a.tokens, words_b.tokens, matches)),
@@ -390,7 +330,6 @@ def holds(decision: Override, a: tuple[str, Packed], b: tuple[str, Packed]) -> b
 def sign_pair(
     a: Document, b: Document, tables: Tables, distinct: Sequence[str] = ()
 ) -> tuple[tuple[Packed, Packed], LongPair | None]:
-    """Sign both documents, in the form used by decisions."""
     signatures_a, signatures_b = sign([a, b], tables)
     packed_a, packed_b = unpack(pack(a, signatures_a, distinct)), unpack(pack(b, signatures_b, distinct))
     if packed_a is None or packed_b is None:
@@ -408,9 +347,24 @@ def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     guards = Guards.compare(a, b)
     evidence["length"] = {"a": a.length, "b": b.length, "ratio": round(guards.length_ratio, 3)}
     evidence["content"] = {"equal": equal_content(a, b)}
-    evidence["minhash"] = slots(a, b)
+    equal = minhash.equal_slots(a.slots, b.slots)
+    evidence["minhash"] = {
+        "shared": equal,
+        "of": len(a.slots),
+        "band": minhash.shares_band(a.slots, b.slots),
+        "estimate": round(max(0.0, minhash.correct_for_chance(equal / len(a.slots))), 3),
+    }
     if same_table(a, b):
-        evidence |= idf_signals(a, b) | characters(a, b)
+        if a.terms and b.terms:
+            evidence["termvector"] = {
+                "shared": len(set(a.terms) & set(b.terms)),
+                "of": min(len(a.terms), len(b.terms)),
+                "full": bool(a.flags & b.flags & FULL),
+            }
+        if any(a.fingerprint) and any(b.fingerprint):
+            weak = bool((a.flags | b.flags) & WEAK)
+            evidence["fingerprint"] = {"equal": a.fingerprint == b.fingerprint, "weak": weak}
+        evidence |= characters(a, b)
     if any(a.profile) and any(b.profile):
         evidence["profile"] = {"equal": a.profile == b.profile}
     evidence["numbers"] = {"a": a.numbers, "b": b.numbers, "agree": guards.numbers_agree}
@@ -432,60 +386,25 @@ def characters(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     return {"characters": figures}
 
 
-def slots(a: Packed, b: Packed) -> dict[str, object]:
-    """Return the number of equal min-hash slots, whether a band is shared, and the estimated resemblance."""
-    equal = minhash.equal_slots(a.slots, b.slots)
-    resemblance = max(0.0, minhash.correct_for_chance(equal / len(a.slots)))
-    return {
-        "shared": equal,
-        "of": len(a.slots),
-        "band": minhash.shares_band(a.slots, b.slots),
-        "estimate": round(resemblance, 3),
-    }
-
-
-def idf_signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
-    """Return the signals of the signatures that depend on an idf table, if both documents have them."""
-    evidence: dict[str, Mapping[str, object]] = {}
-    if a.terms and b.terms:
-        evidence["termvector"] = {
-            "shared": len(set(a.terms) & set(b.terms)),
-            "of": min(len(a.terms), len(b.terms)),
-            "full": bool(a.flags & b.flags & FULL),
-        }
-    if any(a.fingerprint) and any(b.fingerprint):
-        evidence["fingerprint"] = {
-            "equal": a.fingerprint == b.fingerprint,
-            "weak": bool((a.flags | b.flags) & WEAK),
-        }
-    return evidence
-
-
 def part_signals(a: Packed, b: Packed, long_pair: LongPair | None) -> dict[str, Mapping[str, object]]:
     """Return the signals of the pages or chunks of two long texts, sufficient or not; empty for short texts."""
-    relation = (
-        relate(*long_pair, similarity=minhash.correct_for_chance(minhash.compare(a.slots, b.slots)))
-        if long_pair is not None
-        else None
-    )
-    if long_pair is None or relation is None:
+    if long_pair is None:
         return {}
-    figures = {
-        "relation": relation.label,
-        "confidence": relation.confidence,
-        "a": list(relation.a),
-        "b": list(relation.b),
-    }
+    similarity = minhash.correct_for_chance(minhash.compare(a.slots, b.slots))
+    relation = relate(*long_pair, similarity=similarity)
+    if relation is None:
+        return {}
+    spans = {"a": list(relation.a), "b": list(relation.b)}
+    figures = {"relation": relation.label, "confidence": relation.confidence, **spans}
     return {long_pair[0].parts: {**figures, **relation.signals}}
-
-
-def overlap(a: Words, b: Words, shared: Sequence[Region]) -> dict[str, Mapping[str, object]]:
-    """Return which share of each text's word characters is in shared passages."""
-    return {"overlap": {"a": share(a, [region.a for region in shared]), "b": share(b, [region.b for region in shared])}}
 
 
 def share(text: Words, spans: list[tuple[int, int]]) -> float:
     """Return which share of a text, from its first to its last word, the spans cover."""
     if not text.tokens:
         return 0.0
-    return round(count_covered(spans) / count_covered([(text.starts[0], text.ends[-1])]), 3)
+    total = reached = 0
+    for start, end in sorted(spans):
+        total += max(0, end - max(start, reached))
+        reached = max(reached, end)
+    return round(total / (text.ends[-1] - text.starts[0]), 3)

@@ -13,7 +13,7 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Hashable, Iterator, Sequence
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
@@ -31,9 +31,19 @@ from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.tokens import code_points, find_signs, shapes, tokens
 
 _BREAK = r"[ \t]*\r?\n[ \t]*|[ \t]*(?:\r?\n[ \t]*)?\f[ \t]*(?:\r?\n[ \t]*)?"
-
-
 _CHUNK = re.compile(rf"\S+(?:(?<=[-\u2010\u2011\u00ac\u00ad\u2223])(?:{_BREAK})\S+)*")
+PART_WORDS = 400  # words of a part, which is about what a page of a book holds
+UNANCHORED_WORDS = 400  # words of each text that are aligned without anchors
+ANCHORS = (8, 3, 1)  # words of an anchor; shorter ones are looked for where texts have no longer one in common
+MAX_DEPTH = 20  # times that words between two anchors are cut at anchors again
+MAX_CHARACTERS = 1_000_000  # characters of each text, from the first difference on, in which differences are looked for
+BORDER_CHARACTERS = 1_000  # characters in which the boundary of a word is looked for
+WORD_CHARACTERS = 20  # maximum characters of most words
+
+# Words of each text that are cut at first; where they do not hold all differences that are asked for, all are.
+FIRST_WORDS = UNANCHORED_WORDS + 100
+MAX_RUN = 6
+MAX_WORD = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,17 +65,6 @@ class Words:
     ends: list[int]  # offset behind each token's last character
 
 
-def chunks(text: str) -> Iterator[Chunk]:
-    r"""Yield the chunks that hold a token, in text order.
-
-    >>> [(chunk.start, chunk.end, chunk.tokens) for chunk in chunks("-- The defen-\ndant's plea")]
-    [(3, 6, ('the',)), (7, 20, ('defendant', 's')), (21, 25, ('plea',))]
-    """
-    for match in _CHUNK.finditer(text):
-        if inside := _tokens(match[0]):
-            yield Chunk(match.start(), match.end(), inside)
-
-
 def token_offsets(text: str) -> Words:
     """Return all tokens of a text with their offsets; a token with an unclear offset covers its whole chunk.
 
@@ -73,11 +72,12 @@ def token_offsets(text: str) -> Words:
     Words(tokens=['held', 'no', '12'], starts=[0, 7, 11], ends=[4, 9, 13])
     """
     result = Words([], [], [])
-    for chunk in chunks(text):
-        for token, (start, end) in zip(chunk.tokens, _places(text[chunk.start : chunk.end], chunk.tokens), strict=True):
-            result.tokens.append(token)
-            result.starts.append(chunk.start + start)
-            result.ends.append(chunk.start + end)
+    for match in _CHUNK.finditer(text):
+        inside = _tokens(match[0])
+        result.tokens.extend(inside)
+        for start, end in _places(match[0], inside):
+            result.starts.append(match.start() + start)
+            result.ends.append(match.start() + end)
     return result
 
 
@@ -122,9 +122,6 @@ def _places(chunk: str, inside: tuple[str, ...]) -> list[tuple[int, int]]:
     return places
 
 
-PART_WORDS = 400  # words of a part, which is about what a page of a book holds
-
-
 @dataclass(frozen=True, eq=False, slots=True)
 class PageNumbers:
     """The page of each word."""
@@ -163,19 +160,6 @@ def page_breaks(text: str) -> NDArray[np.int64]:
     """
     return np.fromiter((at for at, character in enumerate(text) if character == PAGE_BREAK), np.int64)
 
-
-UNANCHORED_WORDS = 400  # words of each text that are aligned without anchors
-ANCHORS = (8, 3, 1)  # words of an anchor; shorter ones are looked for where texts have no longer one in common
-MAX_DEPTH = 20  # times that words between two anchors are cut at anchors again
-MAX_CHARACTERS = 1_000_000  # characters of each text, from the first difference on, in which differences are looked for
-BORDER_CHARACTERS = 1_000  # characters in which the boundary of a word is looked for
-WORD_CHARACTERS = 20  # maximum characters of most words
-
-# Words of each text that are cut at first; where they do not hold all differences that are asked for, all are.
-FIRST_WORDS = UNANCHORED_WORDS + 100
-
-MAX_RUN = 6
-MAX_WORD = 24
 
 # `page` says where the next difference is, `unread` up to where differences were looked for.
 Kind = Literal["same", "gap", "lead", "duplicate", "page", "unread"]
@@ -294,13 +278,13 @@ def places_in_order(a: Sequence[Hashable], b: Sequence[Hashable]) -> Iterator[Pl
             return
 
 
-def anchors(a: Sequence[Hashable], b: Sequence[Hashable]) -> list[tuple[int, int]]:
+def anchors(a: Sequence[Hashable], b: Sequence[Hashable], sizes: Sequence[int] = ANCHORS) -> list[tuple[int, int]]:
     """Return where runs of words begin that each sequence has once, in the same order in both.
 
     >>> anchors("an old king of the north".split(), "the king of the north".split())
     [(2, 1), (3, 2)]
     """
-    for size in ANCHORS:
+    for size in sizes:
         place = unique_runs(b, size)
         pairs = [(at, place[run]) for run, at in unique_runs(a, size).items() if run in place]
         if pairs:
@@ -345,35 +329,28 @@ def word_diff(lead: str, duplicate: str, limit: int = 4, context: int = 2) -> li
         if is_cut and differing and (differing[-1][1] == ends[0] or differing[-1][3] == ends[1]):
             del differing[-1]  # it ends only where reading does
     is_short = is_cut and len(differing) < limit
-    pieces = list(written(differing, sides, PageOf(lead, duplicate, begin), context))
+    pieces = list(written(differing, sides, lambda a, b: page_label(lead, duplicate, begin + a, begin + b), context))
     end = begin + MAX_CHARACTERS
     return [*pieces, Piece("unread", (f"not looked for beyond character {end:,}",))] if is_short else pieces
 
 
-@dataclass(frozen=True, slots=True)
-class PageOf:
-    """The pages of two texts."""
-
-    lead: str
-    duplicate: str
-    begin: int  # offset at which the words were cut
-
-    def label(self, lead_start: int, duplicate_start: int) -> str:
-        """Name the page of a difference in both texts; empty for texts without page breaks."""
-        if PAGE_BREAK not in self.lead or PAGE_BREAK not in self.duplicate:
-            return ""
-        in_lead = 1 + self.lead.count(PAGE_BREAK, 0, self.begin + lead_start)
-        in_duplicate = 1 + self.duplicate.count(PAGE_BREAK, 0, self.begin + duplicate_start)
-        return page_range("page", in_lead, in_lead) + (f" → {in_duplicate:,}" if in_duplicate != in_lead else "")
+def page_label(lead: str, duplicate: str, lead_at: int, duplicate_at: int) -> str:
+    """Name the page of a difference in both texts; empty for texts without page breaks."""
+    if PAGE_BREAK not in lead or PAGE_BREAK not in duplicate:
+        return ""
+    in_lead, in_duplicate = 1 + lead.count(PAGE_BREAK, 0, lead_at), 1 + duplicate.count(PAGE_BREAK, 0, duplicate_at)
+    return page_range("page", in_lead, in_lead) + (f" → {in_duplicate:,}" if in_duplicate != in_lead else "")
 
 
-def written(differing: Sequence[Place], sides: Sequence[DiffSide], page: PageOf, context: int) -> Iterator[Piece]:
+def written(
+    differing: Sequence[Place], sides: Sequence[DiffSide], page: Callable[[int, int], str], context: int
+) -> Iterator[Piece]:
     """Yield the words of differences with those around them, and the page of each that is on another."""
     a, b = sides[0].words, sides[1].words
     reached, label = 0, ""
     for i, j, k, m in differing:
         common = list(common_words(a[reached:i], context, first=not reached))
-        here = page.label(sides[0].offset(i), sides[1].offset(k))
+        here = page(sides[0].offset(i), sides[1].offset(k))
         if here != label:
             common.insert(max(0, len(common) - 1), Piece("page", (f"{here}:",)))
             label = here

@@ -39,6 +39,11 @@ from ibidem_workers.groups.service import DECISION_S, settle
 
 AT_ONCE = 200  # documents that are read together
 MAX_GONE = 5  # more than one in so many documents of an index are hardly gone on purpose
+CONTEXT, EXCERPT = 20, 40  # characters around a difference, and of it
+
+# Fields of `meta` in which equal documents agree: sender, recipients and attachments of mails.
+MAIL_FIELDS = ("from", "sender", "to", "recipients", "cc", "bcc", "attachments")
+COPY_KEYS: Sequence[LookupField] = ("content", "fingerprint", "bands")  # all bands, as texts of the same words share
 
 
 class GoneFile(NamedTuple):
@@ -103,7 +108,6 @@ def _folder(origin: str) -> Path:
 
 
 def check_folders(folders: Sequence[str | Path]) -> None:
-    """Check that folders exist and are not empty."""
     remedy = "check whether its disk is mounted; documents are deleted by id with: ibidem delete ID"
     for folder in folders:
         if not Path(folder).is_dir():
@@ -131,13 +135,6 @@ def _exists(file: str) -> bool:
     """Return whether a file exists; a name that is not UTF-8 is stored escaped, and is assumed to exist."""
     return "\\x" in file or Path(file).exists()
 
-
-CONTEXT, EXCERPT = 20, 40  # characters around a difference, and of it
-
-# Fields of `meta` in which equal documents agree: sender, recipients and attachments of mails.
-MAIL_FIELDS = ("from", "sender", "to", "recipients", "cc", "bcc", "attachments")
-
-COPY_KEYS: Sequence[LookupField] = ("content", "fingerprint", "bands")  # all bands, as texts of the same words share
 
 parse_deleted = partial(parse_record, DeletedDocument)
 
@@ -385,7 +382,11 @@ def find_leftovers(engine: Engine, ids: Sequence[str]) -> Leftovers:
 
 def still_held(engine: Engine, settings: Settings, ids: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
     """Yield the indexes that a backfill (`--into`) replaced and that still hold some documents, with their ids."""
-    for name in former_indexes(engine):
+    try:
+        checkpoints = [each for _, each in read_entries(engine.get_records("runs", KEYS), Checkpoint.from_json)]
+    except NoIndex:
+        return
+    for name in sorted({each.source for each in checkpoints if each.into}):
         former = open_engine(settings.address, name)
         try:
             found = [each.document.id for each in former.fetch([(name, id_) for id_ in ids])]
@@ -395,12 +396,3 @@ def still_held(engine: Engine, settings: Settings, ids: Sequence[str]) -> Iterat
             former.close()
         if found:
             yield name, found
-
-
-def former_indexes(engine: Engine) -> list[str]:
-    """Return the names of the indexes from which an index was copied."""
-    try:
-        checkpoints = [each for _, each in read_entries(engine.get_records("runs", KEYS), Checkpoint.from_json)]
-    except NoIndex:
-        return []
-    return sorted({each.source for each in checkpoints if each.into})

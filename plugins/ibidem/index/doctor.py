@@ -2,9 +2,9 @@
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain, islice
@@ -87,9 +87,7 @@ def reader(ledger: Ledger, key: str) -> Parse[object]:
 
 # Libraries of the extra `gateway`.
 GATEWAY = ("aiohttp", "fastapi", "httptools", "prometheus_client", "uvicorn")
-
 MAX_NAMES = 10  # damaged records, or documents that look misread, that are named
-
 LANGUAGE_SAMPLE = 50  # so many documents are looked at for their language
 MISREAD_SAMPLE = 10_000  # and so many, whether they look misread
 
@@ -106,10 +104,6 @@ class Check:
         """Return the check of a health issue, or of an error: both have a reason and a remedy."""
         return cls(name, ok=False, what=why.what, remedy=why.remedy)
 
-    def as_json(self) -> dict[str, object]:
-        """Return the check as shown by `ibidem doctor --json`."""
-        return {"name": self.name, "ok": self.ok, "what": self.what, "remedy": self.remedy}
-
 
 def report(settings: Settings, open_index: Callable[[], Engine]) -> dict[str, object]:
     """Return every setting with its source and every check: the output of `ibidem doctor --json`."""
@@ -118,23 +112,31 @@ def report(settings: Settings, open_index: Callable[[], Engine]) -> dict[str, ob
             {"name": row.variable, "value": row.value, "origin": row.origin, "meaning": row.meaning}
             for row in settings_rows(settings)
         ],
-        "checks": [check.as_json() for check in checks(settings, open_index)],
+        "checks": [asdict(check) for check in checks(settings, open_index)],
     }
 
 
 def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Check]:
     """Run all checks; a failed check does not stop the others."""
     yield check_distribution()
-    yield from check_engine(settings, open_index)
+    yield from attempt("engine", check_engine(settings, open_index))
     yield check_tables_folder(settings)
-    broker = check_broker(settings)
+    (broker,) = attempt("broker", check_broker(settings))
     yield broker
     if broker.ok and settings.broker:
-        yield from check_messages(settings)
+        yield from attempt("messages", check_messages(settings))
     if broker.ok and settings.broker.startswith("redis"):
-        yield from check_redis(settings)
+        yield from attempt("redis", check_redis(settings))
     yield check_signing()
     yield from check_libraries()
+
+
+def attempt(name: str, found: Iterable[Check]) -> Iterator[Check]:
+    """Yield checks as they are made; an error of one ends them, and is a check itself."""
+    try:
+        yield from found
+    except IbidemError as error:
+        yield Check.from_issue(name, error)
 
 
 def check_distribution() -> Check:
@@ -148,72 +150,55 @@ def check_distribution() -> Check:
 
 def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Check]:
     """Check the engine, and how the documents in the index are signed."""
-    try:
-        with closing(open_index()) as engine:
-            yield from (Check.from_issue(issue.name, issue) for issue in engine.health_issues())
-            info = engine.info()
-    except IbidemError as error:
-        yield Check.from_issue("engine", error)
-        return
-    yield Check("engine", ok=True, what=f"{info.name} {info.version} at {redact(settings.engine)}")
-    yield from check_plugin(open_index, info.name)
-    if not info.exists:
-        yield Check(
-            "index", ok=True, what=f"{settings.index!r} does not exist yet", remedy="create it with: ibidem ingest PATH"
-        )
-        return
-    yield Check("index", ok=True, what=f"{settings.index!r} holds {format_count(info.documents, 'document')}")
-    if schemas := sorted(set(info.schema) - {SCHEMA}):
-        message = (
-            f"{settings.index!r} was written with signature schema {', '.join(schemas)}, this version reads {SCHEMA}"
-        )
-        yield Check("schema", ok=False, what=message, remedy=SIGN_AGAIN)
-        return
-    yield check_dead_letters(open_index)
-    yield check_records(open_index)
-    tables = Tables(settings.tables, settings.index)
-    yield from check_signatures(info, tables)
-    yield from check_languages(open_index, tables)
-    yield check_misread(open_index)
+    with closing(open_index()) as engine:
+        yield from (Check.from_issue(issue.name, issue) for issue in engine.health_issues())
+        info = engine.info()
+        yield Check("engine", ok=True, what=f"{info.name} {info.version} at {redact(settings.engine)}")
+        if info.name != "sqlite":
+            version = distribution.installed_version()
+            yield from attempt("plugin", check_plugin(engine.plugin_nodes, version, info.name))
+        if not info.exists:
+            what, remedy = f"{settings.index!r} does not exist yet", "create it with: ibidem ingest PATH"
+            yield Check("index", ok=True, what=what, remedy=remedy)
+            return
+        yield Check("index", ok=True, what=f"{settings.index!r} holds {format_count(info.documents, 'document')}")
+        if schemas := sorted(set(info.schema) - {SCHEMA}):
+            schema = f"signature schema {', '.join(schemas)}, this version reads {SCHEMA}"
+            yield Check("schema", ok=False, what=f"{settings.index!r} was written with {schema}", remedy=SIGN_AGAIN)
+            return
+        yield from attempt("failed documents", check_dead_letters(engine))
+        yield from attempt("records", check_records(engine))
+        tables = Tables(settings.tables, settings.index)
+        yield from attempt("tables", check_signatures(info, tables))
+        yield from attempt("languages", check_languages(engine, tables))
+        yield from attempt("misread", check_misread(engine))
 
 
-def check_plugin(open_index: Callable[[], Engine], engine_name: str) -> Iterator[Check]:
-    """Check which nodes of a cluster have the plugin, and whether its version matches."""
-    if engine_name == "sqlite":
-        return
-    try:
-        with closing(open_index()) as engine:
-            nodes = engine.plugin_nodes()
-    except IbidemError as error:
-        yield Check.from_issue("plugin", error)
-        return
-    yield plugin_check(nodes, distribution.installed_version(), engine_name)
-
-
-def plugin_check(nodes: Sequence[PluginNode], own_version: str, engine_name: str) -> Check:
-    """Check which nodes have the plugin.
+def check_plugin(read_nodes: Callable[[], Sequence[PluginNode]], own_version: str, engine_name: str) -> Iterator[Check]:
+    """Check which nodes of a cluster have the plugin, and whether its version matches.
 
     >>> nodes = [PluginNode("one", "3.8.0", "0.1.0"), PluginNode("two", "3.8.0", "")]
-    >>> plugin_check(nodes, "0.1.0", "opensearch").what
+    >>> next(check_plugin(lambda: nodes, "0.1.0", "opensearch")).what
     'missing on node two; on the others 0.1.0: one'
     """
-    if not nodes:
-        return Check("plugin", ok=True, what="this user may not list the server's nodes")
+    nodes = read_nodes()
     missing = [node.name for node in nodes if not node.plugin]
-    remedy = _zip_remedy(nodes, own_version, engine_name)
-    if len(missing) == len(nodes):
-        return Check("plugin", ok=True, what="not installed on any node: ibidem groups by itself", remedy=remedy)
-    names = [f"{node.name} ({node.plugin} for {node.engine})" for node in nodes if node.plugin not in {"", own_version}]
-    if names:
-        message = f"another version than this {own_version}: {', '.join(names)}; ibidem groups by itself"
-        return Check("plugin", ok=False, what=message, remedy=remedy)
+    other = [f"{node.name} ({node.plugin} for {node.engine})" for node in nodes if node.plugin not in {"", own_version}]
     fit = ", ".join(node.name for node in nodes if node.plugin)
-    if missing:
+    remedy = _zip_remedy(nodes, own_version, engine_name)
+    if not nodes:
+        yield Check("plugin", ok=True, what="this user may not list the server's nodes")
+    elif len(missing) == len(nodes):
+        yield Check("plugin", ok=True, what="not installed on any node: ibidem groups by itself", remedy=remedy)
+    elif other:
+        message = f"another version than this {own_version}: {', '.join(other)}; ibidem groups by itself"
+        yield Check("plugin", ok=False, what=message, remedy=remedy)
+    elif missing:
         subject = f"node {missing[0]}" if len(missing) == 1 else f"nodes {', '.join(missing)}"
-        return Check(
-            "plugin", ok=False, what=f"missing on {subject}; on the others {own_version}: {fit}", remedy=remedy
-        )
-    return Check("plugin", ok=True, what=f"{own_version} on {format_count(len(nodes), 'node')}: {fit}")
+        message = f"missing on {subject}; on the others {own_version}: {fit}"
+        yield Check("plugin", ok=False, what=message, remedy=remedy)
+    else:
+        yield Check("plugin", ok=True, what=f"{own_version} on {format_count(len(nodes), 'node')}: {fit}")
 
 
 def _zip_remedy(nodes: Sequence[PluginNode], own_version: str, engine_name: str) -> str:
@@ -237,65 +222,44 @@ def zip_version(engine: str, version: str) -> str:
     return f"{engine}-{version.rpartition('.')[0]}.0" if engine == "opensearch" else f"{engine}-{version}"
 
 
-def check_dead_letters(open_index: Callable[[], Engine]) -> Check:
-    """Count the documents that could not be ingested."""
-    try:
-        with closing(open_index()) as engine:
-            count = engine.count("dead")
-    except IbidemError as error:
-        return Check.from_issue("failed documents", error)
+def check_dead_letters(engine: Engine) -> Iterator[Check]:
+    count = engine.count("dead")
     message = format_count(count, "document could not be ingested", "documents could not be ingested")
-    return Check(
-        "failed documents", ok=True, what=message, remedy="look at them with: ibidem status --dead" if count else ""
-    )
+    remedy = "look at them with: ibidem status --dead" if count else ""
+    yield Check("failed documents", ok=True, what=message, remedy=remedy)
 
 
-def check_records(open_index: Callable[[], Engine]) -> Check:
-    try:
-        with closing(open_index()) as engine:
-            damaged = list(damaged_records(engine))
-    except IbidemError as error:
-        return Check.from_issue("records", error)
+def check_records(engine: Engine) -> Iterator[Check]:
+    damaged = list(damaged_records(engine))
     if not damaged:
-        return Check("records", ok=True, what="every record stored with the index can be read")
+        yield Check("records", ok=True, what="every record stored with the index can be read")
+        return
     names = "; ".join(f"{each.ledger} {each.key!r}: {each.why}" for each in damaged[:MAX_NAMES])
     more = f"; and {len(damaged) - MAX_NAMES} more" if len(damaged) > MAX_NAMES else ""
     counted = format_count(len(damaged), "damaged record is", "damaged records are")
-    return Check("records", ok=False, what=f"{counted} left out: {names}{more}", remedy=REMOVE)
+    yield Check("records", ok=False, what=f"{counted} left out: {names}{more}", remedy=REMOVE)
 
 
-def check_languages(open_index: Callable[[], Engine], tables: Tables) -> Iterator[Check]:
+def check_languages(engine: Engine, tables: Tables) -> Iterator[Check]:
     """Check that the first documents are in the language of their idf table."""
     sampler, current = LanguageSampler(), tables.current()
-    try:
-        with closing(open_index()) as engine:
-            hits = next(iter(engine.scan()), [])[:LANGUAGE_SAMPLE]
-            documents = engine.fetch([(hit.index, hit.id) for hit in hits])
-            for _ in sampler.sample(entry.document for entry in documents):
-                pass
-        shares = sampler.find_foreign(lambda language: tables.named(current.get(language, "")))
-    except IbidemError as error:
-        yield Check.from_issue("languages", error)
-        return
-    for each in shares:
-        yield Check("languages", ok=False, what=str(each), remedy=REMEDY)
+    hits = next(iter(engine.scan()), [])[:LANGUAGE_SAMPLE]
+    list(sampler.sample(entry.document for entry in engine.fetch([(hit.index, hit.id) for hit in hits])))
+    shares = sampler.find_foreign(lambda language: tables.named(current.get(language, "")))
+    yield from (Check("languages", ok=False, what=str(each), remedy=REMEDY) for each in shares)
     if not shares:
         yield Check("languages", ok=True, what="the first documents are in their declared languages")
 
 
-def check_misread(open_index: Callable[[], Engine]) -> Check:
+def check_misread(engine: Engine) -> Iterator[Check]:
     """Count, among the first documents, those that look misread, by which the rule of an index is chosen; name some."""
-    try:
-        with closing(open_index()) as engine:
-            hits = [*islice(chain.from_iterable(engine.scan()), MISREAD_SAMPLE)]
-    except IbidemError as error:
-        return Check.from_issue("misread", error)
+    hits = [*islice(chain.from_iterable(engine.scan()), MISREAD_SAMPLE)]
     columns = PackedColumns.decode([hit.packed for hit in hits])
     figures = CollectionFigures.count(columns)
     ids = [hits[row].id for row in np.flatnonzero(look_misread(columns))[:MAX_NAMES].tolist()]
     share = percent(figures.misread / max(1, figures.blocks))
     named = f": {', '.join(ids)}" if ids else ""
-    return Check("misread", ok=True, what=f"{share} of {format_count(figures.blocks, 'document')} look misread{named}")
+    yield Check("misread", ok=True, what=f"{share} of {format_count(figures.blocks, 'document')} look misread{named}")
 
 
 def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
@@ -314,18 +278,13 @@ def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
     mixed = {name: count for name, count in info.tables.items() if name and name not in current}
     if mixed:
         counts = ", ".join(f"{count:,} with {name}" for name, count in mixed.items())
-        yield Check(
-            "tables",
-            ok=False,
-            what=f"documents signed with another idf table: {counts}",
-            remedy=SIGN_AGAIN,
-        )
+        what = f"documents signed with another idf table: {counts}"
+        yield Check("tables", ok=False, what=what, remedy=SIGN_AGAIN)
     else:
         yield Check("tables", ok=True, what="all signatures come from the current idf tables")
 
 
 def check_tables_folder(settings: Settings) -> Check:
-    """Check that idf tables can be written and read."""
     folder = settings.tables
     parent = next(each for each in (folder, *folder.absolute().parents) if each.exists())
     if not parent.is_dir() or not os.access(parent, os.W_OK):
@@ -334,41 +293,26 @@ def check_tables_folder(settings: Settings) -> Check:
     return Check("tables folder", ok=True, what=str(folder))
 
 
-def check_broker(settings: Settings) -> Check:
-    if not settings.broker:
-        return Check("broker", ok=True, what="none: ibidem ingest signs in processes of its own")
-    try:
+def check_broker(settings: Settings) -> Iterator[Check]:
+    if settings.broker:
         connect_broker(settings)
-    except IbidemError as error:
-        return Check.from_issue("broker", error)
-    return Check("broker", ok=True, what=redact(settings.broker))
+    nothing = "none: ibidem ingest signs in processes of its own"
+    yield Check("broker", ok=True, what=redact(settings.broker) if settings.broker else nothing)
 
 
 def check_messages(settings: Settings) -> Iterator[Check]:
-    try:
-        apart = count_rejected(settings)
-    except IbidemError as error:
-        yield Check.from_issue("messages", error)
-        return
+    apart = count_rejected(settings)
     if apart.count:
         message = f"{format_count(apart.count, 'message')} that no submitter has sent, in {apart.where}"
-        yield Check(
-            "messages",
-            ok=False,
-            what=message,
-            remedy=f"find out which other program writes to the queue, then {apart.remedy}",
-        )
+        remedy = f"find out which other program writes to the queue, then {apart.remedy}"
+        yield Check("messages", ok=False, what=message, remedy=remedy)
 
 
 def check_redis(settings: Settings) -> Iterator[Check]:
     """Check that Redis persists messages, and does not evict any when its memory is full."""
-    try:
-        from ibidem_workers.redis_transport import configuration  # noqa: PLC0415 - its client is an extra
+    from ibidem_workers.redis_transport import configuration  # noqa: PLC0415 - its client is an extra
 
-        policy = configuration(settings.broker, *REDIS_SETTINGS)
-    except IbidemError as error:
-        yield Check.from_issue("redis", error)
-        return
+    policy = configuration(settings.broker, *REDIS_SETTINGS)
     if policy.keys() != REDIS_SETTINGS.keys():
         values = ", ".join(f"{name} {value}" for name, (value, _) in REDIS_SETTINGS.items())
         message = "cannot read the server's configuration (CONFIG is not permitted)"

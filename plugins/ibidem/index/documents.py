@@ -32,6 +32,11 @@ from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed, unpack
 from ibidem_ingest.signatures.sign import sign_and_pack
 from ibidem_workers.groups.service import follow_decisions
 
+AT_ONCE = 500
+GROUPS_NOTE = "stored groups follow when a user who may write documents settles them: ibidem regroup"
+TEXTS_AT_ONCE = 20  # documents whose texts are in memory together
+NO_ID = "\0"  # in place of the id of a document that is not in the index: none there has it
+
 
 def read_document(engine: Engine, id_: str, remedy: str = "find ids with: ibidem search QUERY") -> Document:
     documents = engine.fetch([(engine.index, id_)])
@@ -57,13 +62,6 @@ def fetch_documents(engine: Engine, names: Sequence[DocumentRef]) -> Iterator[St
     """Yield documents in full; missing ones are skipped."""
     for start in range(0, len(names), TEXTS_AT_ONCE):
         yield from engine.fetch(names[start : start + TEXTS_AT_ONCE])
-
-
-AT_ONCE = 500
-
-GROUPS_NOTE = "stored groups follow when a user who may write documents settles them: ibidem regroup"
-
-TEXTS_AT_ONCE = 20  # documents whose texts are in memory together
 
 
 def fetch_hits(engine: Engine, values: Sequence[str], field: str = "id") -> Iterator[Hit]:
@@ -107,7 +105,8 @@ def report_overrides(engine: Engine, overrides: Sequence[Override]) -> dict[str,
 def readable_overrides(engine: Engine, overrides: Iterable[Override]) -> list[Override]:
     """Return the overrides whose documents both exist and are readable by the engine's user."""
     overrides = list(overrides)
-    known_names = set(names(engine, sorted({name for word in overrides for _, name in (word.a, word.b)})))
+    ids = sorted({name for word in overrides for _, name in (word.a, word.b)})
+    known_names = {hit_ref(hit) for hit in fetch_hits(engine, ids)}
     return [word for word in overrides if word.a in known_names and word.b in known_names]
 
 
@@ -115,11 +114,6 @@ def read_decision(engine: Engine, a: str, b: str) -> Override | None:
     """Return the manual decision on two readable documents; None if there is none."""
     on_pair = [each for each in load_overrides(engine) if {each.a[1], each.b[1]} == {a, b}]
     return next(iter(readable_overrides(engine, on_pair)), None)
-
-
-def names(engine: Engine, ids: Sequence[str]) -> list[DocumentRef]:
-    """Return index and id of the existing documents."""
-    return [(hit.index, hit.id) for hit in fetch_hits(engine, ids)]
 
 
 def read_verdict(typed: str) -> Verdict:
@@ -145,9 +139,6 @@ def find_pair(engine: Engine, a: str, b: str) -> tuple[tuple[DocumentRef, str], 
             indices = ", ".join(sorted(index for (index, _), _ in each))
             raise UsageError(f"document {id_!r} is in several indexes: {indices}", "name one of them in IBIDEM_INDEX")
     return names_by_id[a][0], names_by_id[b][0]
-
-
-NO_ID = "\0"  # in place of the id of a document that is not in the index: none there has it
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,17 +13,17 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from heapq import nsmallest
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.comparison.word_diff import Piece, word_diff
+from ibidem.comparison.word_diff import word_diff
 from ibidem.index.documents import titles
 from ibidem.index.idf_build import index_documents
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_core.settings import Settings
 from ibidem_dedupe import evidence
-from ibidem_dedupe.candidates import KeyIndex
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
@@ -31,20 +31,24 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine, ReindexSource, SourceDocument
 from ibidem_engines.ledger import GroupCheckpoint, load_overrides, parse_policy
-from ibidem_engines.stored_groups import GroupedDocument, Hit, StoredGroups
+from ibidem_engines.stored_groups import GroupedDocument, Hit
 from ibidem_engines.stored_groups import Name as Place
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.long_text import LongField, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.text.passages import SharedPassage
 from ibidem_workers.backfill.batch import refusal, signed_records
 from ibidem_workers.backfill.checkpoint import all_writes, read_all
 from ibidem_workers.backfill.run import check_fields, look_through, open_for_backfill
 
 MAX_LISTED = 10
+AT_ONCE = 100  # groups whose documents are held at once
+MAX_DOCUMENTS = 200_000  # documents that are looked at, in the order of writing: their signatures take 3 KB each
+MAX_SAMPLES = 3  # pairs of each level that are shown
+MAX_REFUSALS = 1_000  # refusals that are listed; more are counted
 ReadLong = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
 ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]  # the columns themselves
 
@@ -151,14 +155,6 @@ class LongTextIndex:
                 self.keys.add(name, signatures)
                 self.packed[name] = long_hits[name].packed or b""
 
-    def build_matcher(self, names: Sequence[DocumentRef], columns: PackedColumns) -> tuple[LongTextMatcher, KeyIndex]:
-        """Return the matcher of long texts, and their candidate pairs."""
-        long_signatures = LongSignatureCache(self.read)
-        matcher = LongTextMatcher(
-            names, lambda row: unpack(self.packed.get(names[row], b"")), self.policy, long_signatures
-        )
-        return matcher, self.keys.key_index(names, columns)
-
 
 def group_slices(
     slices: Iterable[Sequence[Hit]],
@@ -166,29 +162,24 @@ def group_slices(
     overrides: Iterable[Override],
     progress: Callable[[int], None],
 ) -> IndexGroups:
-    names, columns = sort_documents(*read_slices(slices, progress, long_texts))
-    matcher, suspected = long_texts.build_matcher(names, columns)
-    policy = long_texts.policy
-    grouping = group(columns, policy, apply_overrides(overrides, names, columns).constraints, matcher, suspected)
-    return IndexGroups(
-        policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)), long_texts.keys.capped_keys
-    )
-
-
-def read_slices(
-    slices: Iterable[Sequence[Hit]], progress: Callable[[int], None], long_texts: LongTextIndex
-) -> tuple[list[DocumentRef], list[PackedColumns]]:
-    """Read an index slice by slice; packed values are kept for long texts only."""
-    names: list[DocumentRef] = []
+    """Read an index slice by slice, keeping packed values for long texts only, and group its documents."""
+    refs: list[DocumentRef] = []
     parts: list[PackedColumns] = []
     for hits in slices:
-        names += [(hit.index, hit.id) for hit in hits]
+        refs += [(hit.index, hit.id) for hit in hits]
         columns = PackedColumns.decode([hit.packed for hit in hits])
         long_texts.add(hits, columns.flags)
         # The plain definition, in place of the compiled loops, reads the values themselves.
         parts.append(replace(columns, values=(), ids=[]) if loops.IN_USE else columns)
-        progress(len(names))
-    return names, parts
+        progress(len(refs))
+    names, columns = sort_documents(refs, parts)
+    policy, packed = long_texts.policy, long_texts.packed
+    long_signatures = LongSignatureCache(long_texts.read)
+    matcher = LongTextMatcher(names, lambda row: unpack(packed.get(names[row], b"")), policy, long_signatures)
+    suspected = long_texts.keys.key_index(names, columns)
+    grouping = group(columns, policy, apply_overrides(overrides, names, columns).constraints, matcher, suspected)
+    unsigned = int(np.count_nonzero(columns.length == 0))
+    return IndexGroups(policy.level, names, grouping, unsigned, long_texts.keys.capped_keys)
 
 
 def sort_documents(
@@ -206,59 +197,50 @@ def sort_documents(
     return [names[row] for row in order], columns
 
 
-AT_ONCE = 100  # groups whose documents are held at once
-
-
-@dataclass(frozen=True, slots=True)
-class StoredReport:
-    engine: Engine  # the index
-
-    def as_json(self) -> dict[str, object]:
-        """Return what `ibidem groups --stored --json` prints, by the names of `ibidem groups`."""
-        store = self.engine.groups()
-        store.newest()
-        counts = store.counts()
-        sizes: Counter[int] = Counter()
-        largest: list[tuple[int, str]] = []
-        for batch in store.sizes():
-            sizes.update(1 + followers for followers in batch.values())
-            largest = nsmallest(MAX_LISTED, [*largest, *((-1 - size, group) for group, size in batch.items())])
-        duplicates = sum((size - 1) * count for size, count in sizes.items())
-        return {
-            "level": "near",
-            "documents": counts.documents,
-            "groups": counts.documents - duplicates,
-            "duplicates": duplicates,
-            "unsigned": counts.unsigned,
-            "crowded": 0,
-            "sizes": {str(size): count for size, count in sorted(sizes.items())},
-            "kinds": {},
-            "capped": {},
-            "largest": self._largest(store, {group: -size for size, group in largest}),
-        }
-
-    def _largest(self, store: StoredGroups, sizes: Mapping[str, int]) -> list[dict[str, object]]:
-        """Return the leads of some groups, the largest group first."""
-        leads = {each.group: each for batch in store.members(list(sizes), lead=True) for each in batch} if sizes else {}
-        by_name = titles(self.engine, [(each.name.index, each.name.id) for each in leads.values()])
-        return [
-            {"lead": lead.name.id, "title": by_name.get((lead.name.index, lead.name.id), ""), "size": size}
-            for group, size in sizes.items()
+def stored_report(engine: Engine) -> dict[str, object]:
+    """Return what `ibidem groups --stored --json` prints, by the names of `ibidem groups`."""
+    store = engine.groups()
+    store.newest()
+    counts = store.counts()
+    sizes: Counter[int] = Counter()
+    largest: list[tuple[int, str]] = []
+    for batch in store.sizes():
+        sizes.update(1 + followers for followers in batch.values())
+        largest = nsmallest(MAX_LISTED, [*largest, *((-1 - size, group) for group, size in batch.items())])
+    duplicates = sum((size - 1) * count for size, count in sizes.items())
+    names = [group for _, group in largest]
+    leads = {each.group: each.name for batch in store.members(names, lead=True) for each in batch} if names else {}
+    by_ref = titles(engine, [(lead.index, lead.id) for lead in leads.values()])
+    return {
+        "level": "near",
+        "documents": counts.documents,
+        "groups": counts.documents - duplicates,
+        "duplicates": duplicates,
+        "unsigned": counts.unsigned,
+        "crowded": 0,
+        "sizes": {str(size): count for size, count in sorted(sizes.items())},
+        "kinds": {},
+        "capped": {},
+        "largest": [
+            {"lead": lead.id, "title": by_ref.get((lead.index, lead.id), ""), "size": -size}
+            for size, group in largest
             if (lead := leads.get(group)) is not None
-        ]
+        ],
+    }
 
-    def members(self) -> Iterator[Member]:
-        """Yield the documents of all groups of two or more, group by group, the lead first."""
-        store, policy = self.engine.groups(), stored_policy(self.engine)
-        store.newest()
-        for sizes in store.sizes(AT_ONCE):
-            members: defaultdict[str, list[GroupedDocument]] = defaultdict(list)
-            for batch in store.members(list(sizes)):
-                for each in batch:
-                    members[each.group].append(each)
-            for name in sizes:
-                documents = sorted(members[name], key=lambda each: not each.lead)
-                yield from (member(each, documents[0], len(documents), policy) for each in documents)
+
+def stored_members(engine: Engine) -> Iterator[Member]:
+    """Yield the documents of all stored groups of two or more, group by group, the lead first."""
+    store, policy = engine.groups(), stored_policy(engine)
+    store.newest()
+    for sizes in store.sizes(AT_ONCE):
+        members: defaultdict[str, list[GroupedDocument]] = defaultdict(list)
+        for batch in store.members(list(sizes)):
+            for each in batch:
+                members[each.group].append(each)
+        for name in sizes:
+            documents = sorted(members[name], key=lambda each: not each.lead)
+            yield from (member(each, documents[0], len(documents), policy) for each in documents)
 
 
 def stored_policy(engine: Engine) -> Policy:
@@ -290,146 +272,73 @@ def read_group(engine: Engine, name: str) -> dict[str, object]:
     return {}
 
 
-MAX_DOCUMENTS = 200_000  # documents that are looked at, in the order of writing: their signatures take 3 KB each
-
-MAX_SAMPLES = 3  # pairs of each level that are shown
-
-MAX_REFUSALS = 1_000  # refusals that are listed; more are counted
-
-
-@dataclass(frozen=True, slots=True)
-class Sample:
-    """A pair of documents that a level would join."""
-
-    level: Level  # `identical` or `near`
-    lead: DocumentRef  # index and id of the group's lead
-    duplicate: DocumentRef  # index and id of its duplicate
-    difference: Sequence[Piece]  # where their words differ; nothing when none do
-
-    def as_json(self) -> dict[str, object]:
-        """Return the pair as shown by `ibidem backfill --dry-run --json`."""
-        pieces = [{"kind": piece.kind, "words": list(piece.words)} for piece in self.difference]
-        return {"level": self.level, "lead": self.lead[1], "duplicate": self.duplicate[1], "difference": pieces}
-
-
-@dataclass(frozen=True, slots=True)
-class Cost:
-    """Estimated cost of signing the index, from the documents read."""
-
-    bytes: int  # that signatures add to all documents, before the engine compresses or indexes them
-    signing: float  # seconds to read and to sign all, with as many processes as there are workers, without writing
-    index: int  # bytes of the index now
-
-    @property
-    def headroom(self) -> int:
-        """Bytes to keep free: every document is written again, and old versions remain until merged."""
-        return self.index + self.bytes
-
-    def as_json(self) -> dict[str, object]:
-        """Return the cost as shown by `ibidem backfill --dry-run --json`."""
-        return {
-            "bytes": self.bytes,
-            "signing_seconds": round(self.signing, 3),
-            "index_bytes": self.index,
-            "headroom_bytes": self.headroom,
-        }
-
-
-@dataclass(slots=True)
-class DryRun:
-    groups: IndexGroups  # the groups of the documents that were looked at
-    documents: int  # how many documents the index has
-    titles: Mapping[DocumentRef, str]  # titles of the leads of the largest groups
-    samples: Sequence[Sample]  # pairs to be read
-    refused: int  # documents without a text that could be signed
-    refusals: Sequence[Refusal]  # why, of the first ones
-    cost: Cost  # what signing would take
-    passages: Sequence[SharedPassage]  # what unlike documents share, if signing would begin to leave it out
-    beside: str  # why signatures cannot be put into the documents; empty if they can
-
-    def as_json(self) -> dict[str, object]:
-        """Return the output of `ibidem backfill --dry-run --json`, which extends that of `ibidem groups`."""
-        looked_at = len(self.groups.names)
-        share = (looked_at - len(self.groups.grouping.leads)) / looked_at if looked_at else 0.0
-        return {
-            **self.groups.as_json(self.titles),
-            "of": self.documents,
-            "hidden": round(share, 4),
-            "samples": [entry.as_json() for entry in self.samples],
-            "refused": self.refused,
-            "refusals": [entry.as_json() for entry in self.refusals],
-            "cost": self.cost.as_json(),
-            "recommended": {
-                "place": "beside" if self.beside else "in place",
-                "why": self.beside or "groups over all matches",
-            },
-            "passages": [*map(asdict, self.passages)],
-        }
-
-
 @dataclass(slots=True)
 class _Tally:
     """Counts and signatures of documents that were signed but not written."""
 
+    source: ReindexSource  # the index
     # Routing values by index and id; documents without one are left out.
     routing: dict[DocumentRef, str] = field(default_factory=dict)
     long: dict[DocumentRef, bytes] = field(default_factory=dict)  # long signatures; documents without any are left out
     refused: int = 0  # how many could not be signed
-    refusals: list[Refusal] = field(default_factory=list)  # why
+    refusals: list[Refusal] = field(default_factory=list)  # why, of the first ones
     signed: int = 0  # how many were
-    added: int = 0  # bytes that this would add to them
+    added: int = 0  # bytes that this would add to them, before the engine compresses or indexes them
     seconds: float = 0.0  # what reading and signing took
 
     def hits(
-        self, source: ReindexSource, settings: Settings, tables: Tables, documents: Iterator[list[SourceDocument]]
+        self, settings: Settings, tables: Tables, documents: Iterable[list[SourceDocument]]
     ) -> Iterator[list[Hit]]:
         """Sign documents, up to a maximum number."""
         budget = MAX_DOCUMENTS
         began = perf_counter()
         for batch in documents:
-            fit = [each for each in batch if self._fits(each, source.text_field, settings.max_text)][:budget]
-            self.routing |= {(each.name.index, each.name.id): each.name.routing for each in fit if each.name.routing}
+            reasons = [refusal(each, self.source.text_field, settings.max_text) for each in batch]
+            refusals = [reason for reason in reasons if reason is not None]
+            self.refused += len(refusals)
+            self.refusals = [*self.refusals, *refusals][:MAX_REFUSALS]
+            fit = [each for each, reason in zip(batch, reasons, strict=True) if reason is None][:budget]
+            refs = [(each.name.index, each.name.id) for each in fit]
+            self.routing |= {ref: each.name.routing for ref, each in zip(refs, fit, strict=True) if each.name.routing}
             records = signed_records(fit, tables, settings)
             self.seconds += perf_counter() - began
             self.signed += len(records)
-            self.added += sum(map(source.added_bytes, records))
-            self.long |= {
-                (each.name.index, each.name.id): record.signatures.long
-                for each, record in zip(fit, records, strict=True)
-                if record.signatures.long
-            }
-            yield [
-                Hit(each.name.index, each.name.id, 0.0, record.packed)
-                for each, record in zip(fit, records, strict=True)
-            ]
+            self.added += sum(map(self.source.added_bytes, records))
+            rows = list(zip(refs, records, strict=True))
+            self.long |= {ref: record.signatures.long for ref, record in rows if record.signatures.long}
+            yield [Hit(*ref, 0.0, record.packed) for ref, record in rows]
             budget -= len(fit)
             if not budget:
                 return
             began = perf_counter()
 
-    def cost(self, documents: int, index: int, processes: int) -> Cost:
+    def cost(self, documents: int, processes: int) -> dict[str, object]:
+        """Return the estimated cost of signing all documents: bytes added, and seconds without those of writing."""
         share = documents / max(1, self.signed + self.refused)
-        return Cost(round(self.added * share), self.seconds * share / processes, index)
+        added, size = round(self.added * share), self.source.size()
+        return {
+            "bytes": added,
+            "signing_seconds": round(self.seconds * share / processes, 3),
+            "index_bytes": size,
+            "headroom_bytes": size + added,  # every document is written again, and old versions remain until merged
+        }
 
     def read_long(self, names: Sequence[DocumentRef]) -> dict[DocumentRef, bytes]:
         """Return the long signatures of documents, as an engine does."""
         return {name: self.long[name] for name in names if name in self.long}
 
-    def places(self, names: Sequence[DocumentRef]) -> list[Place]:
-        return [Place(index, id_, 0, self.routing.get((index, id_), "")) for index, id_ in names]
-
-    def _fits(self, document: SourceDocument, text_field: str, max_text: int) -> bool:
-        reason = refusal(document, text_field, max_text)
-        if reason is not None:
-            self.refused += 1
-            self.refusals += [reason] if len(self.refusals) < MAX_REFUSALS else []
-        return reason is None
+    def read(self, names: Sequence[DocumentRef]) -> dict[DocumentRef, Document]:
+        places = [Place(index, id_, 0, self.routing.get((index, id_), "")) for index, id_ in names]
+        stored = self.source.read(places) if places else []
+        return {(each.name.index, each.name.id): each.document for each in stored}
 
 
-def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], None] = lambda *_: None) -> DryRun:
-    """Sign and group an index in memory."""
-    tally = _Tally()
+def dry_run(
+    settings: Settings, policy: Policy, progress: Callable[[int, int], None] = lambda *_: None
+) -> dict[str, Any]:
+    """Sign and group an index in memory; returns the output of `ibidem backfill --dry-run --json`."""
     with open_for_backfill(settings) as (engine, source):
+        tally = _Tally(source)
         source.check("memory")
         check_fields(source)
         try:
@@ -441,71 +350,51 @@ def dry_run(settings: Settings, policy: Policy, progress: Callable[[int, int], N
         documents = sum(map(source.count, all_writes(end)))
         tables = Tables(settings.tables, settings.index)
         passages = look_through(source, tables)
-        hits = tally.hits(source, settings, tables, read_all(source, end))
+        hits = tally.hits(settings, tables, read_all(source, end))
         try:
             words = load_overrides(engine)
         except NoIndex:
             words = []
         shelf = LongTextIndex(tally.read_long, policy)
         groups = group_slices(hits, shelf, words, lambda count: progress(count, min(documents, MAX_DOCUMENTS)))
-        leads = {(each.name.index, each.name.id): each for each in _read(source, tally, [n for n, _ in groups.largest])}
-        titles = {name: each.document.title for name, each in leads.items()}
-        cost = tally.cost(documents, source.size(), settings.workers)
-        return DryRun(
-            groups,
-            documents,
-            titles,
-            samples(groups, source, tally),
-            tally.refused,
-            tally.refusals,
-            cost,
-            passages,
-            beside,
-        )
+        leads = tally.read([name for name, _ in groups.largest])
+        report = groups.as_json({name: each.title for name, each in leads.items()})
+        return {
+            **report,
+            "of": documents,
+            "hidden": round((len(groups.names) - len(groups.grouping.leads)) / max(1, len(groups.names)), 4),
+            "samples": list(samples(groups, tally)),
+            "refused": tally.refused,
+            "refusals": [each.as_json() for each in tally.refusals],
+            "cost": tally.cost(documents, settings.workers),
+            "recommended": {"place": "beside" if beside else "in place", "why": beside or "groups over all matches"},
+            "passages": [*map(asdict, passages)],
+        }
 
 
-@dataclass(frozen=True, slots=True)
-class BoilerplateReport:
-    """The passages that unlike documents of an index share."""
-
-    left_out: Sequence[SharedPassage]  # what the index is signed without
-    found: Sequence[SharedPassage]  # what it is to be signed without from now on; empty where nothing changes
-
-    @classmethod
-    def read(cls, engine: Engine, tables: Tables) -> "BoilerplateReport":
-        """Look through the first documents of an index."""
-        names = tables.current().values()
-        left_out = {each: None for name in names if (table := tables.named(name)) for each in tables.passages(table)}
-        return cls(list(left_out), tables.look_through(index_documents(engine)))
-
-    def as_json(self) -> dict[str, object]:
-        """Return the output of `ibidem groups --boilerplate --json`."""
-        return asdict(self)
-
-
-def samples(groups: IndexGroups, source: ReindexSource, tally: _Tally) -> list[Sample]:
+def samples(groups: IndexGroups, tally: _Tally) -> Iterator[dict[str, object]]:
     """Choose pairs of each level, evenly distributed over the index, with their differing words."""
-    lots = []
-    for level, rows in _split_by_level(groups).items():
-        for row in rows[:: max(1, len(rows) // MAX_SAMPLES)][:MAX_SAMPLES]:
-            lead, duplicate = groups.names[int(groups.grouping.lead[row])], groups.names[row]
-            texts = {
-                (each.name.index, each.name.id): each.document.text for each in _read(source, tally, [lead, duplicate])
-            }
-            if lead in texts and duplicate in texts:
-                lots.append(Sample(level, lead, duplicate, word_diff(texts[lead], texts[duplicate])))
-    return lots
-
-
-def _split_by_level(groups: IndexGroups) -> Mapping[Level, list[int]]:
-    """Split the duplicates by the level of their evidence."""
-    rows: defaultdict[Level, list[int]] = defaultdict(list)
+    by_level: defaultdict[Level, list[int]] = defaultdict(list)
     for row, code in enumerate(groups.grouping.evidence.tolist()):
         level = evidence.TABLE.kinds[code - 1].level if code else None  # a manual decision has no level of its own
         if level is not None:
-            rows[level].append(row)
-    return dict(sorted(rows.items()))
+            by_level[level].append(row)
+    for level, rows in sorted(by_level.items()):
+        for row in rows[:: max(1, len(rows) // MAX_SAMPLES)][:MAX_SAMPLES]:
+            lead, duplicate = groups.names[int(groups.grouping.lead[row])], groups.names[row]
+            documents = tally.read([lead, duplicate])
+            if lead in documents and duplicate in documents:
+                difference = word_diff(documents[lead].text, documents[duplicate].text)
+                pieces = [{"kind": piece.kind, "words": list(piece.words)} for piece in difference]
+                yield {"level": level, "lead": lead[1], "duplicate": duplicate[1], "difference": pieces}
 
 
-def _read(source: ReindexSource, tally: _Tally, names: Sequence[DocumentRef]) -> list[SourceDocument]:
-    return source.read(tally.places(names)) if names else []
+def shared_passages(engine: Engine, tables: Tables) -> dict[str, list[dict[str, Any]]]:
+    """Return the passages that unlike documents share: those left out of signatures, and those to be left out anew.
+
+    The first documents of the index are looked through.
+    """
+    names = tables.current().values()
+    left_out = {each: None for name in names if (table := tables.named(name)) for each in tables.passages(table)}
+    found = tables.look_through(index_documents(engine))
+    return {"left_out": [*map(asdict, left_out)], "found": [*map(asdict, found)]}

@@ -16,6 +16,13 @@ from ibidem_ingest.idf.store import build_general, count_terms
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.language import are_related, detect
 
+SAMPLE_SIZE = 200
+MIN_CHARACTERS = 300  # shorter texts are not judged
+MAX_CHARACTERS = 5_000  # characters of a text that are kept
+MIN_JUDGED = 5
+MIN_SHARE = 0.2  # share of documents in another language from which it is said: some Latin pages are no mistake
+REMEDY = "give each document its `language`; rare words of one language say nothing about another"
+
 
 class ReservoirSample:
     """Uniform random sample of texts (reservoir sampling); the same stream gives the same sample."""
@@ -35,15 +42,6 @@ class ReservoirSample:
             self.texts[place] = text
 
 
-SAMPLE_SIZE = 200
-MIN_CHARACTERS = 300  # shorter texts are not judged
-
-MAX_CHARACTERS = 5_000  # characters of a text that are kept
-
-MIN_JUDGED = 5
-MIN_SHARE = 0.2  # share of documents in another language from which it is said: some Latin pages are no mistake
-
-
 @dataclass(frozen=True, slots=True)
 class ForeignShare:
     """The share of documents that are not in their declared language."""
@@ -57,15 +55,11 @@ class ForeignShare:
         return f"{self.documents:,} of {sample} of language {self.language!r} are in another language"
 
 
-REMEDY = "give each document its `language`; rare words of one language say nothing about another"
-
-
 def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
     """Check that texts are in their declared language."""
-    languages = [code for text in texts if (code := detect(text))]
-    unknown_terms, judged = sum(not are_related(language, code) for code in languages), len(languages)
-    foreign = judged >= MIN_JUDGED and unknown_terms >= MIN_SHARE * judged
-    return ForeignShare(language, unknown_terms, judged) if foreign else None
+    detected = [code for text in texts if (code := detect(text))]
+    share = ForeignShare(language, sum(not are_related(language, code) for code in detected), len(detected))
+    return share if share.sampled >= MIN_JUDGED and share.documents >= MIN_SHARE * share.sampled else None
 
 
 class LanguageSampler:
@@ -103,46 +97,37 @@ class BuiltTable:
         }
 
 
-class Tally:
-    """Yields the texts of one language, and counts the others."""
-
-    def __init__(self, language: str) -> None:
-        self.language = language
-        self.others: Counter[str] = Counter()
-        self.refused = 0
-
-    def texts(self, items: Iterable[Document | Refusal]) -> Iterator[str]:
-        for item in items:
-            if isinstance(item, Refusal):
-                self.refused += 1
-            elif item.language != self.language:
-                self.others[item.language] += 1
-            else:
-                yield item.text
-
-
 def build_table(
     items: Iterable[Document | Refusal], language: str, origin: str, progress: Callable[[int], None] = lambda _: None
 ) -> BuiltTable:
-    tally, sampler = Tally(language), LanguageSampler()
+    """Count the texts of one language; the others are counted by theirs."""
+    sampler, others = LanguageSampler(), Counter[str]()
+    refused = 0
+
+    def texts() -> Iterator[str]:
+        nonlocal refused
+        count = 0
+        for item in sampler.sample(items):
+            if isinstance(item, Refusal):
+                refused += 1
+            elif item.language != language:
+                others[item.language] += 1
+            else:
+                yield item.text
+                progress(count := count + 1)
+
     try:
-        table = count_terms(count_texts(tally.texts(sampler.sample(items)), progress), language, origin)
+        table = count_terms(texts(), language, origin)
     except TableError as error:
-        if not tally.others:
+        if not others:
             raise
-        other, times = tally.others.most_common(1)[0]
+        other, times = others.most_common(1)[0]
         raise TableError(
             f"{error.what} of {language!r}; {times:,} documents say that their language is {other!r}",
             f"count these with --language {other}, or give the documents their `language`",
         ) from error
-    unknown_terms = sampler.find_foreign(lambda code: build_general(code) if code == language else None)
-    return BuiltTable(table, tally.others, tally.refused, unknown_terms)
-
-
-def count_texts(texts: Iterable[str], progress: Callable[[int], None]) -> Iterator[str]:
-    for number, text in enumerate(texts, 1):
-        yield text
-        progress(number)
+    foreign = sampler.find_foreign(lambda code: build_general(code) if code == language else None)
+    return BuiltTable(table, others, refused, foreign)
 
 
 def index_documents(engine: Engine) -> Iterator[Document]:

@@ -12,7 +12,7 @@ from starlette.testclient import TestClient
 import ibidem
 from ibidem import duplicates_of
 from ibidem.index.documents import add_override, inspect
-from ibidem.index.groups import StoredReport, index_groups
+from ibidem.index.groups import index_groups, stored_members, stored_report
 from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
 from ibidem_dedupe.overrides import Override
@@ -310,9 +310,8 @@ class TestReports:
         assert (len(counted.names), len(counted.grouping.leads), counted.unsigned) == (31, 28, 1)
         copies = {(FIRST, f"t{n}") for n in (8, 9, 18, 19, 28, 29)}
         assert {(each.index, each.id) for each in counted.members()} == copies
-        stored = StoredReport(foreign_engine)
-        assert {(each.index, each.id) for each in stored.members()} == copies
-        largest: Any = stored.as_json()["largest"]
+        assert {(each.index, each.id) for each in stored_members(foreign_engine)} == copies
+        largest: Any = stored_report(foreign_engine)["largest"]
         assert {int(each["title"].removeprefix("Story ")) // 10 for each in largest} == {0, 1, 2}
 
     def test_a_document_is_inspected_among_those_that_may_be_seen(self, beside: Theirs, foreign_engine: Engine) -> None:
