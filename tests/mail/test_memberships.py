@@ -10,7 +10,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
-from ibidem_mail.memberships import Memberships, ThreadMember, WorkMember, write_threads, write_works
+from ibidem_mail.memberships import ThreadMember, WorkMember, write_threads, write_works
 from mail.letters import LEASE as RENT
 from mail.letters import answer, mail
 from support.general_tables import general_tables
@@ -41,10 +41,11 @@ def write(engine: Engine, *documents: Document) -> None:
     engine.refresh()
 
 
-def stored(engine: Engine) -> dict[str, Memberships]:
+def stored(engine: Engine) -> dict[str, tuple[ThreadMember | None, WorkMember | None]]:
+    """Return the place of each document in a thread, and among the versions of a work."""
     names = [(hit.index, hit.id) for hits in engine.scan() for hit in hits]
     found = engine.run(engine.searching().memberships(names))
-    return {name: Memberships.read(values) for (_, name), values in found.items()}
+    return {name: (ThreadMember.read(values), WorkMember.read(values)) for (_, name), values in found.items()}
 
 
 def test_mails_and_what_is_attached_to_them_are_of_a_thread(engine: Engine) -> None:
@@ -52,11 +53,11 @@ def test_mails_and_what_is_attached_to_them_are_of_a_thread(engine: Engine) -> N
     written = write_threads(engine, seen.append)
     assert written.as_json("threads") == {"documents": 3, "threads": 1, "written": 3, "changed": 0, "ambiguous": 0}
     assert stored(engine) == {
-        "1": Memberships(ThreadMember("1", "", "", inclusive=False)),
-        "1/1": Memberships(ThreadMember("1", "1", "family", inclusive=False)),
-        "2": Memberships(ThreadMember("1", "1", "headers", inclusive=True)),
-        "draft": Memberships(),
-        "final": Memberships(),
+        "1": (ThreadMember("1", "", "", inclusive=False), None),
+        "1/1": (ThreadMember("1", "1", "family", inclusive=False), None),
+        "2": (ThreadMember("1", "1", "headers", inclusive=True), None),
+        "draft": (None, None),
+        "final": (None, None),
     }
     assert seen == [5]
 
@@ -70,16 +71,16 @@ def test_versions_are_of_a_work(engine: Engine) -> None:
         "ambiguous": 0,
     }
     found = stored(engine)
-    assert found["draft"].work == WorkMember("draft", 1, "", current=False)
-    assert found["final"].work == WorkMember("draft", 2, "name", current=True)
-    assert found["1"] == Memberships()
+    assert found["draft"][1] == WorkMember("draft", 1, "", current=False)
+    assert found["final"][1] == WorkMember("draft", 2, "name", current=True)
+    assert found["1"] == (None, None)
 
 
 def test_only_what_has_changed_is_written_again(engine: Engine) -> None:
     write_threads(engine)
     assert write_threads(engine).written == 0
     write(engine, Document("2", QUESTION[::-1], meta={"type": "mail"}))
-    assert stored(engine)["2"] == Memberships()
+    assert stored(engine)["2"] == (None, None)
     assert write_threads(engine).as_json("threads") == {
         "documents": 3,
         "threads": 2,
@@ -87,14 +88,14 @@ def test_only_what_has_changed_is_written_again(engine: Engine) -> None:
         "changed": 0,
         "ambiguous": 0,
     }
-    assert stored(engine)["1"] == Memberships(ThreadMember("1", "", "", inclusive=True))
+    assert stored(engine)["1"] == (ThreadMember("1", "", "", inclusive=True), None)
 
 
 def test_an_attachment_whose_mail_is_gone_is_of_no_thread(engine: Engine) -> None:
     write_threads(engine)
     engine.delete(["1"], 2)
     write_threads(engine)
-    assert stored(engine)["1/1"] == Memberships()
+    assert stored(engine)["1/1"] == (None, None)
 
 
 class TestHardMailboxes:
@@ -116,7 +117,7 @@ class TestHardMailboxes:
         circle = [mail(f"{at}", RENT, hour=at, number=f"{at}", parent=f"{(at + 1) % 9}") for at in range(9)]
         self.fill(mailbox, circle)
         assert write_threads(mailbox).as_json("threads")["threads"] == 1
-        places = [each.thread for each in stored(mailbox).values() if each.thread]
+        places = [thread for thread, _ in stored(mailbox).values() if thread]
         assert [place.thread for place in places] == ["0"] * 9
         assert [place.parent for place in places].count("") == 1
         assert write_threads(mailbox).written == 0
@@ -129,6 +130,6 @@ class TestHardMailboxes:
         self.fill(mailbox, [mail(f"{at}", text, hour=at) for at, text in enumerate(texts)])
         written = write_threads(mailbox)
         assert (written.documents, written.sets, written.written) == (201, 1, 201)
-        places = {name: each.thread for name, each in stored(mailbox).items() if each.thread}
+        places = {name: thread for name, (thread, _) in stored(mailbox).items() if thread}
         assert [name for name, place in places.items() if place.inclusive] == ["200"]
         assert {place.by for place in places.values()} == {"", "quotation"}

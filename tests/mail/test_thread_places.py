@@ -11,7 +11,7 @@ from ibidem_core.errors import NoIndex
 from ibidem_engines.engine import Engine
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_ingest.document import Document
-from ibidem_mail.memberships import Memberships, ThreadMember, ThreadPlaces, write_threads
+from ibidem_mail.memberships import ThreadMember, ThreadPlaces, write_threads
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.service import is_settled, regroup, settle_all
 from mail.letters import LEASE, PAID, ROOF, answer, mail
@@ -39,7 +39,7 @@ def arrive(engine: Engine, *documents: Document, version: int = 1) -> None:
 def places(engine: Engine) -> dict[str, ThreadMember | None]:
     names = [(hit.index, hit.id) for hits in engine.scan() for hit in hits]
     found = engine.run(engine.memberships().read(names))
-    return {name: Memberships.read(values).thread for (_, name), values in found.items()}
+    return {name: ThreadMember.read(values) for (_, name), values in found.items()}
 
 
 def expect_whole(engine: Engine) -> None:
