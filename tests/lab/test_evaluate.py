@@ -46,15 +46,15 @@ def clusters(tmp_path: Path) -> Labels:
 def test_the_worst_mistakes_are_reported_with_their_reasons(tables: Tables, tmp_path: Path) -> None:
     path = tmp_path / "clusters.tsv"
     path.write_text("id\tcluster\na\t1\nd\t1\n")
-    mistakes = [each.as_json() for each in evaluate(DOCS, Labels(path), tables).mistakes]
-    assert [(each["a"], each["b"], each["kind"]) for each in mistakes] == [
+    mistakes = evaluate(DOCS, Labels(path), tables).mistakes
+    assert [(each.a, each.b, each.kind) for each in mistakes] == [
         ("a", "d", "missed"),
         ("a", "c", "wrong"),
         ("b", "c", "wrong"),
         ("a", "b", "wrong"),
     ]
-    assert "only about 0 % of the text shared" in str(mistakes[0]["why"])
-    assert mistakes[3]["why"] == "the same words in the same order"
+    assert "only about 0 % of the text shared" in mistakes[0].why
+    assert mistakes[3].why == "the same words in the same order"
 
 
 def test_the_same_id_twice_and_no_documents_at_all_are_refused(clusters: Labels, tables: Tables) -> None:
