@@ -203,13 +203,6 @@ SAMPLE = 256  # runs of words that are kept of a text: those with the smallest h
 
 HEADING = 120  # characters of a first line that may be a heading
 
-WORK = frozenset(("work", "workid"))
-VERSION_OF = frozenset(("isversionof", "versionof"))
-REPLACES = frozenset(("replaces", "supersedes"))
-REPLACED_BY = frozenset(("isreplacedby", "replacedby", "supersededby"))
-NUMBER = frozenset(("versionnumber", "documentversion", "docversion", "revision", "edition", "version"))
-IDENTIFIER = frozenset(("identifier", "doi", "eli", "celex", "ecli", "isbn"))
-
 ADDRESSES = frozenset(("identifier", "url"))  # kinds of names whose years and numbers name the work
 
 
@@ -320,11 +313,11 @@ def roles(text: str, title: str = "") -> frozenset[str]:
 
 _FILE = re.compile(r"[^\s.]\.[a-zA-Z]{2,5}$")
 _FIELDS = {
-    "works": WORK | VERSION_OF,
-    "replaces": REPLACES,
-    "replaced_by": REPLACED_BY,
-    "number": NUMBER,
-    "identifier": IDENTIFIER,
+    "works": ("work", "workid", "isversionof", "versionof"),
+    "replaces": ("replaces", "supersedes"),
+    "replaced_by": ("isreplacedby", "replacedby", "supersededby"),
+    "number": ("versionnumber", "documentversion", "docversion", "revision", "edition", "version"),
+    "identifier": ("identifier", "doi", "eli", "celex", "ecli", "isbn"),
 }
 _KINDS = {name: kind for kind, names in _FIELDS.items() for name in names}
 
