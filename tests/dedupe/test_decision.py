@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.pair_evidence import Evidence
-from ibidem_dedupe.policy import LEVELS, Fingerprint, Policy, Slots, Terms
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import LEVELS, Fingerprint, Policy, Slots
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import Packed, pack, unpack
@@ -31,12 +32,7 @@ from support.windows import (
 BASE = signatures(1)
 OTHER = signatures(2)
 ONLY_TERMS = Policy(slots=None, fingerprint=None)
-PAPER = Policy(
-    window_days=42,
-    slots=None,
-    terms=Terms(share=0.8, full=False, smallest=20, lengths=0.8, numbers=False),
-    fingerprint=None,
-)
+PAPER = PRESETS["conrad2003"].policy
 
 
 def against(other: Signatures, policy: Policy = Policy(), **dates: str) -> Evidence | None:  # noqa: B008 - frozen
@@ -229,13 +225,9 @@ def test_the_paper_s_rule_takes_four_fifths_of_the_smaller_set_pads_and_all(
     assert (decide(pack_signatures(small), pack_signatures(other), PAPER) is not None) == joins
 
 
-def test_the_paper_s_rule_knows_no_other_evidence_than_identity() -> None:
-    assert against(with_slots(unlike(slots=BASE.slots), 100), PAPER) is None
-    assert against(unlike(content=BASE.content), PAPER) is not None
-
-
 def test_a_policy_without_a_kind_of_evidence_does_not_count_it() -> None:
-    assert against(with_slots(unlike(slots=BASE.slots), 100), ONLY_TERMS) is None
+    for policy in (ONLY_TERMS, PAPER):
+        assert against(with_slots(unlike(slots=BASE.slots), 100), policy) is None
     assert against(with_slots(unlike(slots=BASE.slots), 60), Policy(slots=Slots(61))) is None
 
 

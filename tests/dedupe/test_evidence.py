@@ -6,15 +6,13 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ibidem.grouped_search.explanations import reason
 from ibidem.index.groups import IndexGroups
 from ibidem_dedupe import evidence, reasons
 from ibidem_dedupe.candidates import Portion, keys_of
 from ibidem_dedupe.column_rules import Bools, Pairs
-from ibidem_dedupe.decision import decide, evidence_of_pairs
+from ibidem_dedupe.decision import decide
 from ibidem_dedupe.evidence import KINDS, Kind, Table
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Overrides
@@ -23,9 +21,8 @@ from ibidem_dedupe.policy import Policy, min_equal_slots, min_shared_terms
 from ibidem_dedupe.reasons import Reason, Why
 from ibidem_ingest.signatures.packed import Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_ingest.signatures.schema import FULL_SET
 from ibidem_workers.groups.block import Row, Rules
-from support.windows import SampleWindow, make_window, pack_signatures, signatures, value
+from support.windows import pack_signatures, signatures, value
 
 
 def same_count(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
@@ -81,24 +78,6 @@ def test_a_kind_that_a_policy_takes_away_does_not_count() -> None:
     assert {"shingles", "pages"} <= {kind.name for kind in evidence.TABLE.counted(Policy("partial"))}
 
 
-def one_by_one(window: SampleWindow, policy: Policy) -> list[Evidence | None]:
-    values = window.packed
-    return [None if a is None or b is None else decide(a, b, policy) for a in values for b in values]
-
-
-def at_once(window: SampleWindow, policy: Policy) -> list[Evidence | None]:
-    size = len(window.values)
-    a, b = np.repeat(np.arange(size), size), np.tile(np.arange(size), size)
-    return list(evidence_of_pairs(PackedColumns.decode(window.values), a, b, policy))
-
-
-@pytest.mark.slow
-def test_the_figures_of_every_kind_are_those_of_one_pair() -> None:
-    for seed in range(20):
-        window = make_window(seed, 40)
-        assert at_once(window, Policy(profile=0.8)) == one_by_one(window, Policy(profile=0.8))
-
-
 def test_two_thirds_in_common_are_the_default_figures() -> None:
     terms, default = Policy().similar(66).terms, Policy().terms
     assert terms is not None
@@ -106,11 +85,6 @@ def test_two_thirds_in_common_are_the_default_figures() -> None:
     for size in (20, 35, 60):
         assert min_shared_terms(terms.share, size) == min_shared_terms(default.share, size)
     assert Policy().similar(66).slots == Policy().slots
-
-
-def test_all_terms_are_shared_at_a_share_of_one_and_none_more() -> None:
-    for size in range(1, FULL_SET + 1):
-        assert min_shared_terms(1.0, size) == size
 
 
 @pytest.mark.parametrize(
@@ -153,9 +127,3 @@ def test_the_page_tells_the_default_figures() -> None:
     assert f"| {rare}, lengths within {100 - round(100 * terms.lengths)} %, numbers that agree |" in PAGE
     length = f"lengths within {100 - round(100 * printed.lengths)} %"
     assert f"| equal, {length}, equal numbers, at least {printed.shortest} words |" in PAGE
-
-
-@given(st.integers(20, 100))
-def test_another_level_or_window_leaves_all_figures_as_they_are(percent: int) -> None:
-    policy = Policy().similar(percent)
-    assert policy.at("partial").within(3).at("near").within(None) == policy

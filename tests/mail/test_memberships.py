@@ -113,15 +113,6 @@ class TestHardMailboxes:
         for start in range(0, len(mails), 1_000):
             engine.write([replace(signed, document=each, digest=each.id) for each in mails[start : start + 1_000]])
 
-    def test_a_circle_of_references_is_a_thread_with_one_root(self, mailbox: Engine) -> None:
-        circle = [mail(f"{at}", RENT, hour=at, number=f"{at}", parent=f"{(at + 1) % 9}") for at in range(9)]
-        self.fill(mailbox, circle)
-        assert write_threads(mailbox).as_json("threads")["threads"] == 1
-        places = [thread for thread, _ in stored(mailbox).values() if thread]
-        assert [place.thread for place in places] == ["0"] * 9
-        assert [place.parent for place in places].count("") == 1
-        assert write_threads(mailbox).written == 0
-
     @pytest.mark.slow
     def test_a_quotation_that_is_two_hundred_deep_is_one_thread_with_one_inclusive_mail(self, mailbox: Engine) -> None:
         texts = [RENT]

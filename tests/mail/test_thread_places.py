@@ -13,7 +13,7 @@ from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_ingest.document import Document
 from ibidem_mail.memberships import ThreadMember, ThreadPlaces, write_threads
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import is_settled, regroup, settle_all
+from ibidem_workers.groups.service import regroup, settle_all
 from mail.letters import LEASE, PAID, ROOF, answer, mail
 from support.examples import examples
 from support.signed_records import make_record
@@ -45,30 +45,6 @@ def places(engine: Engine) -> dict[str, ThreadMember | None]:
 def expect_whole(engine: Engine) -> None:
     """Expect that the search through all documents finds the same places."""
     assert write_threads(engine).written == 0
-
-
-def test_an_answer_gets_its_place_and_takes_that_of_the_mail_that_it_holds() -> None:
-    with index() as engine:
-        write(engine, ROOT)
-        write_threads(engine)
-        arrive(engine, REPLY)
-        assert places(engine) == {
-            "root": ThreadMember("root", "", "", inclusive=False),
-            "reply": ThreadMember("root", "root", "headers", inclusive=True),
-        }
-        assert is_settled(engine)
-        expect_whole(engine)
-
-
-def test_a_mail_that_arrives_after_its_answers_joins_their_threads() -> None:
-    with index() as engine:
-        write(engine, ROOT)
-        write_threads(engine)
-        arrive(engine, THIRD)
-        assert places(engine)["third"] == ThreadMember("third", "", "", inclusive=True)
-        arrive(engine, REPLY)
-        assert {each.thread for each in places(engine).values() if each} == {"root"}
-        expect_whole(engine)
 
 
 def test_an_attachment_has_the_place_of_its_mail_whichever_arrives_first() -> None:
