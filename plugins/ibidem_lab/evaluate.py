@@ -385,17 +385,12 @@ class Truth:
         """Split the sets into folds by a hash of their first id, so that the order of the files does not matter."""
         row = {name: at for at, name in enumerate(collection.ids)}
         first: dict[int, str] = {}
-        for name, position in zip(collection.ids, part, strict=True):
-            first[position] = min(name, first.get(position, name))
+        for name, position in sorted(zip(collection.ids, part, strict=True)):
+            first.setdefault(position, name)
         fold = np.array([zlib.crc32(first[at].encode()) % FOLDS for at in part], np.int64)
-        judged, not_judged = (cls.number_pairs(pairs, row) for pairs in (true, unjudged))
+        numbers = (sorted(sorted((row[a], row[b])) for a, b in pairs) for pairs in (true, unjudged))
+        judged, not_judged = (np.array([a * len(row) + b for a, b in each], np.int64) for each in numbers)
         return cls(collection, np.array(part), fold, judged, not_judged, max(1.0, collection_size / len(row)))
-
-    @staticmethod
-    def number_pairs(pairs: set[Pair], row: Mapping[str, int]) -> Rows:
-        """Encode pairs of ids as ascending numbers."""
-        rows = ((row[a], row[b]) for a, b in pairs)
-        return np.array(sorted(min(each) * len(row) + max(each) for each in rows), np.int64)
 
     def code(self, a: Rows, b: Rows) -> Rows:
         """Encode pairs of rows as numbers."""

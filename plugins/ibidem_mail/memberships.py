@@ -312,13 +312,10 @@ class WindowMembers:
         thread = self.thread(row)
         return bool(thread and thread.inclusive)
 
-    def family(self, row: int) -> str:
-        """Return the id of a row's family: of the mail it is attached to, else its own."""
-        thread = self.thread(row)
-        return thread.parent if thread and thread.is_attached else self.names[row][1]
-
-    def families(self, rows: Iterable[int]) -> int:
-        return len({(self.set_name(row), self.family(row)) for row in rows})
+    def families(self, rows: Sequence[int]) -> int:
+        """Count the families of rows, each of a mail and what is attached to it."""
+        mails = {row: each.parent for row in rows if (each := self.thread(row)) and each.is_attached}
+        return len({(self.set_name(row), mails.get(row, self.names[row][1])) for row in rows})
 
     def _age(self, row: int) -> tuple[int, bool, int]:
         """Return the sort key of versions, the last version first."""
@@ -327,13 +324,16 @@ class WindowMembers:
 
     def _tree(self, rows: Sequence[int], top: int) -> Mapping[int, int]:
         """Return the depth of each row, in tree order; rows that answer no other row are right below the top."""
-        by_id = {self.names[row][1]: row for row in reversed(rows)}
+        by_id, name = {self.names[row][1]: row for row in reversed(rows)}, self.names[top][1]
         below: defaultdict[int, list[int]] = defaultdict(list)
         for row in rows:
             above = by_id.get(self.parent(row), top)
             below[top if above == row else above].append(row)
         for answers in below.values():
-            answers.sort(key=lambda row: (self.parent(row) != self.names[top][1], *self._rank(row)), reverse=True)
+            answers.sort(
+                key=lambda row: (self.parent(row) != name, not self.is_inclusive(row), self.days[row], row),
+                reverse=True,
+            )
         depths: dict[int, int] = {}
         waiting = [(row, 1) for row in below.pop(top, ())]
         while waiting:
@@ -341,10 +341,6 @@ class WindowMembers:
             depths[row] = depth
             waiting += [(each, depth + 1) for each in below.pop(row, ())]
         return depths | {row: 1 for row in rows if row not in depths}  # in a cycle the top is itself a parent
-
-    def _rank(self, row: int) -> tuple[bool, int, int]:
-        """Return the sort key of answers to one mail."""
-        return not self.is_inclusive(row), self.days[row], row
 
 
 # Documents of the touched threads that are read for one mail; a mail that touches more has no place for now.
