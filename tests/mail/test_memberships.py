@@ -1,6 +1,6 @@
 """Threads and works of an index, stored with its documents."""
 
-from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -98,29 +98,18 @@ def test_an_attachment_whose_mail_is_gone_is_of_no_thread(engine: Engine) -> Non
     assert stored(engine)["1/1"] == (None, None)
 
 
-class TestHardMailboxes:
-    """Mailboxes that nobody wrote in good faith, or in one lifetime."""
-
-    @pytest.fixture
-    def mailbox(self, tmp_path: Path) -> Engine:
-        engine = open_engine(f"sqlite:///{tmp_path}/mailbox.sqlite", "mail")
-        engine.create()
-        return engine
-
-    def fill(self, engine: Engine, mails: Sequence[Document]) -> None:
-        """Write mails with the signatures of one, since threads read none."""
-        (signed,) = records([MAILS[0]], general_tables())
-        for start in range(0, len(mails), 1_000):
-            engine.write([replace(signed, document=each, digest=each.id) for each in mails[start : start + 1_000]])
-
-    @pytest.mark.slow
-    def test_a_quotation_that_is_two_hundred_deep_is_one_thread_with_one_inclusive_mail(self, mailbox: Engine) -> None:
-        texts = [RENT]
-        for at in range(1, 201):
-            texts.append(answer(f"answer number {at} about the house and rent {at}", texts[-1]))
-        self.fill(mailbox, [mail(f"{at}", text, hour=at) for at, text in enumerate(texts)])
+@pytest.mark.slow
+def test_a_quotation_that_is_two_hundred_deep_is_one_thread_with_one_inclusive_mail(tmp_path: Path) -> None:
+    texts = [RENT]
+    for at in range(1, 201):
+        texts.append(answer(f"answer number {at} about the house and rent {at}", texts[-1]))
+    mails = [mail(f"{at}", text, hour=at) for at, text in enumerate(texts)]
+    (signed,) = records([MAILS[0]], general_tables())  # threads read no signatures
+    with closing(open_engine(f"sqlite:///{tmp_path}/mailbox.sqlite", "mail")) as mailbox:
+        mailbox.create()
+        mailbox.write([replace(signed, document=each, digest=each.id) for each in mails])
         written = write_threads(mailbox)
-        assert (written.documents, written.sets, written.written) == (201, 1, 201)
         places = {name: thread for name, (thread, _) in stored(mailbox).items() if thread}
-        assert [name for name, place in places.items() if place.inclusive] == ["200"]
-        assert {place.by for place in places.values()} == {"", "quotation"}
+    assert (written.documents, written.sets, written.written) == (201, 1, 201)
+    assert [name for name, place in places.items() if place.inclusive] == ["200"]
+    assert {place.by for place in places.values()} == {"", "quotation"}
