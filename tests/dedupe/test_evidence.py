@@ -21,6 +21,7 @@ from ibidem_dedupe.policy import Policy, min_equal_slots, min_shared_terms
 from ibidem_dedupe.reasons import Reason, Why
 from ibidem_ingest.signatures.packed import Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.schema import FULL_SET
 from ibidem_workers.groups.block import Row, Rules
 from support.windows import pack_signatures, signatures, value
 
@@ -85,6 +86,11 @@ def test_two_thirds_in_common_are_the_default_figures() -> None:
     for size in (20, 35, 60):
         assert min_shared_terms(terms.share, size) == min_shared_terms(default.share, size)
     assert Policy().similar(66).slots == Policy().slots
+
+
+def test_all_terms_are_shared_at_a_share_of_one_and_none_more() -> None:
+    for size in range(1, FULL_SET + 1):
+        assert min_shared_terms(1.0, size) == size
 
 
 @pytest.mark.parametrize(
