@@ -198,8 +198,10 @@ def relate(a: LongSignatures, b: LongSignatures, similarity: float = 0.0) -> Rel
         "whole": similarity,
         "aligned": alignment.its if alignment else 0.0,
         **statistics.signals(),
-        **({"slope": slope(matches)} if np.ptp(matches.a) else {}),
     }
+    if np.ptp(matches.a):
+        line = np.polyfit(matches.a, matches.b, 1, w=np.maximum(matches.similar, 0.01))
+        signals["slope"] = float(line[0])
     return choose_relation(statistics, {name: round(value, 3) for name, value in signals.items()}, matches)
 
 
@@ -262,12 +264,6 @@ def best_similarity(text: LongSignatures, parts: Places, similar: Shares) -> flo
     highest = np.zeros(len(text))
     np.maximum.at(highest, parts, similar)
     return float(highest[highest > 0].mean()) if highest.any() else 0.0
-
-
-def slope(matches: Matches) -> float:
-    """Return the slope of the line through matching parts."""
-    first, second = matches.a.astype(float), matches.b.astype(float)
-    return float(np.polyfit(first, second, 1, w=np.maximum(matches.similar, 0.01))[0])
 
 
 def choose_relation(statistics: PartStatistics, signals: Mapping[str, float], matches: Matches) -> Relation:

@@ -234,7 +234,7 @@ class Parents:
 
     def _note(self, number: int, mail: ThreadMail) -> None:
         self._ids.setdefault(mail.message_id, number)
-        for run in _smallest(mail.runs(0), RUN_SAMPLE):
+        for run in np.unique(mail.runs(0))[:RUN_SAMPLE].tolist():
             holders = self._runs.setdefault(run, [])
             if len(holders) <= MAX_HOLDERS:
                 holders.append(number)
@@ -305,12 +305,6 @@ class Parents:
         for sent, candidate in sorted(candidates, reverse=True)[:MAX_CANDIDATES]:
             if candidate != number and (mail.time is None or sent == float("-inf") or time - sent <= MAX_SECONDS):
                 yield candidate
-
-
-def _smallest(values: Hashes, count: int) -> list[int]:
-    """Return the `count` smallest distinct values."""
-    smallest: list[int] = np.unique(values)[:count].tolist()
-    return smallest
 
 
 def _fits(mail: ThreadMail, other: ThreadMail) -> tuple[bool, bool, float]:

@@ -337,18 +337,12 @@ def _declared(meta: Mapping[str, object]) -> Mapping[str, Sequence[str]]:
 def _names(document: Document, identifiers: Sequence[str]) -> Mapping[str, str]:
     """Return the names of a document, by kind; without a title, the first line counts as a name."""
     file = document.id.rpartition("/")[2]
+    line = document.text[: 10 * HEADING].lstrip(" \t\r\n\f#*_=-[").split("\n", 1)[0].strip()  # the first with words
     found = {
         "identifier": identifiers[0] if identifiers else "",
         "title": document.title,
         "url": document.url.split("://", 1)[-1].partition("#")[0],
         "file": file if _FILE.search(file) else "",
-        "heading": "" if document.title else _heading(document.text),
+        "heading": "" if document.title or len(line) > HEADING else line,
     }
     return {kind: text for kind, text in found.items() if text}
-
-
-def _heading(text: str) -> str:
-    """Return the first line with words, if it is short."""
-    start = text[: 10 * HEADING].lstrip(" \t\r\n\f#*_=-[")
-    line = start.split("\n", 1)[0].strip()
-    return line if len(line) <= HEADING else ""
