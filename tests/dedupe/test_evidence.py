@@ -6,6 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ibidem.grouped_search.explanations import reason
 from ibidem.index.groups import IndexGroups
@@ -133,3 +135,10 @@ def test_the_page_tells_the_default_figures() -> None:
     assert f"| {rare}, lengths within {100 - round(100 * terms.lengths)} %, numbers that agree |" in PAGE
     length = f"lengths within {100 - round(100 * printed.lengths)} %"
     assert f"| equal, {length}, equal numbers, at least {printed.shortest} words |" in PAGE
+
+
+@given(st.integers(20, 100))
+def test_another_level_or_window_leaves_all_figures_as_they_are(percent: int) -> None:
+    policy = Policy(window_days=42).similar(percent)
+    assert policy.at("partial").at("near") == policy
+    assert policy.within(3).within(42) == policy
