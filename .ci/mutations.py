@@ -30,7 +30,7 @@ PACKAGES = ("ingest/*", "mappings/*", "plugins/ibidem", "plugins/ibidem_*", "wor
 MODULES: Mapping[str, Sequence[str]] = {
     "ibidem_dedupe/decision.py": ("dedupe/test_[dcp]*.py", "ingest/signatures/test_sign.py"),
     "ibidem_dedupe/pair_evidence.py": ("dedupe/test_decision.py", "dedupe/test_column_rules.py"),
-    "ibidem_dedupe/column_rules.py": ("dedupe/test_column_rules.py", "dedupe/test_pairs.py"),
+    "ibidem_dedupe/column_rules.py": ("dedupe/test_column_rules.py", "dedupe/test_plain_definition.py"),
     "ibidem_dedupe/leader_clustering.py": (
         "dedupe/test_leader_clustering*.py",
         "dedupe/test_pairs_related.py",

@@ -6,7 +6,6 @@ that make a pair a candidate, the look-up keys of an engine, and what it says to
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import partial
 
 from ibidem_dedupe import candidates, column_rules, learned_evidence, pair_evidence, reasons
 from ibidem_dedupe.candidates import Portion
@@ -77,10 +76,6 @@ def searched(keys: Mapping[LookupField, list[str]], policy: Policy) -> dict[Look
     return {**keys, "characters": shared_runs(runs, marks)}
 
 
-def _is_set(name: str, policy: Policy) -> bool:
-    return getattr(policy, name) is not None
-
-
 # Every kind of evidence, the strongest first.
 KINDS = (
     Kind(
@@ -98,7 +93,7 @@ KINDS = (
         "minhash",
         "shared text (five-word runs)",
         reasons.shared_text,
-        counts=partial(_is_set, "slots"),
+        counts=lambda policy: policy.slots is not None,
         decide=pair_evidence.similar_shingles,
         verify=column_rules.similar_shingles,
         keys=candidates.band_keys,
@@ -109,7 +104,7 @@ KINDS = (
         "termvector",
         "shared rare terms",
         reasons.shared_terms,
-        counts=partial(_is_set, "terms"),
+        counts=lambda policy: policy.terms is not None,
         decide=pair_evidence.shared_terms,
         verify=column_rules.shared_terms,
         keys=candidates.rarest_terms,
@@ -122,7 +117,7 @@ KINDS = (
         "fingerprint",
         "the same six rarest terms at the same places",
         fixed_reason("the same six rarest terms at the same places"),
-        counts=partial(_is_set, "fingerprint"),
+        counts=lambda policy: policy.fingerprint is not None,
         decide=pair_evidence.same_fingerprint,
         verify=column_rules.same_fingerprint,
         keys=candidates.fingerprint_keys,
@@ -133,7 +128,7 @@ KINDS = (
         "profile",
         "the same frequent words equally often",
         fixed_reason("the same frequent words equally often"),
-        counts=partial(_is_set, "profile"),
+        counts=lambda policy: policy.profile is not None,
         decide=pair_evidence.same_profile,
         verify=column_rules.same_profile,
         keys=candidates.profile_keys,
@@ -144,7 +139,7 @@ KINDS = (
         "characters",
         "shared characters; the differences look misread",
         reasons.shared_characters,
-        counts=partial(_is_set, "characters"),
+        counts=lambda policy: policy.characters is not None,
         decide=pair_evidence.similar_characters,
         verify=column_rules.similar_characters,
         keys=candidates.run_keys,
@@ -157,7 +152,7 @@ KINDS = (
         "learned",
         "a sum of figures, learned from labels",
         reasons.learned_sum,
-        counts=partial(_is_set, "learned"),
+        counts=lambda policy: policy.learned is not None,
         decide=learned_evidence.likely_duplicates,
         verify=learned_evidence.likely_duplicates_columns,
         weighs_titles=True,
@@ -168,7 +163,7 @@ KINDS = (
         "most of one is in the other",
         reasons.contained_text,
         level="partial",
-        counts=partial(_is_set, "contained"),
+        counts=lambda policy: policy.contained is not None,
         decide=pair_evidence.contained_shingles,
         verify=column_rules.contained_shingles,
         keys=candidates.slot_keys,
@@ -178,16 +173,16 @@ KINDS = (
         "pages",
         "pages that match: parts, other editions, overlapping books",
         level="partial",
-        counts=partial(_is_set, "related"),
+        counts=lambda policy: policy.related is not None,
         keys=candidates.related_keys,
     ),
     Kind(
         "chunks",
         "chunks that match, of texts without pages",
         level="partial",
-        counts=partial(_is_set, "related"),
+        counts=lambda policy: policy.related is not None,
     ),
-    Kind("words", "rare words that match in order", level="partial", counts=partial(_is_set, "related")),
+    Kind("words", "rare words that match in order", level="partial", counts=lambda policy: policy.related is not None),
     Kind(
         "overlap",
         "passages of one document that overlap",

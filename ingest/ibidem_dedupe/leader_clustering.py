@@ -54,7 +54,11 @@ def columns_read(policy: Policy) -> tuple[str, ...]:
 def first_copies(columns: PackedColumns, policy: Policy, leads: int, constraints: PairConstraints) -> Rows:
     """Return for each row the first row that it is a copy of; its own number if there is none."""
     rows = np.arange(len(columns))
-    places = np.flatnonzero(_may_be_copies(columns, policy, constraints))
+    may: Bools = columns.length > 0  # has words, and may share a decision
+    if policy.level == "partial":
+        may &= (columns.flags & LONG) == 0
+    may[[row for pair in constraints.same | constraints.different for row in pair]] = False
+    places = np.flatnonzero(may)
     content = columns.content[places, 0] ^ columns.content[places, 1]
     _, first, number = np.unique(content, return_index=True, return_inverse=True)
     original = places[first[number]]
@@ -67,16 +71,6 @@ def first_copies(columns: PackedColumns, policy: Policy, leads: int, constraints
         copies = copies[equal.reshape(len(copies), -1).all(axis=1)]
     rows[places[copies]] = original[copies]
     return rows
-
-
-def _may_be_copies(columns: PackedColumns, policy: Policy, constraints: PairConstraints) -> Bools:
-    """Return which rows have words and may share a decision."""
-    may: Bools = columns.length > 0
-    if policy.level == "partial":
-        may &= (columns.flags & LONG) == 0
-    named = [row for pair in constraints.same | constraints.different for row in pair]
-    may[named] = False
-    return may
 
 
 BLOCK = 10_000  # rows that are settled together; only a whole index holds more

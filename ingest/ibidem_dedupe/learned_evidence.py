@@ -254,25 +254,18 @@ def _hash_columns(pairs: Pairs) -> Sequence[Figures]:
 
 
 # Evidence that makes a pair a candidate, by the figures of `Policy.candidates`: an index finds no others.
-CANDIDATES: tuple[pair_evidence.Rule, ...] = (
-    pair_evidence.similar_shingles,
-    pair_evidence.shared_terms,
-    pair_evidence.same_fingerprint,
-    pair_evidence.similar_characters,
-)
-
-CANDIDATE_COLUMNS: tuple[column_rules.Rule, ...] = (
-    column_rules.similar_shingles,
-    column_rules.shared_terms,
-    column_rules.same_fingerprint,
-    column_rules.similar_characters,
+CANDIDATES: tuple[tuple[pair_evidence.Rule, column_rules.Rule], ...] = (
+    (pair_evidence.similar_shingles, column_rules.similar_shingles),
+    (pair_evidence.shared_terms, column_rules.shared_terms),
+    (pair_evidence.same_fingerprint, column_rules.same_fingerprint),
+    (pair_evidence.similar_characters, column_rules.similar_characters),
 )
 
 
 def likely_duplicates(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Near by a learned rule: the sum of the weighted figures is not negative."""
     rule, loose = policy.learned, policy.candidates
-    if rule is None or not any(find(a, b, loose, guards) for find in CANDIDATES):
+    if rule is None or not any(find(a, b, loose, guards) for find, _ in CANDIDATES):
         return None
     figures = measure(a, b)
     total = rule.total(figures)
@@ -289,17 +282,11 @@ def likely_duplicates_columns(pairs: Pairs, policy: Policy) -> Bools:
     rule = policy.learned
     if rule is None:
         return mask
-    selection = np.flatnonzero(is_candidate(pairs, policy.candidates))
-    mask[selection] = add_up(rule, measure_columns(pairs.take(selection))) >= 0
-    return mask
-
-
-def is_candidate(pairs: Pairs, loose_policy: Policy) -> Bools:
-    """Return which pairs share enough to be scored by the learned rule."""
-    mask = np.zeros(len(pairs.a), bool)
-    for find in CANDIDATE_COLUMNS:
+    for _, find in CANDIDATES:
         left = np.flatnonzero(~mask)
-        mask[left] = find(pairs.take(left), loose_policy)
+        mask[left] = find(pairs.take(left), policy.candidates)
+    selection = np.flatnonzero(mask)
+    mask[selection] = add_up(rule, measure_columns(pairs.take(selection))) >= 0
     return mask
 
 

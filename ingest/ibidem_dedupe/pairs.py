@@ -36,10 +36,9 @@ Read = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
 class LongSignatureCache:
     """Long signatures by index and id."""
 
-    def __init__(self, read: Read | None = None, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, read: Read | None = None) -> None:
         self.missing: set[DocumentRef] = set()
         self._read = read
-        self._max_bytes = max_bytes
         self._cache: OrderedDict[DocumentRef, tuple[LongSignatures | None, int]] = OrderedDict()
         self._bytes = 0
 
@@ -50,14 +49,19 @@ class LongSignatureCache:
             self.missing.update(unknown)
             return
         for start in range(0, len(unknown), AT_ONCE):
-            names = unknown[start : start + AT_ONCE]
-            self._keep(names, self._read(names))
-            if self._bytes >= self._max_bytes:
+            some = unknown[start : start + AT_ONCE]
+            values = self._read(some)
+            for name in some:
+                self._put(name, values.get(name, b""))
+                while self._bytes > MAX_BYTES and len(self._cache) > 1:
+                    _, (_, size) = self._cache.popitem(last=False)
+                    self._bytes -= size
+            if self._bytes >= MAX_BYTES:
                 return
 
     def take(self, values: Mapping[DocumentRef, bytes]) -> None:
         """Store missing signatures; documents without long signatures are not among the values."""
-        room = self._max_bytes - self._bytes
+        room = MAX_BYTES - self._bytes
         for name in sorted(self.missing):
             value = values.get(name, b"")
             room -= len(value)
@@ -72,21 +76,9 @@ class LongSignatureCache:
         self._cache.move_to_end(name)
         return self._cache[name][0]
 
-    def _keep(self, names: Sequence[DocumentRef], values: Mapping[DocumentRef, bytes]) -> None:
-        for name in names:
-            self._put(name, values.get(name, b""))
-            while self._bytes > self._max_bytes and len(self._cache) > 1:
-                _, (_, size) = self._cache.popitem(last=False)
-                self._bytes -= size
-
     def _put(self, name: DocumentRef, value: bytes) -> None:
         self._cache[name] = (LongSignatures.decode(value), len(value))
         self._bytes += len(value)
-
-
-def no_long_signatures(_: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
-    """Return nothing: used if relations of long texts are not requested."""
-    return {}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -94,7 +86,8 @@ class LongTextMatcher:
     names: Sequence[DocumentRef]  # index and id of each row
     packed: Callable[[int], Packed | None]  # gives a row's packed value
     policy: Policy  # the decision for a pair
-    long_signatures: LongSignatureCache  # gives long signatures
+    # Gives long signatures; none where relations of long texts are not asked for.
+    long_signatures: LongSignatureCache = field(default_factory=lambda: LongSignatureCache(lambda _: {}))
     verdicts: dict[tuple[int, int], Evidence | None] = field(default_factory=dict)  # decisions so far, by pair of rows
 
     def want(self, rows: Iterable[int]) -> None:
@@ -310,19 +303,16 @@ def build_key_index(columns: PackedColumns, policy: Policy, is_copy: Bools | Non
     policy = policy.candidates
     if is_copy is not None:
         has_words &= ~is_copy
-    strong_keys = join_indexes(_indexes(columns, policy, has_words, is_weak=False))
-    weak_keys = list(_indexes(columns, policy, has_words, is_weak=True))
-    if not weak_keys:
-        return strong_keys
-    return replace(join_indexes([strong_keys, *weak_keys]), first_weak=strong_keys.keys, min_shared=TERMS)
-
-
-def _indexes(columns: PackedColumns, policy: Policy, has_words: Bools, *, is_weak: bool) -> Iterator[KeyIndex]:
+    strong, weak = list[KeyIndex](), list[KeyIndex]()
     for kind in evidence.TABLE.counted(policy):
-        if kind.keys is not None and kind.has_weak_keys == is_weak:
-            marks = None if kind.marks is None else kind.marks(columns, policy)
-            if marks is None or marks.any():
-                yield from (drop_singletons(*each, marks) for each in kind.keys(columns, policy, has_words))
+        marks = None if kind.marks is None else kind.marks(columns, policy)
+        if kind.keys is not None and (marks is None or marks.any()):
+            found = (drop_singletons(*each, marks) for each in kind.keys(columns, policy, has_words))
+            (weak if kind.has_weak_keys else strong).extend(found)
+    strong_keys = join_indexes(strong)
+    if not weak:
+        return strong_keys
+    return replace(join_indexes([strong_keys, *weak]), first_weak=strong_keys.keys, min_shared=TERMS)
 
 
 Values = Iterable[Hashable]
@@ -333,10 +323,6 @@ def _runs(packed: Packed, _: Policy) -> Values:
         return ()
     places = (0, *noise.SLOT_OFFSETS)
     return ((at, *(packed.noise[(at + place) % noise.SLOTS] for place in places)) for at in range(noise.SLOTS))
-
-
-def _slots(packed: Packed, _: Policy) -> Values:
-    return enumerate(packed.slots)
 
 
 # The values of a document, by kind of evidence: a pair that the kind joins shares one of them.
@@ -350,7 +336,7 @@ VALUES: Mapping[str, Callable[[Packed, Policy], Values]] = {
     "fingerprint": lambda packed, _: [packed.fingerprint] * any(packed.fingerprint),
     "profile": lambda packed, _: [packed.profile] * any(packed.profile),
     "characters": _runs,
-    "shingles": _slots,
+    "shingles": lambda packed, _: enumerate(packed.slots),
     "pages": lambda packed, _: [LONG] * bool(packed.flags & LONG or page_of(packed)),
 }
 

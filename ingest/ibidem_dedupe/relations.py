@@ -26,9 +26,7 @@ Signals, for texts a and b:
   tenths of both match, by the greater one, since noise lowers both equally.
 - *in step*: the mean similarity of each part to its best match, divided by its value with equal page breaks: c / (2 -
   c), c the greater *covered* (the paper's page-based similarity, made independent of noise).
-- *slope*, *rest*: of the linear fit p2 = slope · p1 + offset over matching parts, and Δ = max(p2) - (slope · max(p1) +
-  offset); *consecutive*: Σ (sim(i, j) + sim(i, j + 1)) over matching neighbours by the parts of the denser text (RCPC;
-  high for *different* page breaks, as in the paper's Figure 3b). *in step* is more robust to noise: of these only a
+- *slope*: of the linear fit p2 = slope · p1 + offset over matching parts. *in step* is more robust to noise: only a
   *slope* below 0 counts, since pages in reverse order are not the same pages.
 - *aligned*: the `its` of the unique words.
 """
@@ -72,22 +70,20 @@ NO_MATCHES = Matches(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), 
 def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | None) -> Matches:
     """Find the matching parts of two texts."""
     width = max(1, len(b))
-    shared = equal_slots(a, b, width)
+    shared = join_sorted(*a.slot_keys, *b.slot_keys, width)
     profiles = join_sorted(*a.profile_keys, *b.profile_keys, width)
     if alignment is None and shared.size < pages.MIN_EQUAL_SLOTS and not profiles.size:  # most pairs without evidence
         return NO_MATCHES
     profiles = np.unique(profiles)
-    slots, equal = count_pairs(shared)
-    words, anchors = count_pairs(anchor_parts(a, b, alignment, width))
+    slots, equal = np.unique(shared, return_counts=True)
+    aligned = np.zeros(0, np.int64)
+    if alignment is not None and alignment.counts:
+        aligned = a.part_of_word[alignment.a] * width + b.part_of_word[alignment.b]
+    words, anchors = np.unique(aligned, return_counts=True)
     keys = np.unique(np.concatenate((slots[equal >= pages.MIN_EQUAL_SLOTS], profiles, words[anchors >= MIN_ANCHORS])))
     similar = look_up_values(keys, slots, equal) / pages.SLOTS
     similar[np.isin(keys, profiles)] = 1.0
     return Matches(keys // width, keys % width, similar, look_up_values(keys, words, anchors))
-
-
-def equal_slots(a: LongSignatures, b: LongSignatures, width: int) -> Places:
-    """Return a pair of parts for each slot that is equal in both."""
-    return join_sorted(*a.slot_keys, *b.slot_keys, width)
 
 
 def join_sorted(left: Keys, a: Keys, right: Keys, b: Keys, width: int) -> Places:
@@ -100,20 +96,6 @@ def join_sorted(left: Keys, a: Keys, right: Keys, b: Keys, width: int) -> Places
     step = np.arange(times.sum()) - np.repeat(times.cumsum() - times - start, times)
     pairs: Places = np.repeat(a.astype(np.int64), times) * width + b[step]
     return pairs
-
-
-def anchor_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | None, width: int) -> Places:
-    """Return a pair of parts for each aligned word."""
-    if alignment is None or not alignment.counts:
-        return np.zeros(0, np.int64)
-    pairs: Places = a.part_of_word[alignment.a] * width + b.part_of_word[alignment.b]
-    return pairs
-
-
-def count_pairs(pairs: Places) -> tuple[Places, Places]:
-    """Return distinct pairs in ascending order, with their counts."""
-    keys, times = np.unique(pairs, return_counts=True)
-    return keys, times
 
 
 def look_up_values(keys: Places, entries: Places, values: Places) -> Places:
@@ -216,8 +198,10 @@ def relate(a: LongSignatures, b: LongSignatures, similarity: float = 0.0) -> Rel
         "whole": similarity,
         "aligned": alignment.its if alignment else 0.0,
         **statistics.signals(),
-        **fit_line(a, b, matches),
     }
+    if np.ptp(matches.a):
+        line = np.polyfit(matches.a, matches.b, 1, w=np.maximum(matches.similar, 0.01))
+        signals["slope"] = float(line[0])
     return choose_relation(statistics, {name: round(value, 3) for name, value in signals.items()}, matches)
 
 
@@ -280,28 +264,6 @@ def best_similarity(text: LongSignatures, parts: Places, similar: Shares) -> flo
     highest = np.zeros(len(text))
     np.maximum.at(highest, parts, similar)
     return float(highest[highest > 0].mean()) if highest.any() else 0.0
-
-
-def fit_line(a: LongSignatures, b: LongSignatures, matches: Matches) -> dict[str, float]:
-    """Fit a line through matching parts, and measure how they continue into the next ones."""
-    first, second = matches.a.astype(float), matches.b.astype(float)
-    if np.ptp(first) == 0:
-        return {}
-    slope, offset = np.polyfit(first, second, 1, w=np.maximum(matches.similar, 0.01))
-    remainder = float(second.max() - (slope * first.max() + offset))
-    return {"slope": float(slope), "rest": remainder, "consecutive": consecutive_correlation(a, b, matches)}
-
-
-def consecutive_correlation(a: LongSignatures, b: LongSignatures, matches: Matches) -> float:
-    """Return the relative consecutive page correlation: how often pages of the denser text overlap two of the other."""
-    dense, rows, columns = (a, matches.a, matches.b) if len(a) <= len(b) else (b, matches.b, matches.a)
-    width = max(len(a), len(b)) + 1
-    order = np.argsort(rows * width + columns)
-    keys, similar = (rows * width + columns)[order], matches.similar[order]
-    neighbours = np.flatnonzero(np.diff(keys) == 1)
-    return float(
-        (similar[neighbours] + similar[neighbours + 1]).sum() / max(1, int(np.count_nonzero(dense.has_signatures)))
-    )
 
 
 def choose_relation(statistics: PartStatistics, signals: Mapping[str, float], matches: Matches) -> Relation:

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from functools import lru_cache
+from types import MappingProxyType
 from typing import Any, Literal
 
 import xxhash
@@ -134,8 +135,7 @@ def parse_request(
     window = values.get("dedupe_window", WINDOW)
     preset = values.get("dedupe_preset", "")
     bound = window if values.get("dedupe_by") == "window" or "dedupe_window" in values else MAX_WINDOW
-    check_stored(values)
-    check_membership(values)
+    check_combinations(values)
     return DedupeRequest(
         mode=mode,
         policy=policy(values, known_presets),
@@ -158,20 +158,8 @@ def is_dedupe_name(name: str) -> bool:
     return name == DEDUPE or name.startswith(f"{DEDUPE}_")
 
 
-def parse_options(parameters: Mapping[str, object]) -> DedupeRequest | None:
-    """Parse the dedupe parameters of a search in the query DSL; None if there are none."""
-    options = {name: value for name, value in parameters.items() if value is not None}
-    request = parse_request(options, later=True)
-    if options and DEDUPE not in options:
-        raise UsageError(f"{', '.join(options)} is given without dedupe", "add dedupe=indent or dedupe=collapse")
-    return request if options else None
-
-
-NO_PARAMETERS: Mapping[str, object] = {}
-
-
 def dedupe_request(
-    parameters: Mapping[str, object], body: Mapping[str, Any], default: Mapping[str, object] = NO_PARAMETERS
+    parameters: Mapping[str, object], body: Mapping[str, Any], default: Mapping[str, object] = MappingProxyType({})
 ) -> DedupeRequest | None:
     """Return the dedupe request of a search in the query DSL; None if it has none.
 
@@ -191,7 +179,11 @@ def dedupe_request(
             raise UsageError(
                 f"{name} in the body must be a string, a number or a boolean", "write it as in the query string"
             )
-    return parse_options({**default, **named, **in_body})
+    options = {name: value for name, value in {**default, **named, **in_body}.items() if value is not None}
+    request = parse_request(options, later=True)
+    if options and DEDUPE not in options:
+        raise UsageError(f"{', '.join(options)} is given without dedupe", "add dedupe=indent or dedupe=collapse")
+    return request if options else None
 
 
 def asks_for_stored_preset(request: DedupeRequest) -> bool:
@@ -199,24 +191,17 @@ def asks_for_stored_preset(request: DedupeRequest) -> bool:
     return request.preset not in ("", *PRESETS)
 
 
-def check_stored(values: Mapping[str, Any]) -> None:
-    """Refuse parameters that are not supported with stored groups."""
-    if values.get("dedupe_by") != "stored":
-        return
+def check_combinations(values: Mapping[str, Any]) -> None:
+    """Refuse parameters that are not supported with stored groups, or when threads or works are grouped."""
+    level = values.get("dedupe_level")
+    others = {name for name, value in values.items() if value not in ("window", None)}
     for name in ("dedupe_window", "dedupe_scope", "dedupe_document"):
-        if values.get(name, "window") not in ("window", None):
+        if name in others and values.get("dedupe_by") == "stored":
             raise UsageError(
                 f"{name} cannot be combined with dedupe_by=stored, which groups all matches", "leave one of them out"
             )
-
-
-def check_membership(values: Mapping[str, Any]) -> None:
-    """Refuse parameters that are not supported when threads or works are grouped."""
-    level = values.get("dedupe_level")
-    if level not in MEMBERSHIPS:
-        return
     for name in ("dedupe_by", "dedupe_scope", "dedupe_document"):
-        if values.get(name, "window") not in ("window", None):
+        if name in others and level in MEMBERSHIPS:
             raise UsageError(
                 f"{name}={as_text(values[name])} cannot be combined with dedupe_level={level}, which groups the window",
                 f"leave {name} out",

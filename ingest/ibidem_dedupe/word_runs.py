@@ -3,9 +3,8 @@
 A text that has many runs of another has its words in the same order: a quotation, or another version of it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate, chain
-from typing import TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,7 +14,6 @@ from ibidem_ingest.kernel import loops
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 from ibidem_ingest.text.word_hash import wh1
 
-T = TypeVar("T")
 Hashes = NDArray[np.uint64]
 
 RUN = 5  # words of a run; a text of fewer words is compared word by word
@@ -54,25 +52,16 @@ def hash_words(texts: Sequence[str]) -> tuple[Hashes, Sequence[int]]:
     return np.array(list(chain(*words)), np.uint64), list(accumulate(map(len, words), initial=0))
 
 
-def batches(items: Iterable[T], limit: int, weigh: Callable[[T], int]) -> Iterator[list[T]]:
-    """Yield batches of items up to a total weight; a heavier item is a batch of its own.
-
-    >>> list(batches(["ab", "c", "defgh", "ij"], 3, len))
-    [['ab', 'c'], ['defgh'], ['ij']]
-    """
-    some: list[T] = []
+def text_batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
+    """Yield batches of documents up to a total number of characters; a longer document is a batch of its own."""
+    some: list[Document] = []
     weight = 0
-    for item in items:
-        own = weigh(item)
-        if some and weight + own > limit:
+    for document in documents:
+        own = len(document.text) + BESIDE_TEXT
+        if some and weight + own > BATCH_CHARACTERS:
             yield some
             some, weight = [], 0
-        some.append(item)
+        some.append(document)
         weight += own
     if some:
         yield some
-
-
-def text_batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield batches of documents up to a total number of characters."""
-    return batches(documents, BATCH_CHARACTERS, lambda each: len(each.text) + BESIDE_TEXT)

@@ -4,7 +4,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from time import perf_counter
@@ -155,53 +155,8 @@ class Mistake:
     a: str  # one document's id
     b: str  # the other's
     kind: Kind  # `missed`: a duplicate by the labels alone; `wrong`: one by the signatures alone
-    alike: float  # share of equal min-hash slots, 0 to 1
     why: str  # the reason in words
     signals: Signals  # signals of the pair, by signature
-
-    def as_json(self) -> dict[str, object]:
-        """Return the error as shown by `ibidem evaluate --json`."""
-        return {"a": self.a, "b": self.b, "kind": self.kind, "why": self.why, "signals": self.signals}
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class SignedDocuments:
-    """The documents of pairs of ids."""
-
-    ids: Sequence[str]  # their ids, by row
-    columns: PackedColumns  # their packed values
-    policy: Policy  # the figures of the decision
-    matcher: LongTextMatcher | None = None  # decides on pairs of long texts; None where these are no duplicates
-
-    def worst(self, true: AbstractSet[Pair], pairs: AbstractSet[Pair], limit: int = MAX_LISTED) -> list[Mistake]:
-        """Return the worst errors: the most similar missed pairs, and the least similar wrong pairs."""
-        missed_pairs, false_pairs = self.sort_pairs(true - pairs)[::-1], self.sort_pairs(pairs - true)
-        share = max(limit // 2, limit - len(false_pairs))
-        first = [self.mistake(pair, "missed", alike) for alike, pair in missed_pairs[:share]]
-        return first + [self.mistake(pair, "wrong", alike) for alike, pair in false_pairs[: limit - len(first)]]
-
-    def sort_pairs(self, pairs: Iterable[Pair]) -> list[tuple[float, Pair]]:
-        """Sort pairs, the least similar first."""
-        row = {name: number for number, name in enumerate(self.ids)}
-        iterator = iter(sorted(pairs))
-        entries: list[tuple[float, Pair]] = []
-        while batch := list(islice(iterator, SLICE)):
-            rows = np.array([[row[a], row[b]] for a, b in batch])
-            slots, has_slots = self.columns.slots, self.columns.slot_count > 0
-            resemblance = (slots[rows[:, 0]] == slots[rows[:, 1]]).mean(axis=1) * has_slots[rows].all(axis=1)
-            entries += zip(resemblance.tolist(), batch, strict=True)
-        return sorted(entries)
-
-    def mistake(self, pair: Pair, kind: Kind, alike: float) -> Mistake:
-        """Describe a pair on which the decision was wrong."""
-        rows = [self.ids.index(name) for name in pair]
-        a, b = (self.columns.unpack_row(row) for row in rows)
-        if a is None or b is None:
-            return Mistake(*pair, kind, alike, "one of them has no words to sign", {})
-        evidence = self.matcher.evidence(*rows) if self.matcher is not None else decide(a, b, self.policy)
-        weights = signals(a, b)
-        why = reason(evidence.why, pair[1]) if evidence else insufficient_share(weights)
-        return Mistake(*pair, kind, alike, why, weights)
 
 
 def insufficient_share(signals: Signals) -> str:
@@ -210,9 +165,7 @@ def insufficient_share(signals: Signals) -> str:
     >>> insufficient_share({"length": {"ratio": 0.5}, "minhash": {"shared": 31, "of": 100, "band": True}})
     'only about 47 % of the text shared, one is 50 % shorter'
     """
-    parts = [
-        part for name in ("minhash", "termvector") if name in signals for part in [shared_share(name, signals[name])]
-    ]
+    parts = [shared_share(name, signals[name]) for name in ("minhash", "termvector") if name in signals]
     figures: dict[str, object] = {"length_ratio": signals["length"].get("ratio")}
     if "numbers" in signals:
         figures["numbers_agree"] = signals["numbers"]["agree"]
@@ -250,10 +203,6 @@ class Evaluation:
     mistakes: Sequence[Mistake]  # the worst of the pairs on which labels and signatures disagree
     took_s: float  # seconds it took
     foreign: Sequence[ForeignShare] = ()  # languages whose documents are in another one
-
-    def as_json(self) -> dict[str, object]:
-        """Return the output of `ibidem evaluate --json`."""
-        return asdict(self) | {"mistakes": [each.as_json() for each in self.mistakes]}
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -319,9 +268,43 @@ def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluatio
         sets=SetFigures.measure(sets, groups),
         refused=collection.refused,
         unknown=sorted(in_labels - ids - collection.left_out),
-        mistakes=SignedDocuments(collection.ids, collection.columns, policy, matcher).worst(true, pairs),
+        mistakes=worst_mistakes(collection, true, pairs, matcher or policy),
         took_s=round(perf_counter() - began, 2),
     )
+
+
+def worst_mistakes(
+    collection: Collection, true: AbstractSet[Pair], pairs: AbstractSet[Pair], rule: LongTextMatcher | Policy
+) -> list[Mistake]:
+    """Return the worst errors: the most similar missed pairs, and the least similar wrong pairs."""
+    row = {name: number for number, name in enumerate(collection.ids)}
+    missed, wrong = (sort_pairs(collection, row, some) for some in (true - pairs, pairs - true))
+    first: list[tuple[Pair, Kind]] = [(pair, "missed") for pair in missed[::-1]]
+    first = first[: max(MAX_LISTED // 2, MAX_LISTED - len(wrong))]
+    mistakes = []
+    for pair, kind in first + [(pair, "wrong") for pair in wrong[: MAX_LISTED - len(first)]]:
+        rows = row[pair[0]], row[pair[1]]
+        a, b = map(collection.columns.unpack_row, rows)
+        if a is None or b is None:
+            mistakes.append(Mistake(*pair, kind, "one of them has no words to sign", {}))
+            continue
+        evidence = decide(a, b, rule) if isinstance(rule, Policy) else rule.evidence(*rows)
+        weights = signals(a, b)
+        why = reason(evidence.why, pair[1]) if evidence else insufficient_share(weights)
+        mistakes.append(Mistake(*pair, kind, why, weights))
+    return mistakes
+
+
+def sort_pairs(collection: Collection, row: Mapping[str, int], pairs: Iterable[Pair]) -> list[Pair]:
+    """Sort pairs by their share of equal slots, the least similar first."""
+    iterator = iter(sorted(pairs))
+    entries: list[tuple[float, Pair]] = []
+    slots, has_slots = collection.columns.slots, collection.columns.slot_count > 0
+    while batch := list(islice(iterator, SLICE)):
+        rows = np.array([[row[a], row[b]] for a, b in batch])
+        resemblance = (slots[rows[:, 0]] == slots[rows[:, 1]]).mean(axis=1) * has_slots[rows].all(axis=1)
+        entries += zip(resemblance.tolist(), batch, strict=True)
+    return [pair for _, pair in sorted(entries)]
 
 
 def found_evidence(
@@ -402,17 +385,12 @@ class Truth:
         """Split the sets into folds by a hash of their first id, so that the order of the files does not matter."""
         row = {name: at for at, name in enumerate(collection.ids)}
         first: dict[int, str] = {}
-        for name, position in zip(collection.ids, part, strict=True):
-            first[position] = min(name, first.get(position, name))
+        for name, position in sorted(zip(collection.ids, part, strict=True)):
+            first.setdefault(position, name)
         fold = np.array([zlib.crc32(first[at].encode()) % FOLDS for at in part], np.int64)
-        judged, not_judged = (cls.number_pairs(pairs, row) for pairs in (true, unjudged))
+        numbers = (sorted(sorted((row[a], row[b])) for a, b in pairs) for pairs in (true, unjudged))
+        judged, not_judged = (np.array([a * len(row) + b for a, b in each], np.int64) for each in numbers)
         return cls(collection, np.array(part), fold, judged, not_judged, max(1.0, collection_size / len(row)))
-
-    @staticmethod
-    def number_pairs(pairs: set[Pair], row: Mapping[str, int]) -> Rows:
-        """Encode pairs of ids as ascending numbers."""
-        rows = ((row[a], row[b]) for a, b in pairs)
-        return np.array(sorted(min(each) * len(row) + max(each) for each in rows), np.int64)
 
     def code(self, a: Rows, b: Rows) -> Rows:
         """Encode pairs of rows as numbers."""

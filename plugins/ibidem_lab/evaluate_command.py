@@ -1,12 +1,11 @@
 """`ibidem evaluate`: precision and recall of duplicate detection on labelled documents."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
-from rich.console import Console
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED
@@ -26,7 +25,6 @@ from ibidem.cli.idf import warn_once
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core.settings import load
 from ibidem_dedupe import evidence
-from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import pair_policy
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
@@ -49,15 +47,6 @@ Positive = Annotated[str, typer.Option(metavar="EXPR", help="Which listed pairs 
 MIN_LABELLED_SHARE = 0.5  # share of labelled documents below which precision says little
 
 
-@dataclass(frozen=True, slots=True)
-class EvaluationRequest:
-    """The arguments of `ibidem evaluate`."""
-
-    docs: tuple[str, ...]  # files with documents
-    labels: Labels  # labelled pairs of the documents
-    policy: Policy | None  # the figures of the decision; None: those that an index of these documents is settled by
-
-
 def run(
     docs: Docs,
     labels: LabelTable,
@@ -67,84 +56,57 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Sign documents in memory and compare the duplicates that are found with labels."""
-    named = figures(level, None, preset)
-    request = EvaluationRequest(
-        (docs,),
-        Labels(labels, positive),
-        pair_policy(named, presets=presets_for(preset)) if any(named.values()) else None,
-    )
-    evaluation = evaluate_with_bar(request)
+    named, settings = figures(level, None, preset), load()
+    # Without figures it is the rule that an index of these documents is settled by.
+    policy = pair_policy(named, presets=presets_for(preset)) if any(named.values()) else None
+    documents = add_languages(read((docs,), Choice(language=DETECT), settings.max_text))
+    with bar("Signing") as advance:
+        evaluation = evaluate(
+            documents,
+            Labels(labels, positive),
+            Tables(settings.tables, settings.index),
+            policy,
+            progress=lambda count: advance(count, None),
+        )
     if as_json:
-        print_json(evaluation.as_json())
+        print_json(asdict(evaluation))
     else:
-        show(evaluation, results())
+        for part in report(evaluation):
+            results().print(part)
     warn_of_labels(evaluation.labelled, evaluation.documents)
     warn_once(evaluation.foreign)
     if evaluation.unknown:
         raise typer.Exit(SOME_REFUSED)
 
 
-def evaluate_with_bar(request: EvaluationRequest) -> Evaluation:
-    settings = load()
-    documents = add_languages(read(request.docs, Choice(language=DETECT), settings.max_text))
-    with bar("Signing") as advance:
-        return evaluate(
-            documents,
-            request.labels,
-            Tables(settings.tables, settings.index),
-            request.policy,
-            progress=lambda count: advance(count, None),
-        )
-
-
-def show(evaluation: Evaluation, console: Console) -> None:
-    """Print the figures."""
-    figures: dict[str, Any] = evaluation.as_json()
-    pairs, sets = figures["pairs"], figures["sets"]
+def report(evaluation: Evaluation) -> Iterator[Text]:
+    """Yield the figures, what each kind of evidence joins, the worst errors, and ids that only the labels have."""
+    pairs, sets, unknown = evaluation.pairs, evaluation.sets, evaluation.unknown
     refusals = f", {evaluation.refused:,} refused" if evaluation.refused else ""
     documents = f"{format_count(evaluation.documents, 'document')}, {evaluation.labelled:,} with labels"
-    console.print(Text(f"{documents}{refusals}, {evaluation.took_s:.1f} s"))
-    console.print(
-        Text(
-            f"pairs   {pairs['true']:,} true, {pairs['found']:,} found: precision {pairs['precision']:.3f}, "
-            f"recall {pairs['recall']:.3f}, F1 {pairs['f1']:.3f}"
-        )
+    yield Text(f"{documents}{refusals}, {evaluation.took_s:.1f} s")
+    yield Text(
+        f"pairs   {pairs.true:,} true, {pairs.found:,} found: precision {pairs.precision:.3f}, "
+        f"recall {pairs.recall:.3f}, F1 {pairs.f1:.3f}"
     )
-    console.print(
-        Text(
-            f"groups  adjusted Rand index {evaluation.ari:.3f}; {sets['agree']:,} sets agree, "
-            f"{sets['missed']:,} missed, {sets['over']:,} over"
-        )
+    yield Text(
+        f"groups  adjusted Rand index {evaluation.ari:.3f}; {sets.agree:,} sets agree, "
+        f"{sets.missed:,} missed, {sets.over:,} over"
     )
-    for part in (*list_evidence(evaluation), *mistakes(evaluation), *unknown_ids(evaluation)):
-        console.print(part)
-
-
-def list_evidence(evaluation: Evaluation) -> Iterator[Text]:
-    """Return the number of pairs that each kind of evidence joins, and how many are correct."""
     if evaluation.evidence:
         yield Text("\nfound by, the strongest evidence of each pair")
-    for name, each in evaluation.evidence.items():
-        yield Text(f"  {evidence.TABLE.by_name[name].words}: {format_count(each.found, 'pair')}, {each.right:,} right")
-
-
-def mistakes(evaluation: Evaluation) -> Iterator[Text]:
-    """Return the worst errors, each with its reason."""
+    for name, count in evaluation.evidence.items():
+        words = evidence.TABLE.by_name[name].words
+        yield Text(f"  {words}: {format_count(count.found, 'pair')}, {count.right:,} right")
     if evaluation.mistakes:
         yield Text("\nthe worst errors: the most similar missed pairs, the least similar wrong pairs")
     for each in evaluation.mistakes:
         yield Text.assemble((f"  {each.kind:<6}  ", "bold"), sanitize(f"{each.a} and {each.b}"))
         yield Text(f"          {each.why}")
-
-
-def unknown_ids(evaluation: Evaluation) -> Iterator[Text]:
-    """Return the documents that occur only in the labels."""
-    if evaluation.unknown:
-        names = ", ".join(sanitize(repr(name)) for name in evaluation.unknown[:MAX_NAMES])
-        suffix = f" and {len(evaluation.unknown) - MAX_NAMES:,} more" if len(evaluation.unknown) > MAX_NAMES else ""
-        yield Text(
-            f"\n{format_count(len(evaluation.unknown), 'id')} in the labels that no document has: {names}{suffix}"
-        )
+    if unknown:
+        names = ", ".join(sanitize(repr(name)) for name in unknown[:MAX_NAMES])
+        suffix = f" and {len(unknown) - MAX_NAMES:,} more" if len(unknown) > MAX_NAMES else ""
+        yield Text(f"\n{format_count(len(unknown), 'id')} in the labels that no document has: {names}{suffix}")
 
 
 def warn_of_labels(labelled: int, documents: int) -> None:

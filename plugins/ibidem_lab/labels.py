@@ -7,9 +7,9 @@ are duplicates of each other; and `a, b, …`, where a listed pair is one when i
 import csv
 import operator
 import re
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
@@ -21,9 +21,9 @@ Pair = tuple[str, str]
 Row = Mapping[str, str]
 Names = TypeVar("Names", bound=tuple[str, ...])
 Verdict = TypeVar("Verdict", str, bool)
-Test = Callable[[float, float], bool]
+Condition = tuple[tuple[str, str, float], ...]  # column, operator and number
 
-OPERATORS: Mapping[str, Test] = {
+OPERATORS: Mapping[str, Callable[[float, float], bool]] = {
     ">=": operator.ge,
     "<=": operator.le,
     ">": operator.gt,
@@ -39,32 +39,19 @@ MAX_CONTRADICTIONS = 10  # so many contradictions are named
 _TERM = re.compile(r"\s*(\w+)\s*(>=|<=|==|=|>|<)\s*(-?\d+(?:\.\d+)?)\s*")
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """A condition on the columns of a pair: every term has to hold."""
-
-    typed: str  # the condition, as typed
-    terms: tuple[tuple[str, str, float], ...]  # column, operator and number
-
-    def holds(self, row: Row, location: str) -> bool:
-        return all(OPERATORS[sign](number(row, column, location), bound) for column, sign, bound in self.terms)
-
-
 def parse_condition(typed: str) -> Condition:
-    """Parse a condition such as `jac5>=0.5 and words_a>=50`; an empty condition is always true.
+    """Parse a condition such as `jac5>=0.5 and words_a>=50`, of which every term has to hold; an empty one has none.
 
-    >>> parse_condition("jac5>=0.5 and words_a > 50").terms
+    >>> parse_condition("jac5>=0.5 and words_a > 50")
     (('jac5', '>=', 0.5), ('words_a', '>', 50.0))
     """
-    if not typed.strip():
-        return Condition("", ())
-    terms = [_TERM.fullmatch(part) for part in re.split(r"\band\b", typed)]
+    terms = [_TERM.fullmatch(part) for part in re.split(r"\band\b", typed)] if typed.strip() else []
     if not all(terms):
         raise UsageError(
             f"--positive {typed!r} is not valid",
             f"write COLUMN OPERATOR NUMBER, joined by `and`; the operators are {', '.join(OPERATORS)}",
         )
-    return Condition(typed, tuple((each[1], each[2], float(each[3])) for each in terms if each))
+    return tuple((each[1], each[2], float(each[3])) for each in terms if each)
 
 
 def number(row: Row, column: str, location: str) -> float:
@@ -83,9 +70,16 @@ def read_pairs(path: Path, condition: Condition, ids: Iterable[str]) -> set[Pair
             f"{path} covers none of these {len(known_ids):,} documents", "name the labels that belong to them"
         )
     if names == CLUSTERS:
-        return cluster_pairs(judge_once(((row["id"],), row["cluster"], where) for where, row in table))
+        clusters: defaultdict[str, list[str]] = defaultdict(list)
+        for (name,), cluster in judge_once(((row["id"],), row["cluster"], where) for where, row in table).items():
+            clusters[cluster].append(name)
+        return {order_pair(a, b) for members in clusters.values() for a, b in combinations(members, 2)}
     judged = (
-        (order_pair(row["a"], row["b"]), condition.holds(row, where), where)
+        (
+            order_pair(row["a"], row["b"]),
+            all(OPERATORS[sign](number(row, column, where), bound) for column, sign, bound in condition),
+            where,
+        )
         for where, row in table
         if row["a"] != row["b"]
     )
@@ -110,7 +104,7 @@ def judge_once(rows: Iterable[tuple[Names, Verdict, str]]) -> dict[Names, Verdic
 
 
 def labelled_ids(path: Path) -> set[str]:
-    names, rows = read_labels(path, parse_condition(""))
+    names, rows = read_labels(path, ())
     return {row[name] for _, row in rows for name in names}
 
 
@@ -135,33 +129,21 @@ def read_labels(path: Path, condition: Condition) -> tuple[Sequence[str], Iterat
             f"{path}: the columns {short_repr(', '.join(columns))} are not those of labels",
             "begin with `id, cluster` or `a, b`",
         )
-    if names == CLUSTERS and condition.terms:
+    if names == CLUSTERS and condition:
         raise UsageError(f"{path} lists clusters, which cannot be combined with --positive", "leave --positive out")
-    for column, _, _ in condition.terms:
+    for column, _, _ in condition:
         if column not in columns:
             raise UsageError(f"{path}: no column {column!r}", f"its columns are {', '.join(columns)}")
     return names, rows
 
 
-def cluster_pairs(clustered: Mapping[tuple[str], str]) -> set[Pair]:
-    """Return all pairs within a cluster.
-
-    >>> sorted(cluster_pairs({("a",): "1", ("b",): "1", ("c",): "2"}))
-    [('a', 'b')]
-    """
-    clusters: dict[str, list[str]] = {}
-    for (name,), cluster in clustered.items():
-        clusters.setdefault(cluster, []).append(name)
-    return {order_pair(a, b) for names in clusters.values() for a, b in combinations(names, 2)}
-
-
-def refuse_unknown(path: Path, unknown: Iterable[str], about: str) -> None:
+def refuse_unknown(path: Path, unknown: Iterable[str]) -> None:
     """Refuse a file that names documents that do not exist."""
     if ids := sorted(unknown):
         shown = ", ".join(map(repr, ids[:MAX_CONTRADICTIONS]))
         raise UsageError(
             f"{path} names {format_count(len(ids), 'id')} that no document has: {shown}",
-            f"name all documents that the {about} are about, or remove these lines",
+            "name all documents that the labels are about, or remove these lines",
         )
 
 

@@ -18,14 +18,14 @@ pairs. Each step is halved until the penalised likelihood rises, so that it conv
 (Hastie, Tibshirani and Friedman, The Elements of Statistical Learning, 4.4.1).
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_dedupe.column_rules import Pairs, Rows
+from ibidem_dedupe.column_rules import Bools, Pairs, Rows
 from ibidem_dedupe.decision import verify
 from ibidem_dedupe.learned import FIGURES, Learned, Weight
 from ibidem_dedupe.learned_evidence import add_up, measure_columns
@@ -49,8 +49,6 @@ TOLERANCE = 1e-8
 
 # A rule that accepts whatever it may weigh.
 EVERY_CANDIDATE = Policy.from_rule(Learned(1.0, tuple(Weight(name, 0.0, 0.0) for name in FIGURES)))
-
-Bools = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -80,10 +78,6 @@ class Examples:
             )
         return cls(a, b, measure_columns(Pairs(columns, a, b)), is_duplicate, truth.weigh(a, b, is_duplicate))
 
-    def learn(self, mask: Bools) -> Learned:
-        """Fit a rule to some of the pairs."""
-        return fit(self.figures[mask], self.is_duplicate[mask], self.weights[mask])
-
 
 def draw_pairs(columns: PackedColumns) -> tuple[Rows, Rows]:
     """Draw random pairs of texts with words; the seed is fixed."""
@@ -99,14 +93,15 @@ def cross_learn(examples: Examples, truth: Truth) -> Counts:
     for fold in range(FOLDS):
         taught = (truth.fold[examples.a] != fold) & (truth.fold[examples.b] != fold)
         if len(np.unique(examples.is_duplicate[taught])) > 1:
-            found = add_up(examples.learn(taught), examples.figures) >= 0
-            total += truth.counts(examples.a[found], examples.b[found])[fold]
+            rule = fit(examples.figures[taught], examples.is_duplicate[taught], examples.weights[taught])
+            found = add_up(rule, examples.figures) >= 0
         else:
-            total += truth.counts(examples.a[:0], examples.b[:0])[fold]
+            found = np.zeros(len(examples.a), bool)
+        total += truth.counts(examples.a[found], examples.b[found])[fold]
     return total
 
 
-def fit(figures: Floats, is_duplicate: NDArray[np.bool_], weights: Floats) -> Learned:
+def fit(figures: Floats, is_duplicate: Bools, weights: Floats) -> Learned:
     """Fit a rule to labelled pairs."""
     centres, scales = figures.mean(axis=0), figures.std(axis=0)
     scales[scales < TOLERANCE] = 1.0
@@ -250,11 +245,7 @@ class Tuning:
             "pairs": self.pairs,
             "sets": self.sets,
             "curve": [{"similarity": at, **asdict(each)} for at, each in self.curve.items()],
-            "chosen": {
-                "preset": self.chosen.preset,
-                "similarity": self.chosen.similarity,
-                "without": list(self.chosen.without),
-            },
+            "chosen": asdict(self.chosen),
             "expected": asdict(self.expected),
             "default": asdict(self.default),
             "learned": asdict(self.learned.expected) if self.learned is not None else None,
@@ -265,7 +256,7 @@ class Tuning:
 
 def tune(collection: Collection, labels: Labels, *, learn: bool = False, collection_size: int = 0) -> Tuning:
     ids, named = set(collection.ids), labelled_ids(labels.path)
-    refuse_unknown(labels.path, named - ids - collection.left_out, "labels")
+    refuse_unknown(labels.path, named - ids - collection.left_out)
     labelled = count_labelled(labels.path, named & ids, len(ids))
     true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
     tuning = choose_figures(collection, true, set(), learn=learn, collection_size=collection_size)
@@ -283,7 +274,8 @@ def choose_figures(
             f"label {MIN_SETS}, better {MANY_SETS} or more",
         )
     truth = Truth.build(collection, part, true, unjudged, collection_size)
-    counts = count(truth, ["", *OTHERS] if sets >= MANY_SETS else [""])
+    presets = ["", *OTHERS] if sets >= MANY_SETS else [""]
+    counts = {figures: truth.counts(a, b) for preset in presets for figures, a, b in found(truth, preset)}
     totals = {figures: folds.sum(axis=0) for figures, folds in counts.items()}
     best_figures, chosen = best(totals), cross_validate(counts)
     rule = GroupCheckpoint().choose_policy(collection.columns)
@@ -292,8 +284,8 @@ def choose_figures(
     learned = None
     if learn:
         examples = Examples.build(truth)
-        all_examples = np.ones(len(examples.a), bool)
-        learned = LearnedChoice(examples.learn(all_examples), score(cross_learn(examples, truth)))
+        rule_of_all = fit(examples.figures, examples.is_duplicate, examples.weights)
+        learned = LearnedChoice(rule_of_all, score(cross_learn(examples, truth)))
     return Tuning(
         documents=len(collection.ids),
         pairs=len(true),
@@ -306,11 +298,6 @@ def choose_figures(
         is_steady=all(f1(fold) >= f1(other) for fold, other in zip(chosen, default, strict=True)),
         learned=learned,
     )
-
-
-def count(truth: Truth, presets: Sequence[str]) -> dict[Figures, Counts]:
-    """Count the results of all figures, for each fold."""
-    return {figures: truth.counts(a, b) for preset in presets for figures, a, b in found(truth, preset)}
 
 
 def found(truth: Truth, preset: str) -> Iterator[tuple[Figures, Rows, Rows]]:

@@ -8,7 +8,7 @@ from rich.text import Text
 
 from ibidem.cli.console import Json, bar, engine_context, print_json, results
 from ibidem.grouped_search.explanations import format_count
-from ibidem_core.settings import Settings, load
+from ibidem_core.settings import load
 from ibidem_dedupe.parameters import Preset
 from ibidem_engines.ledger import check_name, save_preset
 from ibidem_ingest.idf.store import Tables
@@ -45,34 +45,23 @@ def run(
     if save:
         check_name(save)
     settings = load()
-    pair_labels = Labels(labels, positive)
     documents = add_languages(read((docs,), Choice(language=DETECT), settings.max_text))
     with bar("Signing") as advance:
         collection = sign_collection(
             documents, Tables(settings.tables, settings.index), lambda count: advance(count, None)
         )
-    tuning = tune(collection, pair_labels, learn=learn, collection_size=whole)
+    tuning = tune(collection, Labels(labels, positive), learn=learn, collection_size=whole)
     if save and tuning.improves:
-        keep(tuning, save, settings)
-    show(tuning, save, as_json=as_json)
-
-
-def show(tuning: Tuning, save: str, *, as_json: bool) -> None:
-    """Print the chosen figures."""
+        figures = "a learned sum of figures" if tuning.choice == "learned" else str(tuning.chosen)
+        description = f"tuned on {format_count(tuning.sets, 'set')} of duplicates: {figures}"
+        with engine_context(settings) as engine:
+            save_preset(engine, save, Preset(tuning.policy, description))
     warn_of_labels(tuning.labelled, tuning.documents)
     if as_json:
         print_json(tuning.as_json() | {"saved": (tuning.improves and save) or None})
         return
     for line in (*report(tuning), *outcome(tuning, save)):
         results().print(line)
-
-
-def keep(tuning: Tuning, name: str, settings: Settings) -> None:
-    """Store the chosen figures with the index."""
-    figures = "a learned sum of figures" if tuning.choice == "learned" else str(tuning.chosen)
-    description = f"tuned on {format_count(tuning.sets, 'set')} of duplicates: {figures}"
-    with engine_context(settings) as engine:
-        save_preset(engine, name, Preset(tuning.policy, description))
 
 
 def report(tuning: Tuning) -> Iterator[Text]:

@@ -1,7 +1,7 @@
 """Threads of mails: which answers which, which holds another whole; and quotations, with the words that they alter."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
 
@@ -234,17 +234,17 @@ class Forest:
     @classmethod
     def grow(cls, parents: Parents) -> "Forest":
         """Build the threads from parents."""
-        mails = parents.mails
-        order = [(mail.time if mail.time is not None else float("inf"), at) for at, mail in enumerate(mails)]
         parent = list(parents.parent)
-        for number in break_circles(parent, order):
+        for number in break_circles(parent):
             parent[number] = None
-        return cls(parents, parent, _threads(parents, parent, order), _holders(parents, parent))
+        return cls(parents, parent, _threads(parents, parent), _holders(parents, parent))
 
     def rows(self) -> Iterator[ThreadedMail]:
         """Yield the mails thread by thread, in the order of time."""
         mails = self.parents.mails
-        members = self.members()
+        members: defaultdict[int, list[int]] = defaultdict(list)
+        for number, thread in enumerate(self.thread):
+            members[thread].append(number)
         for thread, numbers in members.items():
             for number in numbers:
                 parent, holders = self.parent[number], self.holders[number]
@@ -258,14 +258,6 @@ class Forest:
                     mails[number].mih,
                 )
 
-    def members(self) -> Mapping[int, Sequence[int]]:
-        """Return the mails of each thread by time; mails without a date come last."""
-        members: defaultdict[int, list[int]] = defaultdict(list)
-        mails = self.parents.mails
-        for number in sorted(range(len(mails)), key=lambda at: (mails[at].time is None, mails[at].time or 0.0, at)):
-            members[self.thread[number]].append(number)
-        return members
-
     def altered(self) -> Iterator[tuple[str, str, Sequence[Alteration]]]:
         """Yield each answer that alters its quotation: id of the quoted mail, its own id, and the words."""
         mails = self.parents.mails
@@ -277,7 +269,7 @@ class Forest:
                     yield mails[parent].id, mails[number].id, changes
 
 
-def _threads(parents: Parents, parent: Sequence[int | None], order: Sequence[tuple[float, int]]) -> list[int]:
+def _threads(parents: Parents, parent: Sequence[int | None]) -> list[int]:
     """Join mails that answer each other or the same missing mail; returns the first of each thread."""
     root = list(range(len(parent)))
 
@@ -292,8 +284,7 @@ def _threads(parents: Parents, parent: Sequence[int | None], order: Sequence[tup
         above = parent[number]
         others = [missing.setdefault(name, number) for name in (*mail.ancestors, mail.message_id) if name]
         for other in others if above is None else [*others, above]:
-            a, b = find(number), find(other)
-            first, second = (a, b) if order[a] <= order[b] else (b, a)
+            first, second = sorted((find(number), find(other)))
             root[second] = first
     return [find(number) for number in range(len(root))]
 
@@ -305,7 +296,10 @@ def _holders(parents: Parents, parent: Sequence[int | None]) -> list[list[int]]:
         if above is not None:
             children[above].append(number)
     holders: list[list[int]] = [[] for _ in parent]
-    for number in _upwards(parent, children):
+    order = [number for number, above in enumerate(parent) if above is None]
+    for number in order:
+        order += children[number]
+    for number in reversed(order):  # answers before the mails that they answer
         mail = parents.mails[number]
         found: dict[int, None] = {}
         waiting = list(children[number])
@@ -317,22 +311,9 @@ def _holders(parents: Parents, parent: Sequence[int | None]) -> list[list[int]]:
             if len(found) > MAX_HOLDERS:
                 break
         holders[number] = list(found)[:MAX_HOLDERS]
-    _add_copies(parents, holders)
-    return holders
-
-
-def _upwards(parent: Sequence[int | None], children: Sequence[Sequence[int]]) -> list[int]:
-    """Return all mails, answers before the mails they answer."""
-    order = [number for number, above in enumerate(parent) if above is None]
-    for number in order:
-        order += children[number]
-    return order[::-1]
-
-
-def _add_copies(parents: Parents, holders: list[list[int]]) -> None:
-    """Make the first copy of a mail the container of the others: one message, in two mailboxes."""
-    first: dict[str, int] = {}
+    first: dict[str, int] = {}  # the first copy of a mail holds the others: one message, in two mailboxes
     for number, mail in enumerate(parents.mails):
         copy = first.setdefault(mail.message_id, number) if mail.message_id else number
         if copy != number and holds(parents.mails[copy], mail):
             holders[number] = [*holders[number], copy][:MAX_HOLDERS]
+    return holders

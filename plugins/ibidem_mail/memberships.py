@@ -11,7 +11,7 @@ counts as a later write, so places are written when all groups are settled, or t
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
 from ibidem.grouped_search.window import MemberOrder
@@ -21,7 +21,6 @@ from ibidem_dedupe.parameters import Membership
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.stored_groups import (
-    FIELDS,
     THREAD,
     WORK,
     GroupedDocument,
@@ -67,6 +66,12 @@ class ThreadMember:
         """Whether the document is attached to a mail, and not a mail itself."""
         return self.by == BY_FAMILY
 
+    @classmethod
+    def read(cls, values: Values) -> "ThreadMember | None":
+        """Parse the stored form; None for a document of no thread."""
+        thread, parent, by = (str(values.get(name) or "") for name in ("thread", "parent", "parent_by"))
+        return cls(thread, parent, by, bool(values.get("inclusive"))) if thread else None
+
     def values(self) -> Values:
         """Return the stored form.
 
@@ -99,35 +104,19 @@ class WorkMember:
     by: str  # what says that it is of the work: `declared`, `name` or `text`; empty for the first document
     current: bool  # whether it is the last version; of copies, the last by name or date
 
-    def values(self) -> Values:
-        return dict(zip(WORK, (self.work, self.edition, self.by or None, self.current), strict=True))
-
-
-@dataclass(frozen=True, slots=True)
-class Memberships:
-    """The stored thread and work of a document."""
-
-    thread: ThreadMember | None = None  # its place in a thread; None if it has none
-    work: WorkMember | None = None  # its place among the versions of a work; None if it has none
-
     @classmethod
-    def read(cls, values: Values) -> "Memberships":
-        """Parse the stored form.
+    def read(cls, values: Values) -> "WorkMember | None":
+        """Parse the stored form; None for a document of no work.
 
-        >>> Memberships.read({"work": "a", "edition": 2, "current": True}).work
+        >>> WorkMember.read({"work": "a", "edition": 2, "current": True})
         WorkMember(work='a', edition=2, by='', current=True)
         """
-        text = {name: str(values.get(name) or "") for name in FIELDS}
-        edition = values.get("edition")
-        thread = ThreadMember(text["thread"], text["parent"], text["parent_by"], bool(values.get("inclusive")))
+        work, by, edition = values.get("work"), str(values.get("edition_by") or ""), values.get("edition")
         number = edition if isinstance(edition, int) else 0
-        work = WorkMember(text["work"], number, text["edition_by"], bool(values.get("current")))
-        return cls(thread if thread.thread else None, work if work.work else None)
+        return cls(str(work), number, by, bool(values.get("current"))) if work else None
 
-    def values(self, fields: Sequence[str] = FIELDS) -> Values:
-        """Return the stored form of some fields; None for fields that the document lacks."""
-        stored = {**(self.thread.values() if self.thread else {}), **(self.work.values() if self.work else {})}
-        return {name: stored.get(name) for name in fields}
+    def values(self) -> Values:
+        return dict(zip(WORK, (self.work, self.edition, self.by or None, self.current), strict=True))
 
 
 # How a mail is below another, by what says so.
@@ -172,13 +161,7 @@ class WrittenMembers:
 
     def as_json(self, sets: str) -> dict[str, int]:
         """Return the counts as `ibidem regroup --json` prints them."""
-        return {
-            "documents": self.documents,
-            sets: self.sets,
-            "written": self.written,
-            "changed": self.changed,
-            "ambiguous": self.ambiguous,
-        }
+        return {sets if name == "sets" else name: count for name, count in asdict(self).items()}
 
 
 @dataclass(slots=True)
@@ -267,11 +250,11 @@ class WindowMembers:
 
     def thread(self, row: int) -> ThreadMember | None:
         """Return a row's place in a thread, if threads are grouped."""
-        return Memberships.read(self.stored[row]).thread if self.kind == "thread" else None
+        return ThreadMember.read(self.stored[row]) if self.kind == "thread" else None
 
     def work(self, row: int) -> WorkMember | None:
         """Return a row's place in a work, if works are grouped."""
-        return Memberships.read(self.stored[row]).work if self.kind == "version" else None
+        return WorkMember.read(self.stored[row]) if self.kind == "version" else None
 
     def set_name(self, row: int) -> str:
         """Return the thread or work of a row; empty for other documents."""
@@ -329,13 +312,10 @@ class WindowMembers:
         thread = self.thread(row)
         return bool(thread and thread.inclusive)
 
-    def family(self, row: int) -> str:
-        """Return the id of a row's family: of the mail it is attached to, else its own."""
-        thread = self.thread(row)
-        return thread.parent if thread and thread.is_attached else self.names[row][1]
-
-    def families(self, rows: Iterable[int]) -> int:
-        return len({(self.set_name(row), self.family(row)) for row in rows})
+    def families(self, rows: Sequence[int]) -> int:
+        """Count the families of rows, each of a mail and what is attached to it."""
+        mails = {row: each.parent for row in rows if (each := self.thread(row)) and each.is_attached}
+        return len({(self.set_name(row), mails.get(row, self.names[row][1])) for row in rows})
 
     def _age(self, row: int) -> tuple[int, bool, int]:
         """Return the sort key of versions, the last version first."""
@@ -344,13 +324,16 @@ class WindowMembers:
 
     def _tree(self, rows: Sequence[int], top: int) -> Mapping[int, int]:
         """Return the depth of each row, in tree order; rows that answer no other row are right below the top."""
-        by_id = {self.names[row][1]: row for row in reversed(rows)}
+        by_id, name = {self.names[row][1]: row for row in reversed(rows)}, self.names[top][1]
         below: defaultdict[int, list[int]] = defaultdict(list)
         for row in rows:
             above = by_id.get(self.parent(row), top)
             below[top if above == row else above].append(row)
         for answers in below.values():
-            answers.sort(key=lambda row: (self.parent(row) != self.names[top][1], *self._rank(row)), reverse=True)
+            answers.sort(
+                key=lambda row: (self.parent(row) != name, not self.is_inclusive(row), self.days[row], row),
+                reverse=True,
+            )
         depths: dict[int, int] = {}
         waiting = [(row, 1) for row in below.pop(top, ())]
         while waiting:
@@ -358,10 +341,6 @@ class WindowMembers:
             depths[row] = depth
             waiting += [(each, depth + 1) for each in below.pop(row, ())]
         return depths | {row: 1 for row in rows if row not in depths}  # in a cycle the top is itself a parent
-
-    def _rank(self, row: int) -> tuple[bool, int, int]:
-        """Return the sort key of answers to one mail."""
-        return not self.is_inclusive(row), self.days[row], row
 
 
 # Documents of the touched threads that are read for one mail; a mail that touches more has no place for now.
@@ -435,23 +414,33 @@ class ThreadPlaces:
 
     def _touched(self, names: Sequence[DocumentRef]) -> "_Touched | None":
         """Find the mails among documents, and others whose places may change; None if there are none."""
-        heads = _Heads()
-        for document_name, document in self._documents(names):
-            heads.add(document_name, document)
-        if not heads.names:
+        placed, families = list[DocumentRef](), list[str]()
+        mails, named = dict[str, None](), dict[str, None]()  # ids of the mails, and message ids in their headers
+        for name, document in self._documents(names):
+            if is_mail(document.meta):
+                placed.append(name)
+                mails[document.id] = None
+                own = message_ids(document.meta.get(MESSAGE_ID))[:1]
+                named |= dict.fromkeys([*own, *ancestor_ids(document.meta)])
+            elif family := family_id(document.meta, document.id):
+                placed.append(name)
+                families.append(family)
+        if not placed:
             return None
-        new = self._unique(heads.names)
-        mail_ids = list(heads.mails)
-        found = self._find("id", heads.families)
+        new = self._unique(placed)
+        found = self._find("id", families)
+        forms = [form for each in named for form in (f"<{each}>", each)]  # all that readers write
         for each in (MESSAGE_ID, ANSWERED, REFERENCES):
-            found |= self._find(f"meta.{each}", heads.values())
-        attached = self._find(f"meta.{FAMILY}", mail_ids)
+            found |= self._find(f"meta.{each}", forms)
+        attached = self._find(f"meta.{FAMILY}", list(mails))
         stored = self.engine.run(self.engine.memberships().read(sorted(found)))
         threads = {str(each["thread"]) for each in stored.values() if each["thread"]}
-        members = self._find("thread", sorted({*threads, *mail_ids}))
+        members = self._find("thread", sorted({*threads, *mails}))
         if len(touched := {*new, *attached, *members}) > self.limit:
             raise _Crowd
-        return self._read(touched, new)
+        documents = self.engine.groups().read(sorted(touched))
+        stored = self.engine.run(self.engine.memberships().read([ref(each) for each in documents]))
+        return _Touched(documents, stored, new)
 
     def _find(self, field_name: str, values: Sequence[str]) -> set[DocumentRef]:
         """Look up the documents that have any of the values in a field."""
@@ -470,11 +459,6 @@ class ThreadPlaces:
             return set(names)
         holders = Counter(id_ for _, id_ in self._find("id", sorted({id_ for _, id_ in names})))
         return {name for name in names if holders[name[1]] == 1}
-
-    def _read(self, names: Iterable[DocumentRef], new: set[DocumentRef]) -> "_Touched":
-        documents = self.engine.groups().read(sorted(names))
-        stored = self.engine.run(self.engine.memberships().read([ref(each) for each in documents]))
-        return _Touched(documents, stored, new)
 
     def _documents(self, names: Sequence[DocumentRef]) -> Iterator[tuple[DocumentRef, Document]]:
         for start in range(0, len(names), TEXTS_AT_ONCE):
@@ -503,31 +487,6 @@ class ThreadPlaces:
                 yield document
 
 
-@dataclass(slots=True)
-class _Heads:
-    """The message ids in the headers of new documents."""
-
-    names: list[DocumentRef] = field(default_factory=list)  # the mails, and what is attached to mails
-    mails: dict[str, None] = field(default_factory=dict)  # ids of the mails, once each
-    families: list[str] = field(default_factory=list)  # ids of the mails that attachments name
-    _message_ids: dict[str, None] = field(default_factory=dict)
-
-    def add(self, name: DocumentRef, document: Document) -> None:
-        """Record the header of a document."""
-        if is_mail(document.meta):
-            self.names.append(name)
-            self.mails[document.id] = None
-            own = message_ids(document.meta.get(MESSAGE_ID))[:1]
-            self._message_ids |= dict.fromkeys([*own, *ancestor_ids(document.meta)])
-        elif family := family_id(document.meta, document.id):
-            self.names.append(name)
-            self.families.append(family)
-
-    def values(self) -> list[str]:
-        """Return the message ids in all forms that readers write."""
-        return [form for each in self._message_ids for form in (f"<{each}>", each)]
-
-
 @dataclass(frozen=True, slots=True)
 class _Touched:
     """New documents, and others whose places they may change."""
@@ -543,9 +502,8 @@ class _Touched:
 
     def known_parents(self) -> dict[str, tuple[str, By]]:
         """Return the parents that were found by the contents of mails, by id."""
-        places = [(id_, Memberships.read(values).thread) for (_, id_), values in self.stored.items()]
+        places = {id_: ThreadMember.read(values) for (_, id_), values in self.stored.items()}
+        by_content = {"quotation", "subject"}
         return {
-            id_: (place.parent, cast("By", place.by))
-            for id_, place in places
-            if place and place.by in {"quotation", "subject"}
+            id_: (each.parent, cast("By", each.by)) for id_, each in places.items() if each and each.by in by_content
         }

@@ -9,13 +9,14 @@ Cost grows with the text: of each mail some runs are noted, and a run that many 
 
 import re
 from bisect import bisect_left, insort
-from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import cached_property
 from itertools import accumulate, islice, pairwise
 from operator import attrgetter
-from typing import Literal, NamedTuple, cast
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -37,7 +38,7 @@ class Piece(NamedTuple):
     words: Hashes  # hashes of its words
 
 
-@dataclass(frozen=True, eq=False, slots=True)
+@dataclass(frozen=True, eq=False)
 class ThreadMail:
     id: str  # the document's id
     message_id: str  # the mail's own id; empty if it has none
@@ -55,7 +56,6 @@ class ThreadMail:
     attachments: frozenset[str]  # names of the attachments
     run_levels: Sequence[Hashes]  # hashes of the runs of words of each depth, in text order
     pieces: Sequence[Piece] = ()  # the parts of its body in text order, with headings and signatures
-    _cache: dict[str, Hashes] = field(default_factory=dict, repr=False)
 
     @property
     def order(self) -> tuple[bool, float, tuple[Sequence[tuple[int, str]], str]]:
@@ -78,30 +78,21 @@ class ThreadMail:
         """Return the runs of words of a depth, in text order."""
         return self.run_levels[depth] if depth < len(self.run_levels) else NO_WORDS
 
-    @property
+    @cached_property
     def all_runs(self) -> Hashes:
         """The distinct runs of all depths, sorted."""
-        if "all" not in self._cache:
-            self._cache["all"] = np.unique(np.concatenate(self.run_levels)) if self.run_levels else NO_WORDS
-        return self._cache["all"]
+        return np.unique(np.concatenate([NO_WORDS, *self.run_levels]))
 
-    @property
+    @cached_property
     def reading_runs(self) -> Hashes:
-        """Return the distinct runs of all depths, of the whole body and of all its quotations, sorted.
+        """The distinct runs of all depths, of the whole body and of all its quotations, sorted.
 
         A quotation whose marks are damaged changes its depth from one line to the next, and still reads on.
         """
-        if "reading" not in self._cache:
-            whole, quoted = (runs(np.concatenate([NO_WORDS, *words])) for words in self._readings())
-            self._cache["reading"] = np.unique(np.concatenate([self.all_runs, whole, quoted]))
-        return self._cache["reading"]
-
-    def _readings(self) -> tuple[list[Hashes], list[Hashes]]:
-        """Return the words of the whole body, and the words of all its quotations."""
-        return (
-            [piece.words for piece in self.pieces],
-            [piece.words for piece in self.pieces if piece.kind in ("quoted", "heading")],
-        )
+        whole = [piece.words for piece in self.pieces]
+        quoted = [piece.words for piece in self.pieces if piece.kind in ("quoted", "heading")]
+        readings = (runs(np.concatenate([NO_WORDS, *words])) for words in (whole, quoted))
+        return np.unique(np.concatenate([self.all_runs, *readings]))
 
 
 def thread_mails(documents: Iterable[Document]) -> Iterator[ThreadMail]:
@@ -114,10 +105,7 @@ def thread_mails(documents: Iterable[Document]) -> Iterator[ThreadMail]:
         words = (hashes[start:end] for start, end in pairwise(ends))
         pieces = [[Piece(each.kind, next(words)) for each in body] for body in bodies]
         levels = list(map(_levels, bodies, pieces))
-        for document, body, some_pieces, some_levels, some_runs in zip(
-            some, bodies, pieces, levels, _runs(levels), strict=True
-        ):
-            yield _mail(document, _heading(document.text, body), some_pieces, some_levels, some_runs)
+        yield from map(_mail, some, bodies, pieces, levels, _runs(levels))
 
 
 def _levels(body: Sequence[Part], pieces: Sequence[Piece]) -> list[Hashes]:
@@ -140,22 +128,16 @@ def _runs(mails: Sequence[Sequence[Hashes]]) -> Iterator[list[Hashes]]:
         yield [hashed[start : max(start, end - RUN + 1)] for start, end in islice(places, len(mail))]
 
 
-def _heading(text: str, body: Sequence[Part]) -> str:
-    """Return the heading above the quotation."""
-    first = next((piece for piece in body if piece.kind == "heading" and piece.depth == 1), None)
-    return text[first.start : min(first.end, first.start + HEADING)].lower() if first else ""
-
-
 def _mail(
-    document: Document,
-    heading: str,
-    pieces: Sequence[Piece],
-    levels: Sequence[Hashes],
-    run_levels: Sequence[Hashes],
+    document: Document, body: Sequence[Part], pieces: Sequence[Piece], words: Sequence[Hashes], run_levels: list[Hashes]
 ) -> ThreadMail:
     meta = document.meta
     own = head.message_ids(meta.get(head.MESSAGE_ID))
     subject = document.title or str(meta.get("subject", ""))
+    name = document.source.partition("<")[0].strip(" \"'").lower()  # of `Ann Landlord <ann@example.org>`
+    files = meta.get("attachments")
+    headings = (each for each in body if each.kind == "heading" and each.depth == 1)
+    heading = next((document.text[each.start : min(each.end, each.start + HEADING)] for each in headings), "")
     return ThreadMail(
         id=document.id,
         message_id=own[0] if own else "",
@@ -164,26 +146,15 @@ def _mail(
         subject=head.bare_subject(subject).lower(),
         answers=head.is_answer(subject),
         sender=head.addresses(meta.get("from"), document.source),
-        names=frozenset({_name(document.source)} - {""}),
+        names=frozenset({name} if " " in name else ()),  # a single word may be anybody's
         recipients=head.addresses(meta.get("to"), meta.get("cc")),
         time=seconds(document.date),
-        heading=heading,
-        words=levels,
-        attachments=_names(meta),
+        heading=heading.lower(),
+        words=words,
+        attachments=frozenset(each for each in (files if isinstance(files, list) else ()) if isinstance(each, str)),
         run_levels=run_levels,
         pieces=pieces,
     )
-
-
-def _name(source: str) -> str:
-    """Return the name in a field such as `Ann Landlord <ann@example.org>`; empty for fewer than two words."""
-    name = source.partition("<")[0].strip(" \"'").lower()
-    return name if " " in name else ""
-
-
-def _names(meta: Mapping[str, object]) -> frozenset[str]:
-    names = meta.get("attachments")
-    return frozenset(each for each in names if isinstance(each, str)) if isinstance(names, list) else frozenset()
 
 
 def seconds(date: str) -> float | None:
@@ -205,8 +176,6 @@ RUN_SAMPLE = 16  # runs that are noted of what an author wrote: those with the s
 
 MAX_HOLDERS = 50  # mails that share a run before it is passed over: it is a form
 
-WAITING_RUNS = 64  # runs of a quotation that are noted where the quoted mail does not exist yet
-
 MIN_RUNS, MIN_SHARE = 3, 0.5
 MOST_LIKELY = 6  # mails that are compared with a quotation, of those that share its runs
 
@@ -218,26 +187,29 @@ BY_ORDER = attrgetter("order")
 
 @dataclass(eq=False, slots=True)
 class Parents:
-    """The known mails, and the parent of each.
+    """The known mails in the order of time, and the parent of each."""
 
-    `add` may be called again whenever further mails arrive: only what they answer and what answers them is looked at.
-    Parents that heads name are then those of all mails at once. A mail whose parent was found by quotation or subject
-    keeps it, though a mail that arrives later would have been chosen before it.
-    """
-
-    mails: list[ThreadMail] = field(default_factory=list)
+    mails: Sequence[ThreadMail]
     parent: list[int | None] = field(default_factory=list)
     by: list[By | None] = field(default_factory=list)
     _ids: dict[str, int] = field(default_factory=dict)
     _runs: dict[int, list[int]] = field(default_factory=dict)
     _subjects: dict[tuple[str, str], list[tuple[float, int]]] = field(default_factory=dict)
-    _named: defaultdict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
-    _quoted: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
 
     @classmethod
     def find(cls, mails: Iterable[ThreadMail]) -> "Parents":
-        parents = cls()
-        parents.add(sorted(mails, key=BY_ORDER))
+        """Return the parent of each mail, by whatever says first whom it answers."""
+        parents = cls(sorted(mails, key=BY_ORDER))
+        for number, mail in enumerate(parents.mails):
+            parents._note(number, mail)
+        ways: Sequence[tuple[By, Callable[[int, ThreadMail], int | None]]] = (
+            ("headers", parents._by_headers),
+            ("quotation", parents._by_quotation),
+            ("subject", parents._by_subject),
+        )
+        for number, mail in enumerate(parents.mails):
+            answers = ((parent, by) for by, find in ways if (parent := find(number, mail)) is not None)
+            parents._append(*next(answers, (None, None)))
         return parents
 
     @classmethod
@@ -247,64 +219,28 @@ class Parents:
         numbers: dict[str, int] = {}
         for number, mail in enumerate(parents.mails):
             numbers.setdefault(mail.id, number)
-            if mail.message_id:
-                parents._ids.setdefault(mail.message_id, number)
+            parents._ids.setdefault(mail.message_id, number)
         for number, mail in enumerate(parents.mails):
-            parent, by = parents._by_headers(number, mail), "headers"
-            if parent is None and mail.id in known:
-                name, by = known[mail.id]
-                parent = numbers.get(name)
-            parents.parent.append(parent)
-            parents.by.append(None if parent is None else cast("By", by))
+            if (parent := parents._by_headers(number, mail)) is not None:
+                parents._append(parent, "headers")
+            else:
+                name, by = known.get(mail.id, ("", None))
+                parents._append(numbers.get(name), by)
         return parents
 
-    def add(self, mails: Iterable[ThreadMail]) -> None:
-        """Add mails, find their parents, and find mails added earlier that answer them."""
-        first = len(self.mails)
-        for mail in mails:
-            self._note(len(self.mails), mail)
-        again = {number for new in range(first, len(self.mails)) for number in self._waiting_for(self.mails[new])}
-        for number in [*range(first, len(self.mails)), *sorted(each for each in again if each < first)]:
-            self._resolve(number)
+    def _append(self, parent: int | None, by: By | None) -> None:
+        self.parent.append(parent)
+        self.by.append(None if parent is None else by)
 
     def _note(self, number: int, mail: ThreadMail) -> None:
-        self.mails.append(mail)
-        self.parent.append(None)
-        self.by.append(None)
-        if mail.message_id:
-            self._ids.setdefault(mail.message_id, number)
-        for run in _smallest(mail.runs(0), RUN_SAMPLE):
+        self._ids.setdefault(mail.message_id, number)
+        for run in np.unique(mail.runs(0))[:RUN_SAMPLE].tolist():
             holders = self._runs.setdefault(run, [])
             if len(holders) <= MAX_HOLDERS:
                 holders.append(number)
         time = mail.time if mail.time is not None else float("-inf")
         for sender in mail.sender or ("",):
             insort(self._subjects.setdefault((mail.subject, sender), []), (time, number))
-
-    def _waiting_for(self, mail: ThreadMail) -> Iterator[int]:
-        """Yield the mails that were added earlier and may answer this mail."""
-        yield from self._named.pop(mail.message_id, ()) if mail.message_id else ()
-        for run in _smallest(mail.runs(0), RUN_SAMPLE) if self._quoted else ():
-            yield from self._quoted.get(run, ())
-
-    def _resolve(self, number: int) -> None:
-        mail = self.mails[number]
-        parent: int | None
-        for by, find in (
-            ("headers", self._by_headers),
-            ("quotation", self._by_quotation),
-            ("subject", self._by_subject),
-        ):
-            parent = find(number, mail)
-            if parent is not None:
-                self.parent[number], self.by[number] = parent, by  # type: ignore[call-overload]  # names of the table
-                break
-        if self.by[number] != "headers":
-            for each in mail.ancestors[:1]:
-                self._named[each].append(number)
-            if self.by[number] is None and len(mail.words) > 1:
-                for run in _smallest(mail.runs(1), WAITING_RUNS):
-                    self._quoted[run].append(number)
 
     def _by_headers(self, number: int, mail: ThreadMail) -> int | None:
         for name in mail.ancestors:
@@ -330,9 +266,8 @@ class Parents:
         return None
 
     def _best(self, mail: ThreadMail, quoted: Hashes, votes: Counter[int]) -> int | None:
-        most = votes.most_common(MOST_LIKELY)
         scored = []
-        for candidate, _ in most:
+        for candidate, _ in votes.most_common(MOST_LIKELY):
             other = self.mails[candidate]
             own = other.runs(0)
             shared = int(np.isin(own, quoted).sum())
@@ -372,13 +307,6 @@ class Parents:
                 yield candidate
 
 
-def _smallest(values: Hashes, count: int) -> list[int]:
-    """Return the `count` smallest distinct values."""
-    distinct = np.unique(values)
-    smallest: list[int] = distinct[:count].tolist()
-    return smallest
-
-
 def _fits(mail: ThreadMail, other: ThreadMail) -> tuple[bool, bool, float]:
     """Return how well a mail matches a quotation by other properties than its words."""
     sent = other.time if other.time is not None else float("-inf")
@@ -392,10 +320,10 @@ def _is_named(mail: ThreadMail, other: ThreadMail) -> bool:
     return bool(mail.heading) and any(each in mail.heading for each in (*other.sender, *other.names))
 
 
-def break_circles(parents: Sequence[int | None], order: Sequence[tuple[float, int]]) -> list[int]:
-    """Return the mails to detach from their parent to break cycles: the earliest of each.
+def break_circles(parents: Sequence[int | None]) -> list[int]:
+    """Return the mails to detach from their parent to break cycles: the first of each.
 
-    >>> break_circles([1, 2, 0, 0], [(3, 0), (1, 1), (2, 2), (0, 3)])
+    >>> break_circles([3, 2, 3, 1])
     [1]
     """
     state = [0] * len(parents)
@@ -408,7 +336,7 @@ def break_circles(parents: Sequence[int | None], order: Sequence[tuple[float, in
             path.append(position)
             position = parents[position]
         if position is not None and state[position] == 1:
-            cut.append(min(path[path.index(position) :], key=lambda each: order[each]))
+            cut.append(min(path[path.index(position) :]))
         for each in path:
             state[each] = 2
     return cut

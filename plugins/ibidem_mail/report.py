@@ -11,7 +11,7 @@ from ibidem_engines.query import Filter, Query
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 from ibidem_mail.forest import Forest
-from ibidem_mail.memberships import Memberships, ThreadMember, WindowMembers, membership_reason
+from ibidem_mail.memberships import ThreadMember, WindowMembers, WorkMember, membership_reason
 from ibidem_mail.parents import Parents, thread_mails
 
 MAX_DOCUMENTS = 200  # documents of a thread that are read
@@ -25,9 +25,9 @@ def read(engine: Engine, name: str) -> dict[str, dict[str, object]]:
     """Read the stored thread and work of a document; each is empty if missing."""
     names = [(hit.index, hit.id) for hit in fetch_hits(engine, [name])]
     stored = engine.run(engine.searching().memberships(names)) if names else {}
-    found = Memberships.read(next(iter(stored.values()), {}))
+    found = next(iter(stored.values()), {})
     answer: dict[str, dict[str, object]] = {"thread": {}, "work": {}}
-    if (thread := found.thread) is not None:
+    if (thread := ThreadMember.read(found)) is not None:
         answer["thread"] = {
             "name": thread.thread,
             "documents": count(engine, "thread", thread.thread),
@@ -36,7 +36,7 @@ def read(engine: Engine, name: str) -> dict[str, dict[str, object]]:
             "inclusive": thread.inclusive,
             "contained_in": list(contained_in(engine, name)) if not thread.inclusive else [],
         }
-    if (work := found.work) is not None:
+    if (work := WorkMember.read(found)) is not None:
         answer["work"] = {
             "name": work.work,
             "documents": count(engine, "work", work.work),
@@ -139,14 +139,14 @@ class StoredThread:
 def read_thread(engine: Engine, id_: str) -> StoredThread | None:
     names = [(hit.index, hit.id) for hit in fetch_hits(engine, [id_])]
     stored = engine.run(engine.searching().memberships(names)) if len(names) == 1 else {}
-    own = next((each for values in stored.values() if (each := Memberships.read(values).thread)), None)
+    own = next((each for values in stored.values() if (each := ThreadMember.read(values))), None)
     if own is None:
         return None
     ranking = engine.search(Query(filters=(Filter("thread", own.thread),)), MAX_DOCUMENTS)
     found = [(hit.index, hit.id) for hit in ranking.hits]
     documents = {(each.index, each.document.id): each.document for each in engine.fetch(found)}
     stored = engine.run(engine.searching().memberships(list(documents)))
-    places = {name: each for name, values in stored.items() if (each := Memberships.read(values).thread)}
+    places = {name: each for name, values in stored.items() if (each := ThreadMember.read(values))}
     rows = sorted(places, key=lambda name: (documents[name].date or "~", name))
     days = [interval(documents[name].date or "")[0] for name in rows]
     members = WindowMembers(

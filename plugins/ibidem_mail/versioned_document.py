@@ -203,13 +203,6 @@ SAMPLE = 256  # runs of words that are kept of a text: those with the smallest h
 
 HEADING = 120  # characters of a first line that may be a heading
 
-WORK = frozenset(("work", "workid"))
-VERSION_OF = frozenset(("isversionof", "versionof"))
-REPLACES = frozenset(("replaces", "supersedes"))
-REPLACED_BY = frozenset(("isreplacedby", "replacedby", "supersededby"))
-NUMBER = frozenset(("versionnumber", "documentversion", "docversion", "revision", "edition", "version"))
-IDENTIFIER = frozenset(("identifier", "doi", "eli", "celex", "ecli", "isbn"))
-
 ADDRESSES = frozenset(("identifier", "url"))  # kinds of names whose years and numbers name the work
 
 
@@ -320,11 +313,11 @@ def roles(text: str, title: str = "") -> frozenset[str]:
 
 _FILE = re.compile(r"[^\s.]\.[a-zA-Z]{2,5}$")
 _FIELDS = {
-    "works": WORK | VERSION_OF,
-    "replaces": REPLACES,
-    "replaced_by": REPLACED_BY,
-    "number": NUMBER,
-    "identifier": IDENTIFIER,
+    "works": ("work", "workid", "isversionof", "versionof"),
+    "replaces": ("replaces", "supersedes"),
+    "replaced_by": ("isreplacedby", "replacedby", "supersededby"),
+    "number": ("versionnumber", "documentversion", "docversion", "revision", "edition", "version"),
+    "identifier": ("identifier", "doi", "eli", "celex", "ecli", "isbn"),
 }
 _KINDS = {name: kind for kind, names in _FIELDS.items() for name in names}
 
@@ -344,18 +337,12 @@ def _declared(meta: Mapping[str, object]) -> Mapping[str, Sequence[str]]:
 def _names(document: Document, identifiers: Sequence[str]) -> Mapping[str, str]:
     """Return the names of a document, by kind; without a title, the first line counts as a name."""
     file = document.id.rpartition("/")[2]
+    line = document.text[: 10 * HEADING].lstrip(" \t\r\n\f#*_=-[").split("\n", 1)[0].strip()  # the first with words
     found = {
         "identifier": identifiers[0] if identifiers else "",
         "title": document.title,
         "url": document.url.split("://", 1)[-1].partition("#")[0],
         "file": file if _FILE.search(file) else "",
-        "heading": "" if document.title else _heading(document.text),
+        "heading": "" if document.title or len(line) > HEADING else line,
     }
     return {kind: text for kind, text in found.items() if text}
-
-
-def _heading(text: str) -> str:
-    """Return the first line with words, if it is short."""
-    start = text[: 10 * HEADING].lstrip(" \t\r\n\f#*_=-[")
-    line = start.split("\n", 1)[0].strip()
-    return line if len(line) <= HEADING else ""

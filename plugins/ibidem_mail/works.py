@@ -15,7 +15,8 @@ from bisect import bisect_right
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from heapq import heapify, heappop, heappush
+from graphlib import TopologicalSorter
+from heapq import heappop, heappush
 from itertools import accumulate, groupby
 from operator import itemgetter
 from typing import Literal
@@ -59,21 +60,6 @@ MAX_WORKS = 4  # works that have a name at the most for it to be rare; counted w
 WEAK_KINDS = frozenset(("heading",))  # kinds of names that stand in for a missing one
 
 
-@dataclass(frozen=True, slots=True)
-class Claims:
-    works: frozenset[str]  # works that they declare to be of
-    titles: frozenset[str]  # their titles, without version marks
-
-    @classmethod
-    def of(cls, document: VersionedDocument) -> "Claims":
-        titles = (name for kind, name in document.names.items() if kind == "title")
-        return cls(document.works, frozenset(titles))
-
-    def __or__(self, other: "Claims") -> "Claims":
-        """Return the union of two sets of declarations."""
-        return Claims(self.works | other.works, self.titles | other.titles)
-
-
 @dataclass(eq=False, slots=True)
 class Works:
     """Documents, joined into works."""
@@ -82,13 +68,19 @@ class Works:
     # For each joined pair of rows, the earlier one first, what says that they are of one work.
     by: dict[tuple[int, int], By] = field(default_factory=dict)
     _root: list[int] = field(default_factory=list)
-    _claims: list[Claims] = field(default_factory=list)
+    # Of each root, the works that its documents declare to be of, and their titles without version marks.
+    _declared: list[frozenset[str]] = field(default_factory=list)
+    _titles: list[frozenset[str]] = field(default_factory=list)
 
     @classmethod
     def find(cls, documents: Iterable[VersionedDocument]) -> "Works":
         ordered = sorted(documents, key=lambda each: (each.date, each.number, each.id))
-        works = cls(ordered, _root=list(range(len(ordered))), _claims=list(map(Claims.of, ordered)))
-        called = works._called()
+        titles = [frozenset({each.names["title"]} if "title" in each.names else ()) for each in ordered]
+        works = cls(ordered, {}, list(range(len(ordered))), [each.works for each in ordered], titles)
+        called: dict[str, int] = {}  # the first document with each name that others may refer to
+        for row, document in enumerate(ordered):
+            for name in document.called:
+                called.setdefault(name, row)
         for a, b in works._same_declared(called):
             works._join(a, b, "declared")
         for a, b in works._replaced(called):
@@ -119,11 +111,12 @@ class Works:
         first, second = sorted((self._find(a), self._find(b)))
         if first != second:
             self._root[second] = first
-            self._claims[first] |= self._claims[second]
+            self._declared[first] |= self._declared[second]
+            self._titles[first] |= self._titles[second]
 
     def _are_declared_two(self, a: int, b: int) -> bool:
         """Return whether the works of two documents are declared to be different."""
-        one, other = self._claims[self._find(a)].works, self._claims[self._find(b)].works
+        one, other = self._declared[self._find(a)], self._declared[self._find(b)]
         return bool(one and other) and one.isdisjoint(other)
 
     def _join_by_text(
@@ -137,7 +130,7 @@ class Works:
             return share < MIN_SHARED_RARE[relation]
         if relation != "none" and not may_be_versions(self.documents[a], self.documents[b], relation, share):
             return True
-        one, other = self._claims[self._find(a)].titles, self._claims[self._find(b)].titles
+        one, other = self._titles[self._find(a)], self._titles[self._find(b)]
         if relation == "none" and one and other and one.isdisjoint(other):
             return True
         self._join(a, b, "text" if relation == "none" else "name")
@@ -150,14 +143,6 @@ class Works:
             for name in document.names.items():
                 works[name].add(self._find(row))
         return frozenset(name for name, roots in works.items() if len(roots) > MAX_WORKS)
-
-    def _called(self) -> Mapping[str, int]:
-        """Return the first document with each name that other documents may refer to."""
-        names: dict[str, int] = {}
-        for row, document in enumerate(self.documents):
-            for name in document.called:
-                names.setdefault(name, row)
-        return names
 
     def _same_declared(self, names: Mapping[str, int]) -> Iterator[tuple[int, int]]:
         """Yield pairs that declare the same work, and pairs in which one declares the other as its work."""
@@ -264,25 +249,20 @@ def versions(works: Works) -> Iterator[Version]:
     """Yield each document as a version, work by work, in order."""
     reasons = _reasons(works)
     for rows in works.members():
-        ordered = sort_versions([works.documents[row] for row in rows])
-        row_of = {id(works.documents[row]): row for row in rows}
-        yield from _number(ordered, [reasons.get(row_of[id(each)]) for each in ordered])
-
-
-def _number(documents: Sequence[VersionedDocument], reasons: Sequence[By | None]) -> Iterator[Version]:
-    """Number the versions of one work; the first document needs no reason."""
-    copies = [list(each) for _, each in groupby(documents, lambda document: document.digest)]
-    last_of = [next(each for each in same if _marks(each) == _marks(same[-1])) for same in copies]
-    places = [place for place, same in enumerate(copies, 1) for _ in same]
-    for position, (document, place) in enumerate(zip(documents, places, strict=True)):
-        yield Version(
-            work=documents[0].id,
-            id=document.id,
-            version=place,
-            current=document is last_of[-1],
-            replaces=last_of[place - 2].id if place > 1 else None,
-            by=reasons[position] if position else None,
-        )
+        row_of = {works.documents[row]: row for row in rows}
+        ordered = sort_versions(list(row_of))
+        copies = [list(each) for _, each in groupby(ordered, lambda document: document.digest)]
+        last_of = [next(each for each in same if _marks(each) == _marks(same[-1])) for same in copies]
+        places = [place for place, same in enumerate(copies, 1) for _ in same]
+        for document, place in zip(ordered, places, strict=True):
+            yield Version(
+                work=ordered[0].id,
+                id=document.id,
+                version=place,
+                current=document is last_of[-1],
+                replaces=last_of[place - 2].id if place > 1 else None,
+                by=None if document is ordered[0] else reasons.get(row_of[document]),
+            )
 
 
 def _marks(document: VersionedDocument) -> OrderKey:
@@ -307,13 +287,23 @@ def sort_versions(documents: Sequence[VersionedDocument]) -> list[VersionedDocum
     """
     keys = _keys(documents)
     named = {name: at for at, document in reversed(list(enumerate(documents))) for name in document.called}
-    successors: dict[int, set[int]] = {at: set() for at in range(len(documents))}
+    predecessors: dict[int, set[int]] = {at: set() for at in range(len(documents))}
     for position, document in enumerate(documents):
         for name in document.replaces:
-            successors[named.get(name, position)].add(position)
+            predecessors[position].add(named.get(name, position))
         for name in document.replaced_by:
-            successors[position].add(named.get(name, position))
-    return [documents[at] for at in _sort(keys, _cut_circles(keys, successors))]
+            predecessors[named.get(name, position)].add(position)
+    sorter = TopologicalSorter(_cut_circles(keys, predecessors))
+    sorter.prepare()
+    ordered: list[VersionedDocument] = []
+    ready: list[tuple[OrderKey, int]] = []
+    while sorter.is_active():
+        for each in sorter.get_ready():
+            heappush(ready, (keys[each], each))
+        _, position = heappop(ready)
+        ordered.append(documents[position])
+        sorter.done(position)
+    return ordered
 
 
 def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, Document]) -> Mapping[int, int]:
@@ -350,23 +340,23 @@ def _keys(documents: Sequence[VersionedDocument]) -> Mapping[int, OrderKey]:
     return keys
 
 
-def _cut_circles(keys: Mapping[int, OrderKey], successors: Mapping[int, set[int]]) -> Mapping[int, set[int]]:
+def _cut_circles(keys: Mapping[int, OrderKey], predecessors: Mapping[int, set[int]]) -> Mapping[int, set[int]]:
     """Sort the documents of a cycle of replacements by their keys; documents outside cycles are unchanged.
 
     A circle is a strongly connected component, found by two walks (Sharir 1981); graphlib finds a circle, and not what
     is on one.
     """
-    predecessors: dict[int, set[int]] = {at: set() for at in successors}
-    for position, others in successors.items():
+    successors: dict[int, set[int]] = {at: set() for at in predecessors}
+    for position, others in predecessors.items():
         for other in others:
-            predecessors[other].add(position)
+            successors[other].add(position)
     visits: set[int] = set()
-    ends = [end for start in successors for end in _walk(start, successors, visits)]
+    ends = [end for start in predecessors for end in _walk(start, predecessors, visits)]
     visits = set()
-    circle = {at: end for end in reversed(ends) for at in _walk(end, predecessors, visits)}
+    circle = {at: end for end in reversed(ends) for at in _walk(end, successors, visits)}
     return {
-        at: {other for other in others if circle[at] != circle[other] or (keys[at], at) < (keys[other], other)}
-        for at, others in successors.items()
+        at: {other for other in others if circle[at] != circle[other] or (keys[other], other) < (keys[at], at)}
+        for at, others in predecessors.items()
     }
 
 
@@ -383,20 +373,3 @@ def _walk(start: int, edges: Mapping[int, set[int]], visits: set[int]) -> Iterat
         else:
             visits.add(other)
             path.append((other, iter(edges[other])))
-
-
-def _sort(keys: Mapping[int, OrderKey], successors: Mapping[int, set[int]]) -> Iterator[int]:
-    """Yield numbers by their keys, each before its successors (Kahn 1962)."""
-    waits = dict.fromkeys(keys, 0)
-    for others in successors.values():
-        for other in others:
-            waits[other] += 1
-    ready = [(keys[at], at) for at, count in waits.items() if not count]
-    heapify(ready)
-    while ready:
-        _, position = heappop(ready)
-        yield position
-        for other in successors[position]:
-            waits[other] -= 1
-            if not waits[other]:
-                heappush(ready, (keys[other], other))

@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_dedupe.candidates import drop_singletons
+from ibidem_dedupe.candidates import KeyIndex, drop_singletons
 from ibidem_dedupe.leader_clustering import DATES, READ_BY_RULES, first_copies
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import CandidateRanges, PageKeys, build_key_index, expand_pairs
@@ -65,6 +65,13 @@ def test_keys_stay_where_several_rows_hold_them_and_a_marked_one(
     assert index.key.tolist() == [number for number, each in enumerate(expected_holders) for _ in each]
 
 
+def test_a_pair_has_to_share_several_weak_keys_but_only_one_of_the_others() -> None:
+    key, row = np.array([[0, 0, 1, 1, 1, 2, 2, 3, 3], [1, 2, 2, 3, 4, 2, 3, 3, 4]], np.int32)
+    index = KeyIndex(key, row, first_weak=1, min_shared=2)
+    (part,) = expand_pairs(index, CandidateRanges.build(index), 10)
+    assert part.tolist() == [21, 32, 43]
+
+
 def pairs(keys: PageKeys, names: list[tuple[str, str]]) -> set[tuple[int, int]]:
     entries = keys.key_index(names, PackedColumns.decode([None] * len(names)))
     codes = [int(pair) for part in expand_pairs(entries, CandidateRanges.build(entries), len(names)) for pair in part]
@@ -80,11 +87,6 @@ def test_texts_that_share_a_page_are_paired_and_others_are_not() -> None:
 
 
 NONE = PairConstraints()
-
-
-def copies(values: list[bytes | None], policy: Policy = Policy(), leads: int = 0) -> list[int]:  # noqa: B008 - frozen
-    rows: list[int] = first_copies(PackedColumns.decode(values), policy, leads, NONE).tolist()
-    return rows
 
 
 @example_settings

@@ -1,19 +1,22 @@
 """The decision for many pairs at once says what the decision for one pair says."""
 
 from dataclasses import replace
+from unittest.mock import patch
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem_dedupe import decision
 from ibidem_dedupe.column_rules import Pairs, common_numbers, count_shared, equal_runs
-from ibidem_dedupe.decision import SLICE, UNDECIDED, decide, screen, strongest_codes, verify
+from ibidem_dedupe.decision import UNDECIDED, decide, screen, strongest_codes, verify
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.pair_evidence import are_different_forms
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.document import Document
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
@@ -62,7 +65,8 @@ def expected(window: SampleWindow, policy: Policy) -> list[str]:
 def test_many_pairs_at_once_get_the_verdict_of_one_pair(window: SampleWindow, policy: Policy) -> None:
     size = len(window.values)
     a, b = np.repeat(np.arange(size), size), np.tile(np.arange(size), size)
-    codes = verify(PackedColumns.decode(window.values), a, b, policy)
+    with patch.object(decision, "SLICE", 100):
+        codes = verify(PackedColumns.decode(window.values), a, b, policy)
     assert [TABLE.name(code) for code in codes] == expected(window, policy)
 
 
@@ -81,19 +85,6 @@ def test_forms_differ_in_columns_as_for_one_pair(texts: list[list[str]]) -> None
 def test_generated_windows_hold_every_kind_of_evidence() -> None:
     kinds = {name for seed in range(30) for name in expected(make_window(seed, 40), Policy(profile=0.8))}
     assert kinds == {"", "content", "minhash", "termvector", "fingerprint", "profile", "characters"}
-
-
-def test_pairs_beyond_one_slice_are_decided_alike() -> None:
-    window = make_window(3, 40)
-    columns = PackedColumns.decode(window.values)
-    a = np.arange(2 * SLICE + 5) % 40
-    b = (np.arange(2 * SLICE + 5) * 7) % 40
-    assert (
-        verify(columns, a, b, Policy()).tolist()
-        == [int(verify(columns, a[at : at + 1], b[at : at + 1], Policy())[0]) for at in range(280)]
-        * ((2 * SLICE + 5) // 280)
-        + verify(columns, a[-((2 * SLICE + 5) % 280) :], b[-((2 * SLICE + 5) % 280) :], Policy()).tolist()
-    )
 
 
 ROWS = 12
@@ -187,15 +178,12 @@ def test_every_pair_passes_where_containment_counts() -> None:
     assert passes(SECOND, Policy(level="partial"))
 
 
-def test_a_pair_of_long_texts_is_left_to_their_long_signatures_at_partial_alone() -> None:
+@pytest.mark.parametrize("in_use", [loops.IN_USE, None])
+def test_a_pair_of_long_texts_is_left_to_their_long_signatures_at_partial_alone(
+    in_use: object, monkeypatch: pytest.MonkeyPatch
+) -> None:
     columns = PackedColumns.decode([sign_book("a", *range(1, 9))[0], sign_book("b", *range(51, 59))[0]])
-    pair = Pairs(columns, np.array([0]), np.array([1]))
-    codes = {level: int(strongest_codes(pair, Policy(level=level))[0]) for level in LEVELS}
-    assert codes == {"identical": 0, "near": 0, "partial": UNDECIDED}
-    assert strongest_codes(pair, replace(Policy(level="partial"), related=None))[0] != UNDECIDED
-
-
-def test_identical_texts_are_duplicates_however_far_apart_their_dates_are() -> None:
-    dated = [value(FIRST, "a", "1987-01-01"), value(replace(SECOND, content=FIRST.content), "b", "1999-01-01")]
-    pair = Pairs(PackedColumns.decode(dated), np.array([0]), np.array([1]))
-    assert strongest_codes(pair, Policy(window_days=7)).tolist() == [TABLE.code("content")]
+    monkeypatch.setattr(loops, "IN_USE", in_use)
+    policies = [*(Policy(level=level) for level in LEVELS), replace(Policy(level="partial"), related=None)]
+    codes = [int(verify(columns, np.array([0]), np.array([1]), policy)[0]) for policy in policies]
+    assert codes == [0, 0, UNDECIDED, 0]

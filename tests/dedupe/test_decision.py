@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 
 from ibidem_dedupe.decision import decide
 from ibidem_dedupe.pair_evidence import Evidence
-from ibidem_dedupe.policy import LEVELS, Fingerprint, Policy, Slots, Terms
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.policy import LEVELS, Fingerprint, Policy, Slots
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import Packed, pack, unpack
@@ -31,12 +32,7 @@ from support.windows import (
 BASE = signatures(1)
 OTHER = signatures(2)
 ONLY_TERMS = Policy(slots=None, fingerprint=None)
-PAPER = Policy(
-    window_days=42,
-    slots=None,
-    terms=Terms(share=0.8, full=False, smallest=20, lengths=0.8, numbers=False),
-    fingerprint=None,
-)
+PAPER = PRESETS["conrad2003"].policy
 
 
 def against(other: Signatures, policy: Policy = Policy(), **dates: str) -> Evidence | None:  # noqa: B008 - frozen
@@ -60,9 +56,22 @@ def test_equal_content_is_identical_whatever_dates_and_windows_say() -> None:
     assert (evidence.level, evidence.signature, evidence.score) == ("identical", "content", 1.0)
 
 
-@pytest.mark.parametrize(("equal", "near"), [(49, False), (50, True)])
-def test_min_hash_joins_from_fifty_equal_slots_on(equal: int, near: bool) -> None:
-    assert (against(with_slots(unlike(slots=BASE.slots), equal)) is not None) == near
+SIMILAR = Policy().similar(
+    80
+)  # of ten runs each, eight of them common, twelve are in one or the other: 8 of 12 samples
+
+
+@pytest.mark.parametrize(
+    ("policy", "equal", "near"),
+    [
+        *((Policy(), equal, equal == 50) for equal in (49, 50)),
+        *((SIMILAR, equal, equal == 67) for equal in (65, 66, 67)),
+        (Policy(slots=Slots(61)), 60, False),
+        *((policy, 100, False) for policy in (ONLY_TERMS, PAPER)),
+    ],
+)
+def test_min_hash_joins_from_the_equal_slots_of_the_policy_on(policy: Policy, equal: int, near: bool) -> None:
+    assert (against(with_slots(unlike(slots=BASE.slots), equal), policy) is not None) == near
 
 
 def test_min_hash_needs_a_band_besides_fifty_equal_slots() -> None:
@@ -83,10 +92,13 @@ def test_min_hash_evidence_names_slots_and_the_corrected_estimate() -> None:
     }
 
 
-@pytest.mark.parametrize(("shared", "near"), [(39, False), (40, True)])
-def test_feature_sets_join_from_forty_shared_terms_on(shared: int, near: bool) -> None:
+@pytest.mark.parametrize(
+    ("policy", "shared", "near"),
+    [(Policy(), 39, False), (Policy(), 40, True), (SIMILAR, 47, False), (SIMILAR, 48, True)],
+)
+def test_feature_sets_join_from_the_shared_terms_of_the_policy_on(policy: Policy, shared: int, near: bool) -> None:
     other = with_terms(unlike(terms=BASE.terms, number_sketch=BASE.number_sketch), shared)
-    assert (against(other) is not None) == near
+    assert (against(other, policy) is not None) == near
 
 
 def test_feature_set_evidence_reads_as_the_response_promises() -> None:
@@ -227,29 +239,6 @@ def test_the_paper_s_rule_takes_four_fifths_of_the_smaller_set_pads_and_all(
     small = replace(BASE, terms=BASE.terms[:size], full=False, length=161)
     other = replace(with_terms(small, shared), content=OTHER.content, length=200, number_sketch=OTHER.number_sketch)
     assert (decide(pack_signatures(small), pack_signatures(other), PAPER) is not None) == joins
-
-
-def test_the_paper_s_rule_knows_no_other_evidence_than_identity() -> None:
-    assert against(with_slots(unlike(slots=BASE.slots), 100), PAPER) is None
-    assert against(unlike(content=BASE.content), PAPER) is not None
-
-
-def test_a_policy_without_a_kind_of_evidence_does_not_count_it() -> None:
-    assert against(with_slots(unlike(slots=BASE.slots), 100), ONLY_TERMS) is None
-    assert against(with_slots(unlike(slots=BASE.slots), 60), Policy(slots=Slots(61))) is None
-
-
-@pytest.mark.parametrize(("shared", "joins"), [(65, False), (66, False), (67, True)])
-def test_texts_with_four_fifths_in_common_share_two_thirds_of_both_together(shared: int, joins: bool) -> None:
-    """Of ten runs each, eight of them common, twelve are in one text or the other: 8 of 12 samples are equal."""
-    assert (against(with_slots(unlike(slots=BASE.slots), shared), Policy().similar(80)) is not None) == joins
-
-
-@pytest.mark.parametrize(("shared", "joins"), [(47, False), (48, True)])
-def test_texts_with_four_fifths_in_common_share_four_fifths_of_their_rarest_terms(shared: int, joins: bool) -> None:
-    numbers = {"numbers": BASE.numbers, "number_sketch": BASE.number_sketch}
-    other = with_terms(unlike(terms=BASE.terms, **numbers), shared)
-    assert (against(other, Policy().similar(80)) is not None) == joins
 
 
 POLICIES = st.sampled_from([Policy(), PAPER, Policy(window_days=42, profile=0.8), ONLY_TERMS])

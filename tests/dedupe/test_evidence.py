@@ -14,7 +14,7 @@ from ibidem.index.groups import IndexGroups
 from ibidem_dedupe import evidence, reasons
 from ibidem_dedupe.candidates import Portion, keys_of
 from ibidem_dedupe.column_rules import Bools, Pairs
-from ibidem_dedupe.decision import decide, evidence_of_pairs
+from ibidem_dedupe.decision import decide
 from ibidem_dedupe.evidence import KINDS, Kind, Table
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Overrides
@@ -25,7 +25,7 @@ from ibidem_ingest.signatures.packed import Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET
 from ibidem_workers.groups.block import Row, Rules
-from support.windows import SampleWindow, make_window, pack_signatures, signatures, value
+from support.windows import pack_signatures, signatures, value
 
 
 def same_count(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
@@ -79,24 +79,6 @@ def test_a_kind_that_a_policy_takes_away_does_not_count() -> None:
     assert names == {"content", "termvector", "fingerprint", "characters"}
     assert {kind.name for kind in evidence.TABLE.counted(Policy("identical"))} == {"content"}
     assert {"shingles", "pages"} <= {kind.name for kind in evidence.TABLE.counted(Policy("partial"))}
-
-
-def one_by_one(window: SampleWindow, policy: Policy) -> list[Evidence | None]:
-    values = window.packed
-    return [None if a is None or b is None else decide(a, b, policy) for a in values for b in values]
-
-
-def at_once(window: SampleWindow, policy: Policy) -> list[Evidence | None]:
-    size = len(window.values)
-    a, b = np.repeat(np.arange(size), size), np.tile(np.arange(size), size)
-    return list(evidence_of_pairs(PackedColumns.decode(window.values), a, b, policy))
-
-
-@pytest.mark.slow
-def test_the_figures_of_every_kind_are_those_of_one_pair() -> None:
-    for seed in range(20):
-        window = make_window(seed, 40)
-        assert at_once(window, Policy(profile=0.8)) == one_by_one(window, Policy(profile=0.8))
 
 
 def test_two_thirds_in_common_are_the_default_figures() -> None:
@@ -157,5 +139,6 @@ def test_the_page_tells_the_default_figures() -> None:
 
 @given(st.integers(20, 100))
 def test_another_level_or_window_leaves_all_figures_as_they_are(percent: int) -> None:
-    policy = Policy().similar(percent)
-    assert policy.at("partial").within(3).at("near").within(None) == policy
+    policy = Policy(window_days=42).similar(percent)
+    assert policy.at("partial").at("near") == policy
+    assert policy.within(3).within(42) == policy

@@ -23,7 +23,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from support.examples import examples
 from support.naive_grouping import leaders
-from support.windows import SampleWindow, example_settings, make_window, signatures, value, windows, with_slots
+from support.windows import SampleWindow, example_settings, signatures, value, windows, with_slots
 
 POLICIES = st.sampled_from(
     [Policy(), Policy(level="identical"), Policy(profile=0.8), *(preset.policy for preset in PRESETS.values())]
@@ -144,11 +144,6 @@ def test_ten_thousand_copies_cost_ten_thousand_comparisons_and_not_fifty_million
     assert sum(decisions) < 30_000
 
 
-def test_no_hits_make_no_groups() -> None:
-    assert group_window(SampleWindow([]), Policy()) == []
-    assert group_window(make_window(1, 1), Policy()) == [0]
-
-
 def test_members_are_given_in_rank_order_the_first_occurrence_first() -> None:
     a, b = signatures(1), signatures(2)
     window = SampleWindow([value(each, f"{at}") for at, each in enumerate([a, b, a, b, a])])
@@ -178,11 +173,6 @@ def test_not_beats_every_evidence_and_same_counts_where_there_is_none() -> None:
     assert "override" in str(window.evidence(3, 2))
 
 
-def test_same_joins_only_when_one_of_the_two_is_the_first_occurrence() -> None:
-    window = Window.group(HITS, Policy(), [word(1, 2, "same")])
-    assert window.grouping.lead.tolist() == [0, 0, 2, 3]
-
-
 def test_words_about_hits_behind_the_page_s_steps_are_not_told_of_those_on_it() -> None:
     window = Window.group(HITS, Policy(), [word(0, 1, "not"), word(0, 3, "same")])
     assert [other for other, _, _ in window.head(2).overrides.for_row(0)] == [1]
@@ -192,17 +182,3 @@ def test_a_group_s_name_is_made_of_index_level_and_first_occurrence() -> None:
     window = Window.group(HITS, Policy())
     assert window.group_id(0) == Window.group(HITS[:1], Policy()).group_id(0)
     assert len({window.group_id(0), window.group_id(1), Window.group(HITS, Policy("identical")).group_id(0)}) == 3
-
-
-def test_a_window_cut_short_has_the_groups_of_its_rows() -> None:
-    hits = make_window(4, 40).hits
-    for rows in (0, 1, 17, 40, 50):
-        cut, short = Window.group(hits, Policy()).head(rows), Window.group(hits[:rows], Policy())
-        assert cut.grouping.lead.tolist() == short.grouping.lead.tolist()
-        assert (cut.ranked, cut.unsigned_count) == (short.ranked, short.unsigned_count)
-
-
-def test_hits_without_signatures_or_words_count_as_unsigned() -> None:
-    empty = signatures(4, length=0, shingles=0, slots=(), terms=(), full=False, content="ch4:none:x")
-    damaged = SampleWindow([value(BASE, "0"), None, b"damaged", value(empty, "x")])
-    assert Window.group(damaged.hits, Policy()).unsigned_count == 3

@@ -21,15 +21,6 @@ from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign_one
 
 
-@pytest.mark.parametrize("name", PARAMETERS)
-def test_every_parameter_tells_what_it_does_and_takes(name: str) -> None:
-    parameter = PARAMETERS[name]
-    assert name == "dedupe" or name.startswith("dedupe_")
-    assert parameter.about
-    assert parameter.values
-    assert parameter.default
-
-
 @pytest.mark.parametrize("name", ["dedupe", "dedupe_scope", "dedupe_explain"])
 def test_the_values_in_the_help_are_taken(name: str) -> None:
     for value in PARAMETERS[name].values.split(", "):
@@ -96,17 +87,6 @@ def test_books_leaves_apart_what_shares_its_rarest_terms_in_a_licence_alone() ->
     rarest = Terms(lengths=0.8, numbers=False)
     assert decide_texts(" ".join(a), " ".join(b), Policy(terms=rarest), table)
     assert not decide_texts(" ".join(a), " ".join(b), PRESETS["books"].policy, table)
-
-
-def test_the_paper_s_rule_is_four_fifths_of_padded_sets_within_six_weeks_and_nothing_else() -> None:
-    assert PRESETS["conrad2003"].policy == Policy(
-        window_days=42,
-        slots=None,
-        terms=Terms(share=0.8, full=False, smallest=20, lengths=0.8, numbers=False),
-        fingerprint=None,
-        profile=None,
-        characters=None,
-    )
 
 
 def test_every_parameter_is_read() -> None:

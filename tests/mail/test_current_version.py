@@ -1,11 +1,10 @@
 """The current version of a group is shown on top, earlier ones under it."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import closing
 from os import getpid
-from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pytest
 
@@ -15,14 +14,12 @@ from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.texts import group_texts
 from ibidem_dedupe.request import parse_request
-from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import records
 from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_mail.memberships import write_threads, write_works
-from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.service import settle_all
 from mail.test_parents import DOCUMENTS, THREAD, groups, marks
 from servers.indices import ask, remove_indices
@@ -35,32 +32,6 @@ TEXT = (
     "gutters and the windows in repair; whoever breaks a pane has it mended within a month at his own expense. "
 )
 VERSIONS = (("a", "Lease v1", "1991"), ("c", "Lease v10", "1990"), ("b", "Lease v2 (draft)", "1992"))
-
-
-@pytest.fixture(scope="module")
-def leases(tmp_path_factory: pytest.TempPathFactory) -> Engine:
-    documents = [Document(id_, TEXT, title=title, date=date, language="en") for id_, title, date in VERSIONS]
-    documents.append(Document("other", "A tenant of another house has a dog.", title="Dog", language="en"))
-    return index(tmp_path_factory.mktemp("leases"), documents)
-
-
-def index(folder: Path, documents: Sequence[Document]) -> Engine:
-    engine = open_engine(f"sqlite:///{folder}/index.sqlite", "leases")
-    engine.create()
-    engine.write(list(records(documents, general_tables())))
-    engine.refresh()
-    Follower(engine).catch_up()
-    return engine
-
-
-def shown(engine: Engine, **options: str) -> list[list[str]]:
-    """Return the ids of each group that is shown, the lead first."""
-    groups: list[list[str]] = []
-    given = {"dedupe": "indent", "dedupe_keep": "current", "dedupe_window_days": "none"} | options
-    for hit in search_index(engine, parse_query("tenant"), parse_request(given))["hits"]["hits"]:
-        groups += [] if hit["_dedupe"]["indent"] else [[]]
-        groups[-1].append(cast("str", hit["_id"]))
-    return groups
 
 
 @pytest.mark.slow

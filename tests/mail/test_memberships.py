@@ -1,6 +1,6 @@
 """Threads and works of an index, stored with its documents."""
 
-from collections.abc import Sequence
+from contextlib import closing
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
-from ibidem_mail.memberships import Memberships, ThreadMember, WorkMember, write_threads, write_works
+from ibidem_mail.memberships import ThreadMember, WorkMember, write_threads, write_works
 from mail.letters import LEASE as RENT
 from mail.letters import answer, mail
 from support.general_tables import general_tables
@@ -41,10 +41,11 @@ def write(engine: Engine, *documents: Document) -> None:
     engine.refresh()
 
 
-def stored(engine: Engine) -> dict[str, Memberships]:
+def stored(engine: Engine) -> dict[str, tuple[ThreadMember | None, WorkMember | None]]:
+    """Return the place of each document in a thread, and among the versions of a work."""
     names = [(hit.index, hit.id) for hits in engine.scan() for hit in hits]
     found = engine.run(engine.searching().memberships(names))
-    return {name: Memberships.read(values) for (_, name), values in found.items()}
+    return {name: (ThreadMember.read(values), WorkMember.read(values)) for (_, name), values in found.items()}
 
 
 def test_mails_and_what_is_attached_to_them_are_of_a_thread(engine: Engine) -> None:
@@ -52,11 +53,11 @@ def test_mails_and_what_is_attached_to_them_are_of_a_thread(engine: Engine) -> N
     written = write_threads(engine, seen.append)
     assert written.as_json("threads") == {"documents": 3, "threads": 1, "written": 3, "changed": 0, "ambiguous": 0}
     assert stored(engine) == {
-        "1": Memberships(ThreadMember("1", "", "", inclusive=False)),
-        "1/1": Memberships(ThreadMember("1", "1", "family", inclusive=False)),
-        "2": Memberships(ThreadMember("1", "1", "headers", inclusive=True)),
-        "draft": Memberships(),
-        "final": Memberships(),
+        "1": (ThreadMember("1", "", "", inclusive=False), None),
+        "1/1": (ThreadMember("1", "1", "family", inclusive=False), None),
+        "2": (ThreadMember("1", "1", "headers", inclusive=True), None),
+        "draft": (None, None),
+        "final": (None, None),
     }
     assert seen == [5]
 
@@ -70,16 +71,16 @@ def test_versions_are_of_a_work(engine: Engine) -> None:
         "ambiguous": 0,
     }
     found = stored(engine)
-    assert found["draft"].work == WorkMember("draft", 1, "", current=False)
-    assert found["final"].work == WorkMember("draft", 2, "name", current=True)
-    assert found["1"] == Memberships()
+    assert found["draft"][1] == WorkMember("draft", 1, "", current=False)
+    assert found["final"][1] == WorkMember("draft", 2, "name", current=True)
+    assert found["1"] == (None, None)
 
 
 def test_only_what_has_changed_is_written_again(engine: Engine) -> None:
     write_threads(engine)
     assert write_threads(engine).written == 0
     write(engine, Document("2", QUESTION[::-1], meta={"type": "mail"}))
-    assert stored(engine)["2"] == Memberships()
+    assert stored(engine)["2"] == (None, None)
     assert write_threads(engine).as_json("threads") == {
         "documents": 3,
         "threads": 2,
@@ -87,48 +88,28 @@ def test_only_what_has_changed_is_written_again(engine: Engine) -> None:
         "changed": 0,
         "ambiguous": 0,
     }
-    assert stored(engine)["1"] == Memberships(ThreadMember("1", "", "", inclusive=True))
+    assert stored(engine)["1"] == (ThreadMember("1", "", "", inclusive=True), None)
 
 
 def test_an_attachment_whose_mail_is_gone_is_of_no_thread(engine: Engine) -> None:
     write_threads(engine)
     engine.delete(["1"], 2)
     write_threads(engine)
-    assert stored(engine)["1/1"] == Memberships()
+    assert stored(engine)["1/1"] == (None, None)
 
 
-class TestHardMailboxes:
-    """Mailboxes that nobody wrote in good faith, or in one lifetime."""
-
-    @pytest.fixture
-    def mailbox(self, tmp_path: Path) -> Engine:
-        engine = open_engine(f"sqlite:///{tmp_path}/mailbox.sqlite", "mail")
-        engine.create()
-        return engine
-
-    def fill(self, engine: Engine, mails: Sequence[Document]) -> None:
-        """Write mails with the signatures of one, since threads read none."""
-        (signed,) = records([MAILS[0]], general_tables())
-        for start in range(0, len(mails), 1_000):
-            engine.write([replace(signed, document=each, digest=each.id) for each in mails[start : start + 1_000]])
-
-    def test_a_circle_of_references_is_a_thread_with_one_root(self, mailbox: Engine) -> None:
-        circle = [mail(f"{at}", RENT, hour=at, number=f"{at}", parent=f"{(at + 1) % 9}") for at in range(9)]
-        self.fill(mailbox, circle)
-        assert write_threads(mailbox).as_json("threads")["threads"] == 1
-        places = [each.thread for each in stored(mailbox).values() if each.thread]
-        assert [place.thread for place in places] == ["0"] * 9
-        assert [place.parent for place in places].count("") == 1
-        assert write_threads(mailbox).written == 0
-
-    @pytest.mark.slow
-    def test_a_quotation_that_is_two_hundred_deep_is_one_thread_with_one_inclusive_mail(self, mailbox: Engine) -> None:
-        texts = [RENT]
-        for at in range(1, 201):
-            texts.append(answer(f"answer number {at} about the house and rent {at}", texts[-1]))
-        self.fill(mailbox, [mail(f"{at}", text, hour=at) for at, text in enumerate(texts)])
+@pytest.mark.slow
+def test_a_quotation_that_is_two_hundred_deep_is_one_thread_with_one_inclusive_mail(tmp_path: Path) -> None:
+    texts = [RENT]
+    for at in range(1, 201):
+        texts.append(answer(f"answer number {at} about the house and rent {at}", texts[-1]))
+    mails = [mail(f"{at}", text, hour=at) for at, text in enumerate(texts)]
+    (signed,) = records([MAILS[0]], general_tables())  # threads read no signatures
+    with closing(open_engine(f"sqlite:///{tmp_path}/mailbox.sqlite", "mail")) as mailbox:
+        mailbox.create()
+        mailbox.write([replace(signed, document=each, digest=each.id) for each in mails])
         written = write_threads(mailbox)
-        assert (written.documents, written.sets, written.written) == (201, 1, 201)
-        places = {name: each.thread for name, each in stored(mailbox).items() if each.thread}
-        assert [name for name, place in places.items() if place.inclusive] == ["200"]
-        assert {place.by for place in places.values()} == {"", "quotation"}
+        places = {name: thread for name, (thread, _) in stored(mailbox).items() if thread}
+    assert (written.documents, written.sets, written.written) == (201, 1, 201)
+    assert [name for name, place in places.items() if place.inclusive] == ["200"]
+    assert {place.by for place in places.values()} == {"", "quotation"}

@@ -11,7 +11,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import FIELDS
 from ibidem_ingest.document import Document
-from ibidem_mail.memberships import Memberships, ThreadMember, write_threads
+from ibidem_mail.memberships import ThreadMember, write_threads
 from ibidem_workers.groups.service import is_settled, settle_all
 from servers.indices import ask, remove_indices
 from support.signed_records import make_record
@@ -125,8 +125,8 @@ def test_an_answer_that_arrives_changes_no_name_of_a_thread(address: str, alias:
 
 def stored_threads(engine: Engine) -> dict[str, ThreadMember]:
     names = [(each.name.index, each.name.id) for each in documents(engine)]
-    read = {id_: Memberships.read(values) for (_, id_), values in engine.run(engine.memberships().read(names)).items()}
-    return {id_: each.thread for id_, each in read.items() if each.thread}
+    read = engine.run(engine.memberships().read(names))
+    return {id_: each for (_, id_), values in read.items() if (each := ThreadMember.read(values))}
 
 
 def documents(engine: Engine) -> list:

@@ -11,9 +11,9 @@ from ibidem_core.errors import NoIndex
 from ibidem_engines.engine import Engine
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_ingest.document import Document
-from ibidem_mail.memberships import Memberships, ThreadMember, ThreadPlaces, write_threads
+from ibidem_mail.memberships import ThreadMember, ThreadPlaces, write_threads
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import is_settled, regroup, settle_all
+from ibidem_workers.groups.service import regroup, settle_all
 from mail.letters import LEASE, PAID, ROOF, answer, mail
 from support.examples import examples
 from support.signed_records import make_record
@@ -39,36 +39,12 @@ def arrive(engine: Engine, *documents: Document, version: int = 1) -> None:
 def places(engine: Engine) -> dict[str, ThreadMember | None]:
     names = [(hit.index, hit.id) for hits in engine.scan() for hit in hits]
     found = engine.run(engine.memberships().read(names))
-    return {name: Memberships.read(values).thread for (_, name), values in found.items()}
+    return {name: ThreadMember.read(values) for (_, name), values in found.items()}
 
 
 def expect_whole(engine: Engine) -> None:
     """Expect that the search through all documents finds the same places."""
     assert write_threads(engine).written == 0
-
-
-def test_an_answer_gets_its_place_and_takes_that_of_the_mail_that_it_holds() -> None:
-    with index() as engine:
-        write(engine, ROOT)
-        write_threads(engine)
-        arrive(engine, REPLY)
-        assert places(engine) == {
-            "root": ThreadMember("root", "", "", inclusive=False),
-            "reply": ThreadMember("root", "root", "headers", inclusive=True),
-        }
-        assert is_settled(engine)
-        expect_whole(engine)
-
-
-def test_a_mail_that_arrives_after_its_answers_joins_their_threads() -> None:
-    with index() as engine:
-        write(engine, ROOT)
-        write_threads(engine)
-        arrive(engine, THIRD)
-        assert places(engine)["third"] == ThreadMember("third", "", "", inclusive=True)
-        arrive(engine, REPLY)
-        assert {each.thread for each in places(engine).values() if each} == {"root"}
-        expect_whole(engine)
 
 
 def test_an_attachment_has_the_place_of_its_mail_whichever_arrives_first() -> None:

@@ -22,7 +22,7 @@ from ibidem_core.address import read_path
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
-from ibidem_dedupe.pairs import MIN_SHARED, LongSignatureCache, LongTextMatcher, no_long_signatures
+from ibidem_dedupe.pairs import MIN_SHARED, LongSignatureCache, LongTextMatcher
 from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
@@ -485,7 +485,7 @@ def build_window(
     columns = PackedColumns.decode_lazily([hit.packed for hit in hits])
     names = [(hit.index, hit.id) for hit in hits]
     applied_overrides = apply_overrides(overrides, names, columns)
-    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
+    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy)
     none = np.zeros(len(hits), np.int64)
     grouping = Grouping(np.array(lead, np.int64), none.astype(np.uint8), none.astype(np.bool_))
     return Window(hits, len(hits), policy, columns, applied_overrides, grouping, matcher, names_by_row)

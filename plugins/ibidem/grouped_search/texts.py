@@ -14,7 +14,7 @@ from ibidem.grouped_search.window import add_overlaps
 from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, no_long_signatures
+from ibidem_dedupe.pairs import LongTextMatcher
 from ibidem_dedupe.parameters import Keep
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_dedupe.request import pair_policy, read
@@ -115,7 +115,7 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
     columns = PackedColumns.decode(sign_texts(passages, language, tables or general_tables()))
     policy = policy or default_policy(columns, level, similarity, preset)
     names = [("", str(row)) for row in range(len(columns))]
-    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, LongSignatureCache(no_long_signatures))
+    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy)
     overlap = overlaps(passages)
     grouping = group(columns, matcher.policy, add_overlaps(PairConstraints(), overlap), matcher)
     groups = [*grouping.members(grouping.leads.tolist()).values()]

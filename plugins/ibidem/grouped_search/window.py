@@ -12,7 +12,7 @@ from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.overrides import AppliedOverrides, DocumentRef, Override, Pair, PairConstraints, apply_overrides
 from ibidem_dedupe.pair_evidence import Evidence
-from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, encode_pairs, no_long_signatures, pair_keys
+from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, encode_pairs, pair_keys
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.stored_groups import Hit, HitNames, read_packed
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -90,12 +90,8 @@ class Window:
         columns = PackedColumns.decode(read_packed(hits))
         names = HitNames(hits)
         applied_overrides = apply_overrides(overrides, names, columns)
-        matcher = LongTextMatcher(
-            names,
-            cache(columns.unpack_row),
-            policy,
-            LongSignatureCache(no_long_signatures) if long_signatures is None else long_signatures,
-        )
+        matcher = LongTextMatcher(names, cache(columns.unpack_row), policy)
+        matcher = matcher if long_signatures is None else replace(matcher, long_signatures=long_signatures)
         looked_up = pair_keys(encode_pairs(frozenset(candidates), len(hits)), len(hits))
         constraints = add_overlaps(applied_overrides.constraints, overlaps)
         grouping = Grouping.alone(len(hits)) if alone else group(columns, policy, constraints, matcher, looked_up)
