@@ -30,15 +30,7 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:/@\s]+)(?::\d{1,5})?")
 
 
 def check_host(host: str, hosts: tuple[str, ...]) -> None:
-    """Refuse a host name that does not belong to the gateway.
-
-    Args:
-        host: The header `Host`.
-        hosts: Names without ports; `*` for any.
-
-    Raises:
-        HttpError: It is another's name.
-    """
+    """Refuse a host name that does not belong to the gateway; `hosts` are names without ports, or `*` for any."""
     match = _HOST.fullmatch(host)
     if "*" in hosts or (match and match["name"].lower() in hosts):
         return
@@ -122,7 +114,11 @@ class GatewayMiddleware:
         began = perf_counter()
         STAGES.set({})
         try:
-            self._check(scope)
+            check_headers(scope)
+            headers = Headers(scope=scope)
+            if scope["path"] not in PROBES:
+                check_host(headers.get("host", ""), self._hosts)
+            check_site(scope["method"], headers, scope["path"])
             await self._app(scope, bounded(receive) if _BUFFERED.match(scope["path"]) else receive, answer)
         except ClientDisconnect:
             answer.status = answer.status or CLOSED
@@ -137,20 +133,12 @@ class GatewayMiddleware:
             self._metrics.seconds.labels(route).observe(took)
             log_response(scope, answer.status, took)
 
-    def _check(self, scope: Scope) -> None:
-        headers = Headers(scope=scope)
-        check_headers(scope)
-        if scope["path"] not in PROBES:
-            check_host(headers.get("host", ""), self._hosts)
-        check_site(scope["method"], headers, scope["path"])
-
 
 def bounded(receive: Receive) -> Receive:
     """Return a `receive` function that refuses a body over the maximum length."""
     length = 0
 
     async def receive_bounded() -> Message:
-        """Return the next message of the client."""
         nonlocal length
         message = await receive()
         length += len(message.get("body", b""))
@@ -163,11 +151,7 @@ def bounded(receive: Receive) -> Receive:
 
 
 def check_headers(scope: Scope) -> None:
-    """Refuse duplicate authorization, host or content-type headers, since two parsers may choose different ones.
-
-    Raises:
-        HttpError: Naming the header.
-    """
+    """Refuse duplicate authorization, host or content-type headers, since two parsers may choose different ones."""
     names = [name for name, _ in scope["headers"] if name in SINGLE_HEADERS]
     for name in set(names):
         if names.count(name) > 1:

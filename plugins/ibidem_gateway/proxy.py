@@ -149,11 +149,7 @@ async def cancel_on_disconnect(
 
 
 def decompress(content: bytes, encoding: str) -> bytes:
-    """Decompress the body of a search.
-
-    Raises:
-        HttpError: Another encoding than gzip, or data that is damaged or too long.
-    """
+    """Decompress the body of a search; another encoding than gzip, and damaged or too long data, is refused."""
     encoding = encoding.strip().lower()
     if encoding in ("", "identity") or not content:
         return content

@@ -12,6 +12,7 @@ from pydantic import Field
 from starlette.datastructures import QueryParams
 
 from ibidem.comparison.compare import compare
+from ibidem.comparison.word_diff import word_diff
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line, format_count, note_lines
@@ -28,7 +29,7 @@ from ibidem_gateway.document_routes import check_overrides
 from ibidem_gateway.errors import HttpError
 from ibidem_gateway.page.comparison import ComparedPair
 from ibidem_gateway.page.documents import last_decision, read_copies, shown_sections, timeline
-from ibidem_gateway.page.entries import count_choices, diff, has_more, page_groups, split_marks, web_address
+from ibidem_gateway.page.entries import count_choices, has_more, page_groups, split_marks, text_pieces, web_address
 from ibidem_gateway.page.rendering import STATIC, html, static
 from ibidem_gateway.page.state import LABELS, PAIR_LEVELS, ListQuery, field, read_query
 from ibidem_gateway.upstream import Caller, timed_search
@@ -206,9 +207,9 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoPar
 
 @router.get("/differs")
 def differs(engine: CallersEngine, parameters: Annotated[Pair, Query()]) -> Response:
-    """Show the difference between two documents on one line, for a group that the user opens."""
+    """Show the words that differ, with some context, on one line, for a group that the user opens."""
     left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
-    return html("page_differs.html", differs=diff(left.text, right.text))
+    return html("page_differs.html", differs=text_pieces(word_diff(left.text, right.text)))
 
 
 @router.post("/overrides", dependencies=[Depends(check_overrides)])
