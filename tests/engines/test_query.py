@@ -53,6 +53,7 @@ def describe_part(part: Phrase | Words) -> Any:
         ("“export duty”", [["export duty"]], []),
         ('say"export duty"now', [["say"], ["export duty"], ["now"]], []),
         ("a OR b", [["a", "b"]], []),
+        ("() OR a", [["a"]], []),
         ("a OR b OR c d", [["a", "b", "c"], ["d"]], []),
         ('a OR "b c"', [["a", "b c"]], []),
         ("a or b", [["a"], ["or"], ["b"]], []),
