@@ -133,7 +133,11 @@ class SqliteFile:
             connection = self._open()
             self._with_retries(connection, "pragma journal_mode = wal")
             if not self._state():
-                self._run_script(connection, script(LAYOUT, self.index, SCHEMA))
+                try:  # another process may do the same at this time
+                    connection.executescript(f"begin immediate; {script(LAYOUT, self.index, SCHEMA)} commit;")
+                except BaseException:
+                    connection.rollback()
+                    raise
 
     def run(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:
         """Run one statement inside the open transaction."""
@@ -246,14 +250,6 @@ class SqliteFile:
         if _state(entries, self.index) != _state(_layout_entries(LAYOUT, self.index), self.index):
             raise self._foreign_schema()
         return dict(self.run('select name, value from "ibidem.{index}.state"').fetchall())
-
-    def _run_script(self, connection: sqlite3.Connection, script: str) -> None:
-        """Run statements in one transaction; another process may run them at the same time."""
-        try:
-            connection.executescript(f"begin immediate; {script} commit;")
-        except BaseException:
-            connection.rollback()
-            raise
 
     def _with_retries(self, connection: sqlite3.Connection, statement: str) -> None:
         """Run a statement that other writers may block, retrying every millisecond.
