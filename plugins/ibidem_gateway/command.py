@@ -1,8 +1,7 @@
 """`ibidem serve`: the HTTP gateway and the page. The help is printed without importing the server."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
@@ -27,7 +26,9 @@ def run(host: Host = "127.0.0.1", port: Port = 8042, workers: Workers = 1, *, mc
     if mcp:
         serve_assistant()
         return
-    with share_metrics() if workers > 1 else nullcontext():
+    with TemporaryDirectory(prefix="ibidem-metrics-") if workers > 1 else nullcontext() as folder:
+        if folder:  # processes share metrics in it; the Prometheus library reads its path on import
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         try:
             from ibidem_gateway.server import serve  # noqa: PLC0415 - the gateway's libraries are an extra
         except ModuleNotFoundError as error:
@@ -45,11 +46,3 @@ def serve_assistant() -> None:
             raise
         raise UsageError("the package mcp is not installed", "pip install 'ibidem-search[mcp]'") from error
     server(load()).run("stdio")
-
-
-@contextmanager
-def share_metrics() -> Iterator[None]:
-    """Let child processes share a folder of metrics; the Prometheus library reads its path on import."""
-    with TemporaryDirectory(prefix="ibidem-metrics-") as folder:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        yield

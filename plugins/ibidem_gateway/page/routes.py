@@ -54,10 +54,6 @@ class ShownPair(ListQuery):
     b: Id
 
 
-OneParameters = Annotated[ShownDocument, Query()]
-TwoParameters = Annotated[ShownPair, Query()]
-
-
 def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Response:
     state = parameters.state()
     if not state.q.strip():
@@ -135,7 +131,7 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
 
 
 @router.get("/document")
-def document(engine: CallersEngine, parameters: OneParameters) -> Response:
+def document(engine: CallersEngine, parameters: Annotated[ShownDocument, Query()]) -> Response:
     """Show a whole document with the query's words highlighted."""
     hit, state = read_document(engine, parameters.id), parameters.state()
     query = state.query() if state.q.strip() else None
@@ -158,7 +154,7 @@ def document(engine: CallersEngine, parameters: OneParameters) -> Response:
 
 
 @router.get("/inspect")
-def inspect(engine: CallersEngine, parameters: OneParameters) -> Response:
+def inspect(engine: CallersEngine, parameters: Annotated[ShownDocument, Query()]) -> Response:
     """Show a document's duplicates in the whole index, with a timeline of their dates and sources."""
     state = parameters.state()
     inspection = find_copies(engine, parameters.id, state.policy())
@@ -179,7 +175,7 @@ def inspect(engine: CallersEngine, parameters: OneParameters) -> Response:
 
 
 @router.get("/compare")
-def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoParameters) -> Response:
+def compare_pair(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownPair, Query()]) -> Response:
     """Show two documents side by side."""
     left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
     state = parameters.state()
@@ -216,32 +212,25 @@ def differs(engine: CallersEngine, parameters: Annotated[Pair, Query()]) -> Resp
 async def decide(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
     """Record a manual decision from a form, whose origin was checked before."""
     form = {name: values[-1] for name, values in parse_qs((await request.body()).decode("utf-8", "replace")).items()}
-    await run_in_threadpool(save_override, form, engine, caller)
-    return RedirectResponse(next_address(form), 303)
+    return RedirectResponse(await run_in_threadpool(save_override, form, engine, caller), 303)
 
 
-def next_address(form: Mapping[str, str]) -> str:
-    """Return the URL of the page that sent a form, with the decision that was recorded."""
-    a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
-    state = read_query(QueryParams(form.get("list", ""))).state()
-    message = [("said", verdict), ("about", a), ("about", b)]
-    decision = urlencode(message)
-    page, place = form.get("page", "compare" if "list" not in form else "list"), form.get("place", "")
-    if page == "overrides":
-        return f"/ibidem/page/overrides?{decision}"
-    if page == "compare":
-        return f"{state.part('compare', a=a, b=b)}&{decision}"
-    return state.with_message(message, place)
-
-
-def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> None:
-    """Record or remove the manual decision that a form contains."""
+def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> str:
+    """Record or remove the manual decision that a form contains; returns the URL of the page that sent it."""
     a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
     if verdict == "none":
         remove_override(engine, a, b, readable_overrides)
-        return
-    author = caller.name or form.get("author", "")[:200]
-    add_override(engine, (a, b), read_verdict(verdict), author=author, reason=form.get("reason", "")[:2_000])
+    else:
+        author = caller.name or form.get("author", "")[:200]
+        add_override(engine, (a, b), read_verdict(verdict), author=author, reason=form.get("reason", "")[:2_000])
+    state = read_query(QueryParams(form.get("list", ""))).state()
+    message = [("said", verdict), ("about", a), ("about", b)]
+    page = form.get("page", "compare" if "list" not in form else "list")
+    if page == "overrides":
+        return f"/ibidem/page/overrides?{urlencode(message)}"
+    if page == "compare":
+        return f"{state.part('compare', a=a, b=b)}&{urlencode(message)}"
+    return state.with_message(message, form.get("place", ""))
 
 
 @router.get("/static/{version}/{name}")
