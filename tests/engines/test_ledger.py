@@ -71,10 +71,7 @@ def test_whatever_another_program_writes_a_reader_takes_it_or_says_that_it_is_da
         check_entry(entry, reader(ledger, key))
 
 
-TIMES = ("2026-01-05", "2026-01-05T10:00:00", "yesterday")
-
-
-@pytest.mark.parametrize("at", TIMES)
+@pytest.mark.parametrize("at", ["2026-01-05", "2026-01-05T10:00:00", "yesterday"])
 def test_a_tombstone_without_a_time_that_can_be_compared_is_damaged(at: str, engine: Engine) -> None:
     now = datetime.now(UTC).isoformat()
     engine.put_records("tombstones", {"good": asdict(Tombstone(3, now)), "bad": {"version": 3, "at": at}})
