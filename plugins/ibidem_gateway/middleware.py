@@ -110,8 +110,18 @@ class GatewayMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = Outgoing(send, self._headers)
-        began = perf_counter()
+        began, answered = perf_counter(), 0  # the status once it was sent
+
+        async def answer(message: Message) -> None:
+            """Send a part of the response, with headers that are added unless it has them."""
+            nonlocal answered
+            if message["type"] == "http.response.start":
+                answered = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
         STAGES.set({})
         try:
             check_headers(scope)
@@ -121,17 +131,17 @@ class GatewayMiddleware:
             check_site(scope["method"], headers, scope["path"])
             await self._app(scope, bounded(receive) if _BUFFERED.match(scope["path"]) else receive, answer)
         except ClientDisconnect:
-            answer.status = answer.status or CLOSED
+            answered = answered or CLOSED
         except Exception as error:
-            if answer.status:
+            if answered:
                 raise
             await refuse(Request(scope), error)(scope, receive, answer)
         finally:
             took = perf_counter() - began
             route = getattr(scope.get("route"), "path", "")
-            self._metrics.requests.labels(route, str(answer.status)).inc()
+            self._metrics.requests.labels(route, str(answered)).inc()
             self._metrics.seconds.labels(route).observe(took)
-            log_response(scope, answer.status, took)
+            log_response(scope, answered, took)
 
 
 def bounded(receive: Receive) -> Receive:
@@ -168,24 +178,6 @@ def log_response(scope: Scope, status: int, seconds: float) -> None:
         if times:
             times["other_ms"] = round(max(0.0, event["all_ms"] - sum(times.values())), 1)
         LOG.log(level, "answered", extra=event | times)
-
-
-class Outgoing:
-    """The response to the client, with headers that are added unless it has them."""
-
-    def __init__(self, send: Send, headers: Mapping[str, str]) -> None:
-        self._send = send
-        self._headers = headers
-        self.status = 0
-
-    async def __call__(self, message: Message) -> None:
-        """Send a part of the response."""
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            for name, value in self._headers.items():
-                headers.setdefault(name, value)
-        await self._send(message)
 
 
 TITLES: Mapping[int, str] = {
