@@ -1,11 +1,11 @@
-"""Reading an SQLite file: select, scan and look documents up.
+"""Reading an SQLite file: select and look documents up.
 
 Words are translated to FTS5, filters to conditions on a document.
 """
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -17,8 +17,6 @@ from ibidem_engines.query import FLAGS, MEMBERSHIPS, Filter, Phrase, Query, Word
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
 from ibidem_engines.sqlite.write import as_json, word
 from ibidem_engines.stored_groups import Hit
-from ibidem_engines.words import MAX_SPELLED, spellings
-from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField
 from ibidem_ingest.signatures.schema import SCHEMA
 
@@ -123,8 +121,6 @@ _NEWEST = (1 << 63) - 1
 _BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
 _BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
     where place in (select value from json_each(?)) and lead >= ? order by id"""
-_SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
-    where d.place > ? and d.place <= ? order by d.place limit ?"""
 _COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
 
 
@@ -133,22 +129,6 @@ def newest_place(file: SqliteFile, view: ReadView) -> int:
     if view.newest is not None:
         return view.newest
     return file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
-
-
-def scan(file: SqliteFile, size: int) -> Iterator[list[Hit]]:
-    """Scan the index up to its newest document; see `Engine.scan`."""
-    if size < 1:
-        raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
-    with file.reading():
-        (newest,) = file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
-    last_place = 0
-    while True:
-        with file.reading():
-            rows = file.run(_SLICE, (last_place, newest, size)).fetchall()
-        if not rows:
-            return
-        yield [Hit(file.index, name, 0.0, packed, place) for place, name, packed in rows]
-        last_place = rows[-1][0]
 
 
 def info(file: SqliteFile) -> Info:
@@ -206,27 +186,6 @@ def choose(query: Query, newest: int) -> Selection:
 
 def _schema(state: dict[str, Value]) -> tuple[str, ...]:
     return (str(state["schema"]),) if "schema" in state else ()
-
-
-_TABLE = """create virtual table if not exists temp."ibidem.{index}.terms"
-    using fts5vocab(main, "ibidem.{index}.texts", row)"""
-_TERMS = 'select term, doc from temp."ibidem.{index}.terms" where term in (select value from json_each(?))'
-
-
-def suggest(file: SqliteFile, words: Sequence[str]) -> dict[str, str]:
-    """Find spellings; see `Engine.suggest`."""
-    spellings_by_word = {word: spellings(word) for word in words[:MAX_SPELLED]}
-    with file.reading():
-        file.run(_TABLE)
-        documents: dict[str, int] = dict(
-            file.run(_TERMS, (as_json([*spellings_by_word, *set().union(*spellings_by_word.values())]),))
-        )
-    suggestions = {
-        word: [each for each in group if each in documents]
-        for word, group in spellings_by_word.items()
-        if word not in documents
-    }
-    return {word: min(group, key=lambda term: (-documents[term], term)) for word, group in suggestions.items() if group}
 
 
 _WITH_VALUE = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
