@@ -205,23 +205,17 @@ class _StoredState:
             return Outcome(name, WriteStatus.REFUSED, previous_version=old_version, field="id", why=reason)
         if reason := self.stale_reason(name, record.version):
             return Outcome(name, WriteStatus.STALE, previous_version=old_version, field="version", why=reason)
-        if is_equal:
-            return Outcome(name, WriteStatus.UNCHANGED, previous_version=old_version)
-        return Outcome(name, WriteStatus.INDEXED, previous_version=old_version)
+        status = WriteStatus.UNCHANGED if is_equal else WriteStatus.INDEXED
+        return Outcome(name, status, previous_version=old_version)
 
     def deletion(self, name: str, version: int) -> Outcome:
-        entry = self.documents.get(name)
-        if entry is None:
+        if name not in self.documents:
             return Outcome(name, WriteStatus.MISSING)
-        if entry.version > version:
-            return Outcome(
-                name,
-                WriteStatus.STALE,
-                previous_version=entry.version,
-                field="version",
-                why=self.stale_reason(name, version),
-            )
-        return Outcome(name, WriteStatus.DELETED, previous_version=entry.version)
+        old_version = self.documents[name].version
+        if old_version <= version:
+            return Outcome(name, WriteStatus.DELETED, previous_version=old_version)
+        reason = self.stale_reason(name, version)
+        return Outcome(name, WriteStatus.STALE, previous_version=old_version, field="version", why=reason)
 
 
 def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
@@ -245,13 +239,14 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, any_version: b
         versions_by_id = {name: each.version for name, each in stored.documents.items()}
         versions = {name: next_version(version, versions_by_id.get(name)) if any_version else version for name in ids}
         outcomes = {name: stored.deletion(name, versions[name]) for name in ids}
-        _remove(
-            file,
-            [stored.documents[name].place for name, each in outcomes.items() if each.status is WriteStatus.DELETED],
-        )
-        written_names = [name for name, each in outcomes.items() if each.status is not WriteStatus.STALE]
-        newer = [name for name in written_names if stored.tombstones.get(name, versions[name]) <= versions[name]]
-        put(file, "tombstones", {name: {"version": versions[name], "at": timestamp} for name in newer})
+        deleted = [name for name, each in outcomes.items() if each.status is WriteStatus.DELETED]
+        _remove(file, [stored.documents[name].place for name in deleted])
+        tombstones = {
+            name: {"version": versions[name], "at": timestamp}
+            for name, each in outcomes.items()
+            if each.status is not WriteStatus.STALE and stored.tombstones.get(name, versions[name]) <= versions[name]
+        }
+        put(file, "tombstones", tombstones)
     return [outcomes[name] for name in ids]
 
 
