@@ -282,9 +282,8 @@ def has_settled(engine: Engine, goal: Marks) -> bool:
     entry = engine.get_record("groups", KEY)
     done = entry.get("done") if isinstance(entry, dict) else None
     numbers = done if isinstance(done, dict) else {}
-    settled_numbers = {part: numbers.get(str(part), 0) for part in goal}
     return all(
-        isinstance(settled_numbers[part], int) and settled_numbers[part] >= number for part, number in goal.items()
+        isinstance(settled := numbers.get(str(part), 0), int) and settled >= number for part, number in goal.items()
     )
 
 

@@ -31,11 +31,6 @@ BAD: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/index.sqlite"
-
-
 class TestDamaged:
     def test_damaged_records_are_left_out_and_each_is_named(self, engine: Engine) -> None:
         engine.put_records("overrides", {"good": GOOD, **BAD})

@@ -23,11 +23,6 @@ from support.signed_records import make_record
 POLICY = Policy.from_rule(make_rule())
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/index.sqlite"
-
-
 def test_a_learned_preset_is_read_as_it_was_stored(engine: Engine) -> None:
     save_preset(engine, "ours", Preset(POLICY, "learned"))
     presets = lookup_presets(engine, "ours")
@@ -96,10 +91,7 @@ def test_stored_groups_count_no_document_without_signatures_as_a_duplicate(engin
     engine.write([make_record("a"), make_record("b"), make_record("c", "..."), make_record("d", "")])
     engine.refresh()
     counted = StoredReport(engine).as_json()
-    sizes = counted["sizes"]
-    assert isinstance(sizes, dict)
-    assert counted["duplicates"] == sum((int(size) - 1) * count for size, count in sizes.items())
-    assert counted["documents"] == 4
+    assert (counted["documents"], counted["duplicates"], counted["sizes"]) == (4, 0, {})
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
@@ -21,11 +20,6 @@ from ibidem_engines.ledger import (
 from ibidem_engines.stored_groups import ShardRef
 
 NEWS, OLD, NEW = ShardRef("news", 1), ShardRef("old"), ShardRef("new")
-
-
-@pytest.fixture
-def address(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/index.sqlite"
 
 
 @pytest.fixture
