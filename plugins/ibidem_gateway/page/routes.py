@@ -18,7 +18,6 @@ from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line, format_count, note_lines
 from ibidem.index.documents import add_override, read_document, read_verdict, readable_overrides, remove_override
 from ibidem.index.documents import inspect as find_copies
-from ibidem_core.errors import NoIndex
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import load_overrides
@@ -57,7 +56,8 @@ class ShownPair(ListQuery):
 def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Response:
     state = parameters.state()
     if not state.q.strip():
-        return html("page_home.html", state=state, labels=LABELS, documents=count_documents(engine))
+        info = engine.info()
+        return html("page_home.html", state=state, labels=LABELS, documents=info.documents if info.exists else None)
     query, request = state.query(), state.request()
     metrics, tables, first = context.metrics, context.current_tables(), 1 + (state.page - 1) * state.size
     result = timed_search(engine, query, request, state.page, state.size, metrics, tables, state.sort, facets=True)
@@ -81,15 +81,6 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
             overrides=context.settings.gateway_overrides,
             decision=last_decision(engine, parameters),
         )
-
-
-def count_documents(engine: Engine) -> int | None:
-    """Return the number of documents; None if there is no index yet."""
-    try:
-        info = engine.info()
-    except NoIndex:
-        return None
-    return info.documents if info.exists else None
 
 
 PORTION = 100  # duplicates of a group that are loaded at once
