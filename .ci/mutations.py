@@ -37,7 +37,7 @@ MODULES: Mapping[str, Sequence[str]] = {
         "adversary/test_hot_keys.py",
     ),
     "ibidem_dedupe/overrides.py": ("dedupe/test_overrides.py", "dedupe/test_leader_clustering.py"),
-    "ibidem_engines/ledger.py": ("engines/test_group_checkpoint.py",),
+    "ibidem_engines/ledger.py": ("engines/sqlite/test_group_checkpoint.py",),
     "ibidem_engines/cluster/records.py": ("engines/cluster/test_state_store.py",),
     "ibidem_workers/groups/settle.py": (
         "workers/groups/test_settle.py",

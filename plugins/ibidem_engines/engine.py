@@ -219,11 +219,7 @@ class EngineSearch(Protocol):
         order: stored_groups.Order = "relevance",
         view: ReadView = NOW,
     ) -> RequestFlow[stored_groups.Collapsed]:
-        """Rank the matches, keeping only the best document of each group; view: that of an earlier ranking.
-
-        Raises:
-            UsageError: The place lies beyond what can be counted off.
-        """
+        """Rank the matches, keeping only the best document of each group; a place that cannot be counted is refused."""
 
     def members(
         self,
@@ -325,8 +321,7 @@ class ReindexSource(Protocol):
     def newest(self, marks: stored_groups.Marks | None = None) -> dict[stored_groups.ShardRef, int]:
         """Return for each part the number up to which all writes are complete and visible.
 
-        Args:
-            marks: Marks of an earlier call; without new writes, no further request is sent.
+        Where there are no new writes since `marks`, those of an earlier call, no further request is sent.
         """
 
     def count(self, seq_range: stored_groups.SeqNoRange) -> int:
@@ -336,12 +331,7 @@ class ReindexSource(Protocol):
         """Return the names of the first documents of a range, in the order of writing."""
 
     def read(self, names: Sequence[stored_groups.Name], *, raw: bool = False) -> list[SourceDocument]:
-        """Read the current versions of documents; deleted documents are omitted.
-
-        Args:
-            names: Which.
-            raw: Whether their JSON is wanted as well, to be written again: whole, or the read fails.
-        """
+        """Read the current versions of documents, with `raw` their whole JSON too; deleted documents are omitted."""
 
     def count_fields(self) -> FieldCounts:
         """Count the documents with each field that a response may leave out, including all writes so far."""
@@ -548,14 +538,7 @@ class Engine(Protocol):
         entry: Mapping[str, object],
         state: stored_groups.RecordState | None,
     ) -> stored_groups.RecordState | None:
-        """Replace a record in a known state; returns its new state, None if others have written meanwhile.
-
-        Args:
-            ledger: The ledger.
-            key: The record's key.
-            entry: The record.
-            state: The state of the one that was read; None if there was none.
-        """
+        """Replace a record in the state that was read (None: there was none); None if others have written meanwhile."""
 
     def count(self, ledger: stored_groups.Ledger) -> int:
         """Count the records of a ledger without reading them; the newest may not be counted yet."""
@@ -575,24 +558,13 @@ class Engine(Protocol):
     def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "Engine":
         """Return the engine of all indexes settled together with this one, ignoring filters.
 
-        Its ledgers keep the progress of settling. An index alone is its own set.
-
-        Args:
-            use_cache: Whether a result of the last seconds may be used.
-            takes_over: Whether groups that were settled index by index are to be settled as those of one set: the
-                progress of each is removed.
-
-        Raises:
-            UsageError: Groups of a part of the indexes are settled separately, or a filter hides documents.
+        Its ledgers keep the progress of settling. An index alone is its own set. `use_cache`: a result of the last
+        seconds may be used. `takes_over`: groups that were settled index by index are settled as those of one set, and
+        the progress of each is removed; else such indexes are refused, as are those of which a filter hides documents.
         """
 
     def facets(self, query: Query, limit: int) -> stored_groups.Facets:
-        """Count all matches by source, language and year, if these fields exist.
-
-        Args:
-            query: For what.
-            limit: How many sources and languages at most.
-        """
+        """Count all matches by year and by at most `limit` sources and languages, if these fields exist."""
 
     def memberships(self) -> stored_groups.MembershipStore:
         """Return the memberships of the index."""

@@ -5,6 +5,7 @@ A damaged record is skipped, counted and reported; of a damaged progress only th
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from functools import lru_cache
@@ -281,9 +282,8 @@ def has_settled(engine: Engine, goal: Marks) -> bool:
     entry = engine.get_record("groups", KEY)
     done = entry.get("done") if isinstance(entry, dict) else None
     numbers = done if isinstance(done, dict) else {}
-    settled_numbers = {part: numbers.get(str(part), 0) for part in goal}
     return all(
-        isinstance(settled_numbers[part], int) and settled_numbers[part] >= number for part, number in goal.items()
+        isinstance(settled := numbers.get(str(part), 0), int) and settled >= number for part, number in goal.items()
     )
 
 
@@ -363,18 +363,10 @@ def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
         return PRESETS
     presets = known_presets(engine)
     if name not in presets:
-        _check_preset(engine, name)
+        with suppress(NoIndex):
+            if (record := engine.get_record("presets", name)) is not None:
+                check_entry(record, read_preset)  # a damaged one is refused with the reason
     return presets
-
-
-def _check_preset(engine: Engine, name: str) -> None:
-    """Raise the error of a damaged preset of this name, if there is one."""
-    try:
-        record = engine.get_record("presets", name)
-    except NoIndex:
-        return
-    if record is not None:
-        check_entry(record, read_preset)
 
 
 def known_presets(engine: Engine) -> Mapping[str, Preset]:
@@ -412,16 +404,8 @@ def write_in_turns(records: Sequence[Record], write: Callable[[Sequence[Record]]
     Only a stored document decides whether a record of another origin is refused; a record that was refused itself must
     not keep the next one out.
     """
-    outcomes: dict[int, Outcome] = {}
-    for turn in divide_by_origin(records):
-        outcomes |= zip(turn, write([records[at] for at in turn]), strict=True)
-    return [outcomes[at] for at in range(len(records))]
-
-
-def divide_by_origin(records: Sequence[Record]) -> list[list[int]]:
-    """Split records into turns with one origin per id; returns their positions in the call."""
     last: dict[str, tuple[int, str]] = {}
-    turns: list[list[int]] = []
+    turns: list[list[int]] = []  # positions in the call, in each turn of one origin per id
     for position, record in enumerate(records):
         id_, origin = record.document.id, record.document.origin
         turn, before = last.get(id_, (0, origin))
@@ -430,7 +414,10 @@ def divide_by_origin(records: Sequence[Record]) -> list[list[int]]:
         if turn == len(turns):
             turns.append([])
         turns[turn].append(position)
-    return turns
+    outcomes: dict[int, Outcome] = {}
+    for positions in turns:
+        outcomes |= zip(positions, write([records[at] for at in positions]), strict=True)
+    return [outcomes[at] for at in range(len(records))]
 
 
 def check_storable(record: Record) -> None:

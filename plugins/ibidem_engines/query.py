@@ -8,7 +8,7 @@ import re
 import string
 import unicodedata
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal
 
 from xxhash import xxh3_128_hexdigest
@@ -44,32 +44,24 @@ class Token:
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
-    """A word or phrase."""
+class Phrase:
+    """A word, or several quoted words in order or near each other."""
 
-    text: str  # the words, without punctuation around them
-    field: str = ""  # the field that it follows; empty for none
-    prefix: bool = False  # whether words that begin with it count too
+    text: str  # as typed (no syntax characters)
+    field: str = ""  # `title` or `text`, where it must occur; empty: in either; another one: it is a condition
+    prefix: bool = False  # whether every word that begins with it counts
     slop: int | None = None  # how many other words may be between its words, in any order; None: they follow each other
 
 
-@dataclass(slots=True)
-class Parentheses:
-    """The content of one pair of parentheses, or of the whole query."""
+@dataclass(frozen=True, slots=True)
+class Words:
+    """The contents of parentheses, in the form of a query."""
 
-    # Each entry must match, by any one of its parts.
-    all_of: list[list["Term | Parentheses"]] = field(default_factory=list)
-    none_of: list["Term | Parentheses"] = field(default_factory=list)  # parts that must not
+    all_of: tuple[tuple["Phrase | Words", ...], ...] = ()  # every entry must match, by any one of its parts
+    none_of: tuple["Phrase | Words", ...] = ()  # parts that must not
 
 
-def read_query(text: str, is_field: Callable[[str], bool]) -> tuple[Parentheses, tuple[str, ...]]:
-    """Read a query, with straight quotation marks.
-
-    >>> read_query('title:(grain OR wheat) NOT rice*', lambda name: name == "title")[0].none_of
-    [Term(text='rice', field='', prefix=True, slop=None)]
-    """
-    notes: list[str] = []
-    return _Reader(list(tokens(text, is_field, notes)), notes).group(), tuple(dict.fromkeys(notes))
+Part = Phrase | Words
 
 
 def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iterator[Token]:
@@ -157,13 +149,15 @@ class _Reader:
         self._pieces = iter(pieces)
         self._notes = notes
 
-    def group(self, depth: int = 0, field: str = "") -> Parentheses:
+    def group(self, depth: int = 0, field: str = "") -> Words:
         """Parse up to the closing parenthesis, or to the end."""
         if depth > MAX_PARENTHESES:
             raise UsageError(
                 f"more than {MAX_PARENTHESES} parentheses inside one another", "write the query with fewer"
             )
-        group, state = Parentheses(), _State(field)
+        all_of: list[list[Part]] = []
+        none_of: list[Part] = []
+        state = _State(field)
         for piece in self._pieces:
             if piece.kind == "close" and depth:
                 break
@@ -171,64 +165,58 @@ class _Reader:
                 self._notes.append(UNPAIRED)
             elif piece.kind in ("open", "phrase", "word"):
                 part = self.group(depth + 1, state.field) if piece.kind == "open" else self._term(piece, state.field)
-                self._add(group, part, state)
-                state = _State(field, after_part=bool(part) and not state.excludes, spelled=state.spelled)
+                if part is not None and (isinstance(part, Phrase) or part.all_of or part.none_of):
+                    if state.excludes:
+                        self._notes += ["OR cannot join excluded words"] * state.joins
+                        none_of.append(part)
+                    elif state.joins and all_of:  # empty parentheses may be the part before
+                        all_of[-1].append(part)
+                    else:
+                        all_of.append([part])
+                state = _State(field, after_part=part is not None and not state.excludes, spelled=state.spelled)
             else:
                 state.operate(piece)
         else:
             self._notes += [UNPAIRED] * bool(depth)
-        if state.spelled and len(group.all_of) > 1 and any(len(entry) > 1 for entry in group.all_of):
+        if state.spelled and len(all_of) > 1 and any(len(entry) > 1 for entry in all_of):
             self._notes.append("OR was applied before AND; parentheses change that")
-        return _flat(group)
+        return _flat(all_of, none_of)
 
-    def _add(self, group: Parentheses, part: Term | Parentheses | None, state: _State) -> None:
-        """Add a part to a group; empty parentheses are ignored."""
-        if part is None or (isinstance(part, Parentheses) and not (part.all_of or part.none_of)):
-            return
-        if state.excludes:
-            self._notes += ["OR cannot join excluded words"] * state.joins
-            group.none_of.append(part)
-        elif state.joins:
-            group.all_of[-1].append(part)
-        else:
-            group.all_of.append([part])
-
-    def _term(self, piece: Token, field: str) -> Term | None:
+    def _term(self, piece: Token, field: str) -> Phrase | None:
         """Parse the words of a token, without surrounding punctuation; None if there are no words."""
         if field not in ("", *WORD_FIELDS):
-            return Term(piece.text.strip(), field)
+            return Phrase(piece.text.strip(), field)
         words = piece.text.strip(_EDGES)
         if not any(map(str.isalnum, words)):
             return None
         if piece.kind == "phrase":
-            return Term(" ".join(words.split()), field, slop=piece.slop if len(words.split()) > 1 else None)
+            return Phrase(" ".join(words.split()), field, slop=piece.slop if len(words.split()) > 1 else None)
         prefix = piece.text.rstrip(_EDGES.replace("*", "")).endswith("*")
         if prefix and not all(each.isalnum() or unicodedata.category(each).startswith("M") for each in words):
             self._notes.append(f"{piece.text}: * is allowed after one word of letters and digits; searched as words")
             prefix = False
         elif _STRANGE.search(piece.text):
             self._notes.append(f"{piece.text}: *, ?, ~ and ^ have no meaning there; searched as words")
-        return Term(words, field, prefix)
+        return Phrase(words, field, prefix)
 
 
-def _flat(group: Parentheses) -> Parentheses:
-    """Replace nested groups that are equivalent to their parts by these parts."""
-    flat = Parentheses(none_of=[each for part in group.none_of for each in _alternatives(part) or [part]])
-    for entry in group.all_of:
-        parts = [each for part in entry for each in _alternatives(part) or [part]]
-        if len(parts) == 1 and isinstance(alone := parts[0], Parentheses):
-            flat.all_of += alone.all_of
-            flat.none_of += alone.none_of
+def _flat(all_of: Sequence[Sequence[Part]], none_of: Sequence[Part]) -> Words:
+    """Return a group; nested groups that are equivalent to their parts are replaced by these parts."""
+    entries: list[tuple[Part, ...]] = []
+    excluded = [each for part in none_of for each in _alternatives(part)]
+    for entry in all_of:
+        parts = tuple(each for part in entry for each in _alternatives(part))
+        if len(parts) == 1 and isinstance(alone := parts[0], Words):
+            entries += alone.all_of
+            excluded += alone.none_of
         else:
-            flat.all_of.append(parts)
-    return flat
+            entries.append(parts)
+    return Words(tuple(entries), tuple(excluded))
 
 
-def _alternatives(part: Term | Parentheses) -> list[Term | Parentheses]:
-    """Return the alternatives of a disjunction; empty for other groups."""
-    if isinstance(part, Term):
-        return [part]
-    return part.all_of[0] if len(part.all_of) == 1 and not part.none_of else []
+def _alternatives(part: Part) -> tuple[Part, ...]:
+    """Return the alternatives of a disjunction, or the part itself."""
+    return part.all_of[0] if isinstance(part, Words) and len(part.all_of) == 1 and not part.none_of else (part,)
 
 
 MAX_WORDS = 200
@@ -247,24 +235,6 @@ QUERY_HELP = (
 )
 
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"') | {"\0": " "})
-
-
-@dataclass(frozen=True, slots=True)
-class Phrase:
-    """A word, or several quoted words in order or near each other."""
-
-    text: str  # as typed (no syntax characters)
-    field: str = ""  # `title` or `text`, where it must occur; empty: in either
-    prefix: bool = False  # whether every word that begins with it counts
-    slop: int | None = None  # how many other words may be between its words, in any order; None: they follow each other
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """The contents of parentheses, in the form of a query."""
-
-    all_of: tuple[tuple["Phrase | Words", ...], ...] = ()  # every entry must match, by any one of its parts
-    none_of: tuple["Phrase | Words", ...] = ()  # parts that must not
 
 
 @dataclass(frozen=True, slots=True)
@@ -344,27 +314,26 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     (Phrase(text='export duty', field='title', prefix=False, slop=None),)
     """
     fields = {*WORD_FIELDS, *QUERY_FIELDS}
-    group, notes = read_query(_clean(text), lambda name: name in fields or (name[:5] == "meta." and name != "meta."))
-    typed: list[Filter] = []
-    words = Parentheses()
-    for entry in group.all_of:
-        conditions = _conditions(entry)
-        typed += conditions
-        words.all_of += [] if conditions else [entry]
-    excluded: list[Filter] = []
-    for part in group.none_of:
-        conditions = _conditions([part])
-        excluded += conditions
-        words.none_of += [] if conditions else [part]
-    query = _words(words)
-    _check_words(query, conditions=bool(typed))
-    conditions = [parse_filter(each) for each in filters]
-    return Query(text, query.all_of, query.none_of, (*conditions, *typed), tuple(excluded), notes)
+    notes: list[str] = []
+    pieces = tokens(_clean(text), lambda name: name in fields or (name[:5] == "meta." and name != "meta."), notes)
+    group = _Reader(list(pieces), notes).group()
+    all_of = [(entry, _conditions(entry)) for entry in group.all_of]
+    none_of = [(part, _conditions([part])) for part in group.none_of]
+    words = Words(
+        tuple(entry for entry, conditions in all_of if not conditions),
+        tuple(part for part, conditions in none_of if not conditions),
+    )
+    _check_parts(words)
+    typed = [each for _, conditions in all_of for each in conditions]
+    excluded = tuple(each for _, conditions in none_of for each in conditions)
+    _check_words(words, conditions=bool(typed))
+    conditions = (*map(parse_filter, filters), *typed)
+    return Query(text, words.all_of, words.none_of, conditions, excluded, tuple(dict.fromkeys(notes)))
 
 
-def _conditions(parts: Sequence[Term | Parentheses]) -> list[Filter]:
+def _conditions(parts: Sequence[Part]) -> list[Filter]:
     """Return alternatives as conditions on one field; empty if they are words."""
-    fields = {part.field if isinstance(part, Term) and part.field not in WORD_FIELDS else "" for part in parts}
+    fields = {part.field if isinstance(part, Phrase) and part.field not in WORD_FIELDS else "" for part in parts}
     if fields == {""}:
         return []
     if len(fields) > 1:
@@ -372,28 +341,28 @@ def _conditions(parts: Sequence[Term | Parentheses]) -> list[Filter]:
         raise UsageError(
             f"{name}: is in an OR with something else", f"join by OR only {name}: with {name}:, and the rest by AND"
         )
-    return [parse_filter(f"{part.field}={part.text}") for part in parts if isinstance(part, Term)]
+    return [parse_filter(f"{part.field}={part.text}") for part in parts if isinstance(part, Phrase)]
 
 
-def _words(group: Parentheses) -> Words:
-    return Words(tuple(tuple(map(_part, entry)) for entry in group.all_of), tuple(map(_part, group.none_of)))
+def _all_parts(words: Words) -> list[Part]:
+    return [*(part for entry in words.all_of for part in entry), *words.none_of]
 
 
-def _part(part: Term | Parentheses) -> Phrase | Words:
-    if isinstance(part, Parentheses):
-        words = _words(part)
-        if not words.all_of:
-            raise UsageError("a pair of parentheses only excludes words", "put a word that must occur into it")
-        return words
-    if part.field and part.field not in WORD_FIELDS:
-        raise UsageError(
-            f"{part.field}: nested too deep in parentheses",
-            f"put {part.field}: next to the words, joined by AND or NOT",
-        )
-    return Phrase(part.text, part.field, part.prefix, part.slop)
+def _check_parts(words: Words) -> None:
+    """Refuse parentheses that hold no word that must occur, and a condition inside parentheses."""
+    for part in _all_parts(words):
+        if isinstance(part, Words):
+            _check_parts(part)
+            if not part.all_of:
+                raise UsageError("a pair of parentheses only excludes words", "put a word that must occur into it")
+        elif part.field not in ("", *WORD_FIELDS):
+            raise UsageError(
+                f"{part.field}: nested too deep in parentheses",
+                f"put {part.field}: next to the words, joined by AND or NOT",
+            )
 
 
-def _phrases(parts: Sequence[Phrase | Words]) -> Iterator[Phrase]:
+def _phrases(parts: Sequence[Part]) -> Iterator[Phrase]:
     for part in parts:
         if isinstance(part, Phrase):
             yield part
@@ -449,15 +418,10 @@ def _check_words(words: Words, *, conditions: bool) -> None:
         raise UsageError("the query only excludes words", "type at least one word that must occur")
     if not words.all_of and not conditions:
         raise UsageError("the query holds no word", 'type words to look for, a phrase as "export duty"')
-    count = _count([*(part for entry in words.all_of for part in entry), *words.none_of])
+    count = _count(words)
     if count > MAX_WORDS:
         raise UsageError(f"the query has {count} words", f"use at most {MAX_WORDS}")
 
 
-def _count(parts: Sequence[Phrase | Words]) -> int:
-    return sum(
-        len(part.text.split())
-        if isinstance(part, Phrase)
-        else _count([*(each for entry in part.all_of for each in entry), *part.none_of])
-        for part in parts
-    )
+def _count(part: Part) -> int:
+    return len(part.text.split()) if isinstance(part, Phrase) else sum(map(_count, _all_parts(part)))

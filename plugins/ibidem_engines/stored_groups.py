@@ -193,21 +193,10 @@ class StoredGroups(Protocol):
     def members(
         self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
-        """Scan the documents of some groups in slices, in the order of writing.
-
-        Args:
-            groups: Names of groups.
-            excluded: Index and id of documents that are left out.
-            lead: Only leads, or only followers; None for both.
-        """
+        """Scan the documents of some groups in slices, in the order of writing: leads, followers, or (None) both."""
 
     def read(self, ids: Sequence[tuple[str, str]], end: Marks | None = None) -> list[GroupedDocument]:
-        """Read the current versions of documents by (index, id); deleted documents are omitted.
-
-        Args:
-            ids: Index and id of each.
-            end: Only documents of writes up to these numbers, each in its own part; None for all.
-        """
+        """Read documents by (index, id), up to some sequence numbers; deleted documents are omitted."""
 
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
         """Write groups; returns False for a document that changed since it was read and was not written."""
@@ -350,11 +339,7 @@ class MembershipStore(Protocol):
         """Read the values of documents; deleted documents are omitted."""
 
     def write(self, changes: Sequence[MembershipChange]) -> int:
-        """Write values of documents, except for documents whose text has changed since they were read.
-
-        Returns:
-            How many were written.
-        """
+        """Write values of documents whose text has not changed since they were read; returns how many."""
 
 
 @dataclass(frozen=True, slots=True)

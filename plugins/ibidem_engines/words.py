@@ -206,26 +206,26 @@ ALPHABETS = (
 
 
 def spellings(word: str) -> set[str]:
-    """Yield all words at edit distance one from a word, with the letters of its alphabet.
+    """Return all words at edit distance one from a word, with the letters of its alphabet.
 
     >>> {"grain", "gain", "rain"} <= spellings("gran") | spellings("garin") | spellings("grin") | spellings("rgain")
     True
     >>> spellings("an")
     set()
     """
-    return set(_spellings(word)) - {word} if MIN_LETTERS <= len(word) <= MAX_LETTERS else set()
-
-
-def _spellings(word: str) -> Iterator[str]:
+    found: set[str] = set()
+    if not MIN_LETTERS <= len(word) <= MAX_LETTERS:
+        return found
     letters = "".join(alphabet for alphabet in ALPHABETS if set(alphabet) & set(word)) or "".join(sorted(set(word)))
     for position in range(len(word) + 1):
         head, tail = word[:position], word[position:]
-        yield from (head + letter + tail for letter in letters)
+        found.update(head + letter + tail for letter in letters)
         if tail:
-            yield head + tail[1:]
-            yield from (head + letter + tail[1:] for letter in letters)
+            found.add(head + tail[1:])
+            found.update(head + letter + tail[1:] for letter in letters)
         if len(tail) > 1:
-            yield head + tail[1] + tail[0] + tail[2:]
+            found.add(head + tail[1] + tail[0] + tail[2:])
+    return found - {word}
 
 
 def did_you_mean(engine: Engine, query: Query) -> str:

@@ -41,8 +41,7 @@ async def root(request: Request, context: WithContext, engine: CallersEngine) ->
 # Headers that an engine's own clients insist on, with every answer.
 PRODUCT = {"elasticsearch": {"x-elastic-product": "Elasticsearch"}}
 
-# Routers, in the order in which paths are compared.
-ROUTERS = (
+ROUTERS = (  # in the order in which paths are compared
     document_routes.router,
     routes.router,
     documents.router,

@@ -1,8 +1,7 @@
 """`ibidem serve`: the HTTP gateway and the page. The help is printed without importing the server."""
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from tempfile import TemporaryDirectory
 from typing import Annotated
 
@@ -24,32 +23,21 @@ Mcp = Annotated[
 
 def run(host: Host = "127.0.0.1", port: Port = 8042, workers: Workers = 1, *, mcp: Mcp = False) -> None:
     """Serve searches over HTTP in the engine's own format, and a page for browsers."""
-    if mcp:
-        serve_assistant()
+    if mcp:  # the tools of an assistant (search, inspect, compare, groups) read all that the settings may read
+        try:
+            from ibidem.retrieval.mcp import server  # noqa: PLC0415 - of an extra
+            from ibidem_core.settings import load  # noqa: PLC0415 - the help does not need it
+        except ModuleNotFoundError as error:
+            if (error.name or "").partition(".")[0] != "mcp":
+                raise
+            raise UsageError("the package mcp is not installed", "pip install 'ibidem-search[mcp]'") from error
+        server(load()).run("stdio")
         return
-    with share_metrics() if workers > 1 else nullcontext():
+    with TemporaryDirectory(prefix="ibidem-metrics-") if workers > 1 else nullcontext() as folder:
+        if folder:  # processes share metrics in it; the Prometheus library reads its path on import
+            os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         try:
             from ibidem_gateway.server import serve  # noqa: PLC0415 - the gateway's libraries are an extra
         except ModuleNotFoundError as error:
             raise UsageError(f"the gateway needs {error.name}", install_command("gateway")) from error
         serve(host, port, workers)
-
-
-def serve_assistant() -> None:
-    """Run the tools of an assistant (search, inspect, compare, groups); they read all that the settings may read."""
-    try:
-        from ibidem.retrieval.mcp import server  # noqa: PLC0415 - of an extra
-        from ibidem_core.settings import load  # noqa: PLC0415 - the help does not need it
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "mcp":
-            raise
-        raise UsageError("the package mcp is not installed", "pip install 'ibidem-search[mcp]'") from error
-    server(load()).run("stdio")
-
-
-@contextmanager
-def share_metrics() -> Iterator[None]:
-    """Let child processes share a folder of metrics; the Prometheus library reads its path on import."""
-    with TemporaryDirectory(prefix="ibidem-metrics-") as folder:
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
-        yield

@@ -232,12 +232,8 @@ class ComparedPair(Pair, LevelQuery):
     """Two documents, and the parameters of the decision on them."""
 
 
-class Nothing(StrictQuery):
-    """A query string without parameters."""
-
-
 SearchParameters = Annotated[SearchQuery, Query()]
 LevelParameters = Annotated[LevelQuery, Query()]
 PairParameters = Annotated[Pair, Query()]
 ComparedParameters = Annotated[ComparedPair, Query()]
-NoParameters = Annotated[Nothing, Query()]
+NoParameters = Annotated[StrictQuery, Query()]

@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import closing, contextmanager, suppress
 from threading import Lock
 from typing import Annotated, Any
 
@@ -120,16 +120,9 @@ def doctor(caller: WithCaller, context: WithContext, _: NoParameters) -> Respons
         """Open the index with the caller's rights."""
         return open_for_caller(settings.address, settings.index, caller.headers, ENGINE_TIMEOUT_S)
 
-    check_access(open_index())
+    with closing(open_index()) as engine:
+        engine.info()  # refuses callers unknown to the engine, and all callers if it does not respond
     return answer(report(settings, open_index))
-
-
-def check_access(engine: Engine) -> None:
-    """Refuse callers unknown to the engine, and all callers if it does not respond."""
-    try:
-        engine.info()
-    finally:
-        engine.close()
 
 
 def answer(value: Mapping[str, Any], status: int = 200) -> Response:
@@ -206,28 +199,15 @@ router = APIRouter(tags=["operation"])
 @router.get("/metrics", response_class=PlainTextResponse)
 def metrics(context: WithContext, engine: CallersEngine) -> Response:
     """Return the Prometheus metrics; the number of dead letters only to callers who may read them."""
-    text = generate_latest(shared_registry(context.metrics.registry)) + dead_letters(engine)
-    return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
-
-
-def shared_registry(registry: CollectorRegistry) -> CollectorRegistry:
-    """Return the metrics of all processes of this gateway, or of this process if it is the only one."""
-    if "PROMETHEUS_MULTIPROC_DIR" not in os.environ:
-        return registry
-    together = CollectorRegistry()
-    MultiProcessCollector(together)  # type: ignore[no-untyped-call] # the library has no type here
-    return together
-
-
-def dead_letters(engine: Engine) -> bytes:
-    """Count the documents that could not be ingested; None if they cannot be read."""
-    registry = CollectorRegistry()
-    try:
+    registry, of_engine = context.metrics.registry, CollectorRegistry()
+    if "PROMETHEUS_MULTIPROC_DIR" in os.environ:  # of all processes of this gateway
+        registry = CollectorRegistry()
+        MultiProcessCollector(registry)  # type: ignore[no-untyped-call] # the library has no type here
+    with suppress(EngineError):
         count = engine.count("dead")
-    except EngineError:
-        return b""
-    Gauge("ibidem_dead_letters", "Documents that could not be ingested.", registry=registry).set(count)
-    return generate_latest(registry)
+        Gauge("ibidem_dead_letters", "Documents that could not be ingested.", registry=of_engine).set(count)
+    text = generate_latest(registry) + generate_latest(of_engine)
+    return Response(text, headers={"content-type": CONTENT_TYPE_LATEST})
 
 
 PATIENCE_S = 5.0
@@ -242,14 +222,12 @@ async def healthz() -> dict[str, str]:
 @router.get("/readyz")
 def readyz(context: WithContext) -> dict[str, str]:
     """Report whether the engine responds, too; a response that requires credentials counts."""
-    engine = open_for_caller(context.settings.address, context.settings.index, (), PATIENCE_S)
     try:
-        engine.info()
+        with closing(open_for_caller(context.settings.address, context.settings.index, (), PATIENCE_S)) as engine:
+            engine.info()
     except Permanent as error:
         if not isinstance(error.__cause__, Failure) or error.__cause__.status not in (401, 403):
             raise
     except Unavailable as error:
         raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from error
-    finally:
-        engine.close()
     return {"status": "ok", "engine": context.kind}

@@ -47,23 +47,13 @@ class HttpError(Exception):
         return {"error": {"root_cause": [cause], **cause}, "status": self.status}
 
 
-def http_error(error: IbidemError) -> HttpError:
-    """Convert one of our errors into an HTTP error.
-
-    >>> http_error(UsageError("dedupe='maybe' is not valid", "allowed: off, collapse, indent")).status
-    400
-    """
-    status, kind = classify(error)
-    return HttpError(status, kind, *public_message(error))
-
-
 def to_http_error(request: Request, error: Exception) -> HttpError:
     if isinstance(error, HttpError):
         return error
     if isinstance(error, IbidemError):
         if isinstance(error, EngineError | TableError):
             LOG.warning("%s", error)
-        return http_error(error)
+        return HttpError(*classify(error), *public_message(error))
     if isinstance(error, RequestValidationError):
         return invalid(request, error)
     target = f"{request.method} {request.url.path}"
@@ -101,14 +91,14 @@ def public_message(error: IbidemError) -> tuple[str, str]:
 
 
 def classify(error: IbidemError) -> tuple[int, str]:
+    """Return status and type: those of the class, else the engine's own, or defaults if it sent none.
+
+    >>> classify(UsageError("dedupe='maybe' is not valid", "allowed: off, collapse, indent"))
+    (400, 'illegal_argument_exception')
+    """
     for kind, answer in STATUSES.items():
         if isinstance(error, kind):
             return answer
-    return classify_engine_error(error)
-
-
-def classify_engine_error(error: IbidemError) -> tuple[int, str]:
-    """Return the engine's own status and type, or defaults if it sent none."""
     cause = error.__cause__
     failure = cause if isinstance(cause, Failure) else Failure(0, "", "")
     if failure.kind == TIMEOUT:

@@ -30,15 +30,7 @@ _HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:/@\s]+)(?::\d{1,5})?")
 
 
 def check_host(host: str, hosts: tuple[str, ...]) -> None:
-    """Refuse a host name that does not belong to the gateway.
-
-    Args:
-        host: The header `Host`.
-        hosts: Names without ports; `*` for any.
-
-    Raises:
-        HttpError: It is another's name.
-    """
+    """Refuse a host name that does not belong to the gateway; `hosts` are names without ports, or `*` for any."""
     match = _HOST.fullmatch(host)
     if "*" in hosts or (match and match["name"].lower() in hosts):
         return
@@ -118,31 +110,38 @@ class GatewayMiddleware:
         if scope["type"] != "http":
             await self._app(scope, receive, send)
             return
-        answer = Outgoing(send, self._headers)
-        began = perf_counter()
+        began, answered = perf_counter(), 0  # the status once it was sent
+
+        async def answer(message: Message) -> None:
+            """Send a part of the response, with headers that are added unless it has them."""
+            nonlocal answered
+            if message["type"] == "http.response.start":
+                answered = message["status"]
+                headers = MutableHeaders(scope=message)
+                for name, value in self._headers.items():
+                    headers.setdefault(name, value)
+            await send(message)
+
         STAGES.set({})
         try:
-            self._check(scope)
+            check_headers(scope)
+            headers = Headers(scope=scope)
+            if scope["path"] not in PROBES:
+                check_host(headers.get("host", ""), self._hosts)
+            check_site(scope["method"], headers, scope["path"])
             await self._app(scope, bounded(receive) if _BUFFERED.match(scope["path"]) else receive, answer)
         except ClientDisconnect:
-            answer.status = answer.status or CLOSED
+            answered = answered or CLOSED
         except Exception as error:
-            if answer.status:
+            if answered:
                 raise
             await refuse(Request(scope), error)(scope, receive, answer)
         finally:
             took = perf_counter() - began
             route = getattr(scope.get("route"), "path", "")
-            self._metrics.requests.labels(route, str(answer.status)).inc()
+            self._metrics.requests.labels(route, str(answered)).inc()
             self._metrics.seconds.labels(route).observe(took)
-            log_response(scope, answer.status, took)
-
-    def _check(self, scope: Scope) -> None:
-        headers = Headers(scope=scope)
-        check_headers(scope)
-        if scope["path"] not in PROBES:
-            check_host(headers.get("host", ""), self._hosts)
-        check_site(scope["method"], headers, scope["path"])
+            log_response(scope, answered, took)
 
 
 def bounded(receive: Receive) -> Receive:
@@ -150,7 +149,6 @@ def bounded(receive: Receive) -> Receive:
     length = 0
 
     async def receive_bounded() -> Message:
-        """Return the next message of the client."""
         nonlocal length
         message = await receive()
         length += len(message.get("body", b""))
@@ -163,11 +161,7 @@ def bounded(receive: Receive) -> Receive:
 
 
 def check_headers(scope: Scope) -> None:
-    """Refuse duplicate authorization, host or content-type headers, since two parsers may choose different ones.
-
-    Raises:
-        HttpError: Naming the header.
-    """
+    """Refuse duplicate authorization, host or content-type headers, since two parsers may choose different ones."""
     names = [name for name, _ in scope["headers"] if name in SINGLE_HEADERS]
     for name in set(names):
         if names.count(name) > 1:
@@ -184,24 +178,6 @@ def log_response(scope: Scope, status: int, seconds: float) -> None:
         if times:
             times["other_ms"] = round(max(0.0, event["all_ms"] - sum(times.values())), 1)
         LOG.log(level, "answered", extra=event | times)
-
-
-class Outgoing:
-    """The response to the client, with headers that are added unless it has them."""
-
-    def __init__(self, send: Send, headers: Mapping[str, str]) -> None:
-        self._send = send
-        self._headers = headers
-        self.status = 0
-
-    async def __call__(self, message: Message) -> None:
-        """Send a part of the response."""
-        if message["type"] == "http.response.start":
-            self.status = message["status"]
-            headers = MutableHeaders(scope=message)
-            for name, value in self._headers.items():
-                headers.setdefault(name, value)
-        await self._send(message)
 
 
 TITLES: Mapping[int, str] = {

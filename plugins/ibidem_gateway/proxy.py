@@ -4,7 +4,7 @@ import asyncio
 import json
 import re
 import zlib
-from collections.abc import AsyncIterator, Coroutine, Mapping, Sequence
+from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import replace
 from time import perf_counter
 from typing import Annotated, Any, TypeVar
@@ -149,11 +149,7 @@ async def cancel_on_disconnect(
 
 
 def decompress(content: bytes, encoding: str) -> bytes:
-    """Decompress the body of a search.
-
-    Raises:
-        HttpError: Another encoding than gzip, or data that is damaged or too long.
-    """
+    """Decompress the body of a search; another encoding than gzip, and damaged or too long data, is refused."""
     encoding = encoding.strip().lower()
     if encoding in ("", "identity") or not content:
         return content
@@ -321,14 +317,9 @@ async def respond(
     for each in result.get("responses", [result]):
         if "groups" in each.get("dedupe", ()):
             context.metrics.count_search(each["dedupe"])
-    return json_response(result, parameters, searches.media_type, list(searches.warnings))
-
-
-def json_response(value: Json, parameters: Mapping[str, str], media_type: str, warnings: Sequence[str]) -> Response:
-    """Serialize a response, with line breaks if `pretty` asks for them."""
     option = orjson.OPT_INDENT_2 if parameters.get("pretty") in ("", "true") else 0
-    response = Response(orjson.dumps(value, option=option), headers={"content-type": media_type})
-    for warning in warnings:
+    response = Response(orjson.dumps(result, option=option), headers={"content-type": searches.media_type})
+    for warning in searches.warnings:
         response.headers.append("warning", warning)
     return response
 
@@ -382,10 +373,13 @@ class GroupedSearches:
 
     async def _send(self, request: ApiRequest) -> Json | EngineRefusal:
         form = JSON if request.lines is None else LINES
-        headers = [(name, value) for name, value in rewrite_headers(self._headers, form) if name != "accept"]
-        headers = [(name, value) for name, value in headers if name != "accept-encoding"]
+        own = ("accept", "accept-encoding")
+        headers = [(name, value) for name, value in rewrite_headers(self._headers, form) if name not in own]
         headers.append(("accept", media_type(self._headers, JSON)))
-        reply = await self._upstream.send(request.method, target(request.path, request.params), headers, body(request))
+        body = None if request.body is None else dump_json(request.body)
+        if request.lines is not None:
+            body = b"".join(dump_json(line) + b"\n" for line in request.lines)
+        reply = await self._upstream.send(request.method, target(request.path, request.params), headers, body)
         if reply.status in request.ok_statuses:
             return {}
         if reply.status >= 400:
@@ -415,12 +409,6 @@ def search_stage(request: ApiRequest) -> Stage | None:
         return None
     is_packed = request.body.get("docvalue_fields") == ONLY_PACKED["docvalue_fields"]
     return "window" if is_packed and request.body.get("track_total_hits") else "fetch"
-
-
-def body(request: ApiRequest) -> bytes | None:
-    if request.lines is not None:
-        return b"".join(dump_json(line) + b"\n" for line in request.lines)
-    return None if request.body is None else dump_json(request.body)
 
 
 def dump_json(value: object) -> bytes:

@@ -37,9 +37,6 @@ def serve(host: str, port: int, processes: int) -> None:
     """Serve requests until SIGTERM; running requests are finished first.
 
     Each response is a line of the log: method, path, status and time, without the query.
-
-    Raises:
-        UsageError: The address is in use or not one of this machine.
     """
     settings = load()
     logs.set_up(settings, "info")
@@ -103,11 +100,6 @@ async def is_open(settings: Settings) -> bool:
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """Listen at an address.
-
-    Raises:
-        UsageError: It is in use or not one of this machine.
-    """
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)

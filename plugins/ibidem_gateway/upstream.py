@@ -133,11 +133,6 @@ class Reply:
     body: bytes  # encoded as the headers say
 
     def json(self) -> Any:
-        """Read the body.
-
-        Raises:
-            HttpError: It is not JSON.
-        """
         try:
             return orjson.loads(self.body)
         except orjson.JSONDecodeError as error:
@@ -160,11 +155,7 @@ class Upstream:
         headers: Iterable[tuple[str, str]],
         body: bytes | AsyncIterator[bytes] | None = None,
     ) -> aiohttp.ClientResponse:
-        """Send a request to a node, or to the next one if it cannot be reached; the response's body is not read yet.
-
-        Raises:
-            HttpError: No node answers (503), or one broke off (502).
-        """
+        """Send a request to a node, or to the next one if it cannot be reached; the response's body is not read yet."""
         first, unreachable = next(self._turns), None
         for turn in range(len(self._nodes)):
             url = URL(f"{self._nodes[(first + turn) % len(self._nodes)]}{target}", encoded=True)

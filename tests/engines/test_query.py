@@ -53,14 +53,12 @@ def describe_part(part: Phrase | Words) -> Any:
         ("“export duty”", [["export duty"]], []),
         ('say"export duty"now', [["say"], ["export duty"], ["now"]], []),
         ("a OR b", [["a", "b"]], []),
+        ("() OR a", [["a"]], []),
         ("a OR b OR c d", [["a", "b", "c"], ["d"]], []),
-        ('a OR "b c"', [["a", "b c"]], []),
         ("a or b", [["a"], ["or"], ["b"]], []),
         ('"OR"', [["OR"]], []),
         ("a AND b", [["a"], ["b"]], []),
         ("a and not b", [["a"], ["and"], ["not"], ["b"]], []),
-        ("a NOT b", [["a"]], ["b"]),
-        ("a AND NOT b", [["a"]], ["b"]),
         ("a - b", [["a"], ["b"]], []),
         ("(a OR b) c", [["a", "b"], ["c"]], []),
         ("a (b (c OR d))", [["a"], ["b"], ["c", "d"]], []),
@@ -70,14 +68,10 @@ def describe_part(part: Phrase | Words) -> Any:
         ("a NOT (b c)", [["a"]], [([["b"], ["c"]], [])]),
         ("section 5(a) (b)", [["section"], ["5(a"], ["b"]], []),
         ("title:coalition", [["title:coalition"]], []),
-        ('title:"export duty" b', [["title:export duty"], ["b"]], []),
         ("title:(a OR b) c", [["title:a", "title:b"], ["c"]], []),
         ("a -title:b", [["a"]], ["title:b"]),
-        ("text:a", [["text:a"]], []),
         ("elect*", [["elect*"]], []),
-        ("title:Elect* a", [["title:Elect*"], ["a"]], []),
         ('"elect*"', [["elect"]], []),
-        ("a -b", [["a"]], ["b"]),
         ('a -"b c" -d', [["a"]], ["b c", "d"]),
         ("a --b", [["a"]], ["b"]),
         ("a-b", [["a-b"]], []),
@@ -100,7 +94,6 @@ def test_words_phrases_or_and_minus_mean_something_and_nothing_else_does(
         ("a date:1987..1988", [Filter("date", "1987..1988")], []),
         ("a date:[1987-03 TO 1987-06]", [Filter("date", "1987-03..1987-06")], []),
         ("a date:[1987 TO *]", [Filter("date", "1987..")], []),
-        ("a date:1987..", [Filter("date", "1987..")], []),
         ('a source:"AT&T Inc."', [Filter("source", "AT&T Inc.")], []),
         ("a (source:AP OR source:UPI)", [Filter("source", "AP"), Filter("source", "UPI")], []),
         ("a source:(AP OR UPI)", [Filter("source", "AP"), Filter("source", "UPI")], []),
@@ -123,9 +116,7 @@ def test_a_field_that_holds_no_words_is_a_filter(typed: str, filters: list[Filte
         ("e-mail*", r"e-mail\*: \* is allowed after one word"),
         ("grain~2", "grain~2: .*have no meaning there"),
         ("a) b", "unmatched parenthesis"),
-        ("(a b", "unmatched parenthesis"),
         ('"a b', "unmatched quotation mark"),
-        ('"a b" c"', "unmatched quotation mark"),
         ("a OR -b", "OR cannot join excluded words"),
         ("a AND b OR c", "OR was applied before AND"),
         ("title: grain", "title: needs its word right behind it"),
@@ -145,54 +136,37 @@ def test_what_is_not_understood_is_named(typed: str, note: str) -> None:
         ("a OR (NOT b)", "only excludes"),
         ("a date:1987-13", "date=1987-13"),
         ("(" * (MAX_PARENTHESES + 1) + "a" + ")" * (MAX_PARENTHESES + 1), f"more than {MAX_PARENTHESES} parentheses"),
+        ("-grain -wheat", "only excludes words; type at least one word"),
+        ("a " * MAX_WORDS + "-b", f"201 words; use at most {MAX_WORDS}"),
+        *((typed, "no word; type words") for typed in ("", "  ", "OR OR", '""', '"', "***", "- (", "&& ||")),
     ],
 )
 def test_what_no_engine_can_be_asked_is_refused_with_what_would_be_right(typed: str, message: str) -> None:
     with pytest.raises(UsageError, match=message) as error:
-        parse_query(typed)
+        parse_query(typed, ["source=Reuters"])
     assert error.value.remedy
 
 
-@pytest.mark.parametrize("typed", ["", "  ", "OR", "OR OR", '""', '"', "***", "- (", "&& ||"])
-def test_a_search_for_nothing_says_what_to_type(typed: str) -> None:
-    with pytest.raises(UsageError, match="no word; type words"):
-        parse_query(typed, ["source=Reuters"])
+FIELDS = r"source, language, date, id, thread, work, inclusive, current, meta\.<name>"
 
 
-def test_a_search_that_only_excludes_says_what_to_type() -> None:
-    with pytest.raises(UsageError, match="only excludes words; type at least one word"):
-        parse_query("-grain -wheat")
-
-
-def test_more_words_than_engines_allow_are_refused() -> None:
-    parse_query("a " * MAX_WORDS)
-    with pytest.raises(UsageError, match=f"201 words; use at most {MAX_WORDS}"):
-        parse_query("a " * MAX_WORDS + "-b")
-
-
-@pytest.mark.parametrize("typed", ["titel=x", "meta=x", "meta.=x", "Source=x", "text=x", " =x"])
-def test_an_unknown_filter_field_lists_the_right_ones(typed: str) -> None:
-    with pytest.raises(UsageError, match=r"source, language, date, id, thread, work, inclusive, current, meta\.<name>"):
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        *((typed, FIELDS) for typed in ("titel=x", "meta=x", "meta.=x", "Source=x", "text=x", " =x")),
+        *((typed, "write FIELD=VALUE, FIELD one of source") for typed in ("", "source", "source=", "source= ")),
+        *((f"date={day}", f"date={day}") for day in ("yesterday", "..", "1988..1987", "1987..never", "1987-02-30")),
+        ("current=yes", "filter current=yes is not valid; write current=true or current=false"),
+    ],
+)
+def test_a_filter_that_is_not_valid_is_refused_with_what_would_be_right(typed: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
         parse_filter(typed)
 
 
-def test_a_flag_is_true_or_false_and_in_a_query_its_name_is_a_word() -> None:
-    assert parse_filter("inclusive=true") == Filter("inclusive", "true")
-    with pytest.raises(UsageError, match=r"filter current=yes is not valid; write current=true or current=false"):
-        parse_filter("current=yes")
+def test_as_many_words_as_engines_allow_are_asked_for_and_the_name_of_a_flag_is_a_word() -> None:
+    assert len(parse_query("a " * MAX_WORDS).all_of) == MAX_WORDS
     assert parse_query("current:true").filters == ()
-
-
-@pytest.mark.parametrize("typed", ["", "source", "source=", "source= "])
-def test_a_filter_without_a_value_says_how_one_is_written(typed: str) -> None:
-    with pytest.raises(UsageError, match="write FIELD=VALUE, FIELD one of source"):
-        parse_filter(typed)
-
-
-@pytest.mark.parametrize("value", ["yesterday", "1987-13", "..", "1988..1987", "1987..never", "1987-02-30"])
-def test_a_date_that_is_none_names_the_value(value: str) -> None:
-    with pytest.raises(UsageError, match=f"date={value}"):
-        parse_filter(f"date={value}")
 
 
 @pytest.fixture(scope="module")
@@ -213,31 +187,7 @@ def answered(library: Engine, typed: str, *filters: str) -> bool:
     return library.search(query, 10).total == 0
 
 
-SYNTAX = [
-    '"',
-    "'",
-    "OR",
-    "AND",
-    "NOT",
-    "title:",
-    "date:",
-    "NEAR(",
-    "-",
-    "*",
-    "^",
-    ":",
-    "(",
-    ")",
-    "{",
-    "}",
-    "+",
-    "\\",
-    "/",
-    "a",
-    " ",
-    "\0",
-    "é",
-]
+SYNTAX = [*"\"'-*^:(){}+\\/a \0é", "OR", "AND", "NOT", "title:", "date:", "NEAR("]
 
 
 @pytest.mark.slow
@@ -257,13 +207,7 @@ def test_any_filter_runs_or_is_refused_with_reason(library: Engine, name: str, v
 
 @pytest.mark.parametrize(
     ("typed", "slop"),
-    [
-        ('"export duty"~5', 5),
-        ('"export duty"', None),
-        ('"duty"~5', None),
-        ('"export duty" ~5', None),
-        ('"a b"~x', None),
-    ],
+    [('"export duty"~5', 5), ('"export duty"', None), ('"duty"~5', None), ('"export duty" ~5', None)],
 )
 def test_words_near_each_other_are_asked_for_by_a_number_behind_the_phrase(typed: str, slop: int | None) -> None:
     (phrase,) = parse_query(typed).all_of[0]

@@ -67,23 +67,18 @@ def test_an_index_has_threads_once_a_document_has_a_place_in_one(
 ) -> None:
     assert members.has_threads()
     for name in "ab":
-        packed = hash_packed(record(name, f"words of {name}").packed)
-        members.write([MembershipChange((engine.index, name), packed, dict.fromkeys(FIELDS))])
+        members.write([change(engine, record(name, f"words of {name}"), dict.fromkeys(FIELDS))])
     engine.refresh()
     assert not members.has_threads()
 
 
-def test_a_mail_may_be_a_version_too(engine: Engine, members: MembershipStore, record: Make) -> None:
+def test_a_mail_may_be_a_version_too_and_values_are_taken_away(
+    engine: Engine, members: MembershipStore, record: Make
+) -> None:
     members.write([change(engine, record("a", "words of a"), FINAL)])
+    members.write([change(engine, record("b", "words of b"), dict.fromkeys(FIELDS))])
     engine.refresh()
-    assert read(engine, members, "a") == [own(ROOT, FINAL)]
-
-
-def test_values_are_taken_away(engine: Engine, members: MembershipStore, record: Make) -> None:
-    packed = hash_packed(record("b", "words of b").packed)
-    members.write([MembershipChange((engine.index, "b"), packed, dict.fromkeys(FIELDS))])
-    engine.refresh()
-    assert read(engine, members, "b") == [own()]
+    assert read(engine, members, "a", "b") == [own(ROOT, FINAL), own()]
 
 
 def test_a_document_that_was_written_again_has_none_and_gets_none_of_before(

@@ -10,6 +10,7 @@ import uvicorn
 
 from ibidem_core.settings import Settings
 from ibidem_gateway.app import make_gateway
+from servers.fake_server import Between, Plan, between
 
 
 @contextmanager
@@ -27,3 +28,10 @@ def run_gateway(settings: Settings) -> Iterator[str]:
         server.should_exit = True
         thread.join(30)
         listening.close()
+
+
+@contextmanager
+def gateway_before(plan: Plan) -> Iterator[tuple[Between, str]]:
+    """Start an engine that answers by a plan, and the gateway before it; gives both."""
+    with between(plan=plan) as engine, run_gateway(Settings(engine=engine.address("opensearch"))) as url:
+        yield engine, url

@@ -11,7 +11,7 @@ from ibidem_engines.requests import ApiRequest
 from ibidem_gateway.dependencies import CALLERS, INDEXES, CallerCache
 from ibidem_gateway.errors import HttpError
 from ibidem_gateway.proxy import step
-from ibidem_gateway.upstream import Caller, Engines, rewrite_headers
+from ibidem_gateway.upstream import Caller, Engines
 
 ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))
 
@@ -47,34 +47,8 @@ def test_a_part_of_the_index_that_failed_is_an_error_with_its_status() -> None:
     assert (error.value.status, error.value.kind) == (503, "no_shard_available_action_exception")
 
 
-@pytest.mark.parametrize(
-    ("caller_headers", "form", "expected"),
-    [
-        ({}, "json", "application/json"),
-        ({"accept": "*/*", "content-type": "application/json"}, "x-ndjson", "application/x-ndjson"),
-        (
-            {"accept": "application/vnd.elasticsearch+json;compatible-with=8"},
-            "x-ndjson",
-            "application/vnd.elasticsearch+x-ndjson; compatible-with=8",
-        ),
-    ],
-)
-def test_the_engine_is_asked_in_the_version_that_the_caller_speaks(
-    caller_headers: dict[str, str], form: str, expected: str
-) -> None:
-    headers = rewrite_headers(caller_headers, form)
-    assert [value for name, value in headers if name == "content-type"] == [expected]
-
-
-ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))
-
-
-@pytest.fixture
-def engines() -> Engines:
-    return Engines(Settings(engine="opensearch+http://clerk:pw@127.0.0.1:9"))
-
-
-def test_two_callers_never_share_an_engine_and_one_keeps_his(engines: Engines) -> None:
+def test_two_callers_never_share_an_engine_and_one_keeps_his() -> None:
+    engines = Engines(Settings(engine="opensearch+http://clerk:pw@127.0.0.1:9"))
     assert engines.get(ADA) is engines.get(ADA)
     assert engines.get(ADA) is not engines.get(BOB)
     engines.close()

@@ -9,7 +9,6 @@ from schemathesis.specs.openapi.checks import (
     response_schema_conformance,
     status_code_conformance,
 )
-from starlette.testclient import TestClient
 
 from gateway.conftest import Leases
 from gateway.gateway_server import run_gateway
@@ -49,11 +48,3 @@ def test_over_a_cluster_every_answer_is_a_documented_one(leases: Leases) -> None
         # Elasticsearch assembled from Maven has no root to ask.
         exclusions = {"path": "/"} if leases.kind == "elasticsearch" else {}
         assert check_every_operation(url, **exclusions) >= 15
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("path", ["/ibidem/search", "/ibidem/overrides", "/{indexes}/_search"])
-def test_errors_are_documented_in_the_one_form_that_they_have(client: TestClient, path: str) -> None:
-    for operation in client.get("/openapi.json").json()["paths"][path].values():
-        assert "422" not in operation["responses"]
-        assert "$ref" in str(operation["responses"]["400"])

@@ -1,67 +1,57 @@
 """A search that nobody waits for any more is ended at the engine too."""
 
-import asyncio
 import socket
+import socketserver
 import threading
 from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from http.client import HTTPConnection
 from urllib.parse import urlsplit
 
 import httpx2
 import pytest
 
-from gateway.gateway_server import run_gateway
+from gateway.gateway_server import gateway_before, run_gateway
 from ibidem_core.settings import Settings
-from servers.fake_server import Answer, between
+from servers.fake_server import Answer
 
 pytestmark = pytest.mark.slow
 
 
-class Slow:
-    """An engine that takes requests, never answers them, and notes when the connection is closed."""
+class Slow(socketserver.ThreadingTCPServer):
+    """An engine that takes requests, never answers them, and notes when a connection is closed."""
+
+    daemon_threads, request_queue_size = True, 512
 
     def __init__(self) -> None:
-        self.port = 0
-        self.asked = threading.Event()
-        self.closed = threading.Event()
+        super().__init__(("127.0.0.1", 0), SlowHandler)
+        self.address = f"opensearch+http://127.0.0.1:{self.server_address[1]}"
+        self.asked, self.closed = threading.Event(), threading.Event()
 
-    async def serve(self, start_event: threading.Event, ends: asyncio.Event) -> None:
-        async with await asyncio.start_server(self.take, "127.0.0.1", 0) as server:
-            self.port = server.sockets[0].getsockname()[1]
-            start_event.set()
-            await ends.wait()
 
-    async def take(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        await reader.read(65_536)
-        self.asked.set()
-        while await reader.read(65_536):
-            pass
-        self.closed.set()
-        writer.close()
+class SlowHandler(socketserver.BaseRequestHandler):
+    server: Slow
+
+    def handle(self) -> None:
+        with suppress(OSError):
+            self.request.recv(65_536)
+            self.server.asked.set()
+            while self.request.recv(65_536):
+                pass
+        self.server.closed.set()
 
 
 @contextmanager
 def slow_engine() -> Iterator[Slow]:
-    slow_server, start_event, loop = Slow(), threading.Event(), asyncio.new_event_loop()
-    ends = asyncio.Event()
-    thread = threading.Thread(target=lambda: loop.run_until_complete(slow_server.serve(start_event, ends)), daemon=True)
-    thread.start()
-    start_event.wait(10)
-    try:
+    with Slow() as slow_server:
+        threading.Thread(target=slow_server.serve_forever, daemon=True).start()
         yield slow_server
-    finally:
-        loop.call_soon_threadsafe(ends.set)
-        thread.join(10)
-        loop.close()
+        slow_server.shutdown()
 
 
 @pytest.mark.parametrize("path", ["/ibidem/_search", "/ibidem/_search?dedupe=indent"])
 def test_a_client_that_goes_away_takes_his_search_with_him(path: str) -> None:
-    with (
-        slow_engine() as slow_server,
-        run_gateway(Settings(engine=f"opensearch+http://127.0.0.1:{slow_server.port}")) as url,
-    ):
+    with slow_engine() as slow_server, run_gateway(Settings(engine=slow_server.address)) as url:
         connection = HTTPConnection(urlsplit(url).hostname or "", urlsplit(url).port)
         connection.request("GET", path)
         assert slow_server.asked.wait(10)
@@ -72,9 +62,8 @@ def test_a_client_that_goes_away_takes_his_search_with_him(path: str) -> None:
 def test_slow_requests_keep_no_other_waiting() -> None:
     with (
         slow_engine() as slow_server,
-        between(plan=lambda _: Answer(200, {})) as engine,
-        run_gateway(Settings(engine=f"opensearch+http://127.0.0.1:{slow_server.port}")) as stuck,
-        run_gateway(Settings(engine=engine.address("opensearch"))) as url,
+        run_gateway(Settings(engine=slow_server.address)) as stuck,
+        gateway_before(lambda _: Answer(200, {})) as (_, url),
         ExitStack() as stack,
     ):
         for where, path in [(stuck, "/ibidem/_search"), (url, "/ibidem/_bulk")] * 150:
@@ -89,9 +78,6 @@ def test_slow_requests_keep_no_other_waiting() -> None:
 @pytest.mark.parametrize("path", ["/ibidem/search?q=rent", "/ibidem/inspect/a", "/?q=rent"])
 def test_a_page_of_a_slow_engine_is_given_up(path: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ibidem_gateway.upstream.ENGINE_TIMEOUT_S", 1.0)
-    with (
-        slow_engine() as slow_server,
-        run_gateway(Settings(engine=f"opensearch+http://127.0.0.1:{slow_server.port}")) as url,
-    ):
+    with slow_engine() as slow_server, run_gateway(Settings(engine=slow_server.address)) as url:
         answer = httpx2.get(f"{url}{path}", headers={"accept": "text/html"}, timeout=60)
     assert answer.status_code == 504

@@ -166,15 +166,8 @@ class Runner:
                 raise Failed(f"{verb} {path}: {json.dumps(actual)[:200]}, wanted {json.dumps(target)[:200]}")
 
 
-AROUND = (
-    "catch",
-    "headers",
-    "warnings",
-    "allowed_warnings",
-    "warnings_regex",
-    "allowed_warnings_regex",
-    "node_selector",
-)
+WARNINGS = ("warnings", "allowed_warnings", "warnings_regex", "allowed_warnings_regex")
+AROUND = ("catch", "headers", *WARNINGS, "node_selector")
 
 
 def check_status(answer: httpx2.Response, caught: str | None, ignored: Any, method: str, label: str) -> None:

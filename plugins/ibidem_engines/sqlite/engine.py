@@ -8,6 +8,7 @@ from typing import Any
 
 from typing_extensions import override
 
+from ibidem_engines.cursor import NOW
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, T
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow, refuse, run_sync
@@ -16,6 +17,8 @@ from ibidem_engines.sqlite.file import MAX_SECONDS, SqliteFile
 from ibidem_engines.sqlite.groups import SqliteGroups, SqliteMemberships
 from ibidem_engines.sqlite.search import SqliteSearch, facets
 from ibidem_engines.stored_groups import Facets, Hit, Ledger, RecordState
+from ibidem_engines.words import MAX_SPELLED, spellings
+from ibidem_ingest.errors import UsageError
 
 SLICE = 1_000  # records that are read at once
 
@@ -23,6 +26,12 @@ _LAST = "\U0010ffff"  # greater than whatever may follow a prefix
 _COUNT = 'select count(*) from "ibidem.{index}.ledger" where ledger = ?'
 _SLICE = """select key, entry from "ibidem.{index}.ledger"
     where ledger = ? and key >= ? and key < ? order by key limit ?"""
+
+_SCANNED = """select place, id, packed from "ibidem.{index}.documents" where place > ? and place <= ?
+    order by place limit ?"""
+_TABLE = """create virtual table if not exists temp."ibidem.{index}.terms"
+    using fts5vocab(main, "ibidem.{index}.texts", row)"""
+_TERMS = 'select term, doc from temp."ibidem.{index}.terms" where term in (select value from json_each(?))'
 
 
 class SqliteEngine(Engine):
@@ -45,10 +54,33 @@ class SqliteEngine(Engine):
         return run_sync(flow, refuse)
 
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
-        return read.suggest(self._file, words)
+        spellings_by_word = {word: spellings(word) for word in words[:MAX_SPELLED]}
+        terms = write.as_json([*spellings_by_word, *set().union(*spellings_by_word.values())])
+        with self._file.reading():
+            self._file.run(_TABLE)
+            documents: dict[str, int] = dict(self._file.run(_TERMS, (terms,)))
+        found = {
+            word: min(
+                (each for each in group if each in documents), key=lambda term: (-documents[term], term), default=""
+            )
+            for word, group in spellings_by_word.items()
+            if word not in documents
+        }
+        return {word: term for word, term in found.items() if term}
 
     def scan(self, size: int = 1_000) -> Iterator[list[Hit]]:
-        return read.scan(self._file, size)
+        if size < 1:
+            raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
+        with self._file.reading():
+            newest = read.newest_place(self._file, NOW)
+        last_place = 0
+        while True:
+            with self._file.reading():
+                rows = self._file.run(_SCANNED, (last_place, newest, size)).fetchall()
+            if not rows:
+                return
+            yield [Hit(self.index, name, 0.0, packed, place) for place, name, packed in rows]
+            last_place = rows[-1][0]
 
     def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         return write.delete(self._file, ids, version, any_version=any_version)

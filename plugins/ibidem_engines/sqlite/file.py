@@ -48,15 +48,17 @@ _NO_MATTER = re.compile(r"--[^\n]*|\s+")
 Entries = frozenset[tuple[str, str, str, str]]
 
 
-def script(layout: str, index: str, schema: str = "") -> str:
-    return load(f"sqlite.v{layout}.sql").replace("{index}", index).replace("{schema}", schema)
+LAYOUT = "4"
 
 
-def is_sound(connection: sqlite3.Connection, layout: str, index: str) -> bool:
+def script(index: str, schema: str = "") -> str:
+    return load(f"sqlite.v{LAYOUT}.sql").replace("{index}", index).replace("{schema}", schema)
+
+
+def is_sound(connection: sqlite3.Connection, index: str) -> bool:
     """Return whether tables and their dependents are exactly those of the layout; SQL indexes may be missing."""
-    return not (_index_entries(connection, index, layout) - _layout_entries(layout, index)) and all(
-        kind == "index" for kind, *_ in (_layout_entries(layout, index) - _index_entries(connection, index, layout))
-    )
+    found, expected = _index_entries(connection, index), _layout_entries(index)
+    return found <= expected and all(kind == "index" for kind, *_ in expected - found)
 
 
 def _state(entries: Entries, index: str) -> Entries:
@@ -64,17 +66,17 @@ def _state(entries: Entries, index: str) -> Entries:
     return frozenset(entry for entry in entries if entry[1].lower() == name)
 
 
-def _index_entries(connection: sqlite3.Connection, index: str, layout: str) -> Entries:
+def _index_entries(connection: sqlite3.Connection, index: str) -> Entries:
     """Read the schema entries that belong to an index, compared as SQLite compares names."""
-    names = {name for _, name, _, _ in _layout_entries(layout, index)}
+    names = {name for _, name, _, _ in _layout_entries(index)}
     return frozenset(entry for entry in _entries(connection) if entry[1].lower() in names or entry[2].lower() in names)
 
 
 @lru_cache(32)
-def _layout_entries(layout: str, index: str) -> Entries:
+def _layout_entries(index: str) -> Entries:
     """Create an index in memory and read its schema entries."""
     with closing(sqlite3.connect(":memory:")) as connection:
-        connection.executescript(script(layout, index))
+        connection.executescript(script(index))
         return frozenset(_entries(connection))
 
 
@@ -82,8 +84,6 @@ def _entries(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
     rows = connection.execute("select type, name, tbl_name, coalesce(sql, '') from sqlite_master").fetchall()
     return [(kind, name, table, _NO_MATTER.sub("", sql)) for kind, name, table, sql in rows]
 
-
-LAYOUT = "4"
 
 # Seconds that a statement may take; no statement of ours takes a tenth of that on ten million documents.
 MAX_SECONDS = 600.0
@@ -133,7 +133,11 @@ class SqliteFile:
             connection = self._open()
             self._with_retries(connection, "pragma journal_mode = wal")
             if not self._state():
-                self._run_script(connection, script(LAYOUT, self.index, SCHEMA))
+                try:  # another process may do the same at this time
+                    connection.executescript(f"begin immediate; {script(self.index, SCHEMA)} commit;")
+                except BaseException:
+                    connection.rollback()
+                    raise
 
     def run(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:
         """Run one statement inside the open transaction."""
@@ -225,7 +229,7 @@ class SqliteFile:
                 f"{versions[1]}, this version reads {LAYOUT} and {SCHEMA}",
                 "ingest its documents again, into another file (IBIDEM_ENGINE)",
             )
-        if not is_sound(connection, LAYOUT, self.index):
+        if not is_sound(connection, self.index):
             raise self._foreign_schema()
         self._checked = changes
 
@@ -240,20 +244,12 @@ class SqliteFile:
 
     def _state(self) -> dict[str, Value]:
         connection = self._open()
-        entries = _index_entries(connection, self.index, LAYOUT)
+        entries = _index_entries(connection, self.index)
         if not entries:
             return {}
-        if _state(entries, self.index) != _state(_layout_entries(LAYOUT, self.index), self.index):
+        if _state(entries, self.index) != _state(_layout_entries(self.index), self.index):
             raise self._foreign_schema()
         return dict(self.run('select name, value from "ibidem.{index}.state"').fetchall())
-
-    def _run_script(self, connection: sqlite3.Connection, script: str) -> None:
-        """Run statements in one transaction; another process may run them at the same time."""
-        try:
-            connection.executescript(f"begin immediate; {script} commit;")
-        except BaseException:
-            connection.rollback()
-            raise
 
     def _with_retries(self, connection: sqlite3.Connection, statement: str) -> None:
         """Run a statement that other writers may block, retrying every millisecond.

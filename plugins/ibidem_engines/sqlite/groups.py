@@ -8,7 +8,7 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import stored_groups
 from ibidem_engines.engine import SignatureLookup
 from ibidem_engines.requests import RequestFlow, answered
-from ibidem_engines.sqlite.file import Row, SqliteFile, Value
+from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.read import find
 from ibidem_engines.sqlite.write import as_json, lookup_values, words
 
@@ -84,7 +84,14 @@ class SqliteGroups(stored_groups.StoredGroups):
         return int(count)
 
     def with_value(self, keys: Sequence[stored_groups.LeadKeys], end: stored_groups.Marks) -> list[stored_groups.Hit]:
-        searches = [_search(each) for each in keys]
+        searches = [
+            SignatureLookup(
+                {**each.values, **{name: several.values for name, several in each.several.items()}},
+                {name: several.min_shared for name, several in each.several.items()},
+                limit=MAX_LEADS,  # the caller compares the lengths of the hits
+            )
+            for each in keys
+        ]
         results = find(self._file, searches, None, last_lead=end[stored_groups.ShardRef(self.index)])
         return list({hit.id: hit for each in results for hit in each.hits}.values())
 
@@ -141,14 +148,6 @@ class SqliteGroups(stored_groups.StoredGroups):
         ]
 
 
-def _search(keys: stored_groups.LeadKeys) -> SignatureLookup:
-    """Build the look-up for one document; the caller compares the lengths of the hits."""
-    values = dict(keys.values) | {lookup_field: each.values for lookup_field, each in keys.several.items()}
-    return SignatureLookup(
-        values, {lookup_field: each.min_shared for lookup_field, each in keys.several.items()}, limit=MAX_LEADS
-    )
-
-
 def _move(file: SqliteFile, place: int) -> None:
     """Move a document to the next position, inside an open transaction."""
     (packed, long_value) = file.run(_SIGNED, (place,)).fetchone()
@@ -194,11 +193,8 @@ class SqliteMemberships(stored_groups.MembershipStore):
             rows = self._file.run(_PACKED_BY_ID, (as_json([each.name[1] for each in changes]),)).fetchall()
             stored = {(self._file.index, name): stored_groups.hash_packed(packed) for name, packed in rows}
             same = [each for each in changes if stored.get(each.name) == each.text_hash]
-            for each in same:
-                self._write(each)
+            for change in same:
+                columns = ", ".join(f"{name} = ?" for name in change.values)
+                values = [each if isinstance(each, str | int) else None for each in change.values.values()]
+                self._file.run(_WRITE.replace("{columns}", columns), (*values, change.name[1]))
         return len(same)
-
-    def _write(self, change: stored_groups.MembershipChange) -> None:
-        columns = ", ".join(f"{name} = ?" for name in change.values)
-        values: list[Value] = [each if isinstance(each, str | int) else None for each in change.values.values()]
-        self._file.run(_WRITE.replace("{columns}", columns), (*values, change.name[1]))

@@ -1,11 +1,11 @@
-"""Reading an SQLite file: select, scan and look documents up.
+"""Reading an SQLite file: select and look documents up.
 
 Words are translated to FTS5, filters to conditions on a document.
 """
 
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -17,8 +17,6 @@ from ibidem_engines.query import FLAGS, MEMBERSHIPS, Filter, Phrase, Query, Word
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
 from ibidem_engines.sqlite.write import as_json, word
 from ibidem_engines.stored_groups import Hit
-from ibidem_engines.words import MAX_SPELLED, spellings
-from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField
 from ibidem_ingest.signatures.schema import SCHEMA
 
@@ -39,14 +37,17 @@ class Conditions:
     values: tuple[Value, ...]  # values of its question marks
 
 
-def expression(query: Query | None) -> str:
-    """Convert the words of a query into an FTS5 expression; empty if there are none.
+def expression(words: Query | Words | None) -> str:
+    """Convert required and excluded words into an FTS5 expression; empty if no word is required.
 
     >>> from ibidem_engines.query import parse_query
     >>> expression(parse_query('grain OR wheat "export duty" -rice'))
     '("grain" OR "wheat") AND ("export duty") NOT ("rice")'
     """
-    return "" if query is None else _match_expression(query)
+    if words is None or not words.all_of:
+        return ""
+    required = " AND ".join(_join_or(entry) for entry in words.all_of)
+    return f"{required} NOT {_join_or(words.none_of)}" if words.none_of else required
 
 
 def conditions(query: Query | None) -> Conditions:
@@ -68,14 +69,8 @@ def conditions(query: Query | None) -> Conditions:
     return Conditions(sql, values)
 
 
-def _match_expression(words: Query | Words) -> str:
-    """Convert required and excluded words; empty if no word is required."""
-    expression = " AND ".join(_join_or(entry) for entry in words.all_of)
-    return f"{expression} NOT {_join_or(words.none_of)}" if expression and words.none_of else expression
-
-
 def _join_or(parts: Sequence[Phrase | Words]) -> str:
-    expressions = (_phrase(each) if isinstance(each, Phrase) else f"({_match_expression(each)})" for each in parts)
+    expressions = (_phrase(each) if isinstance(each, Phrase) else f"({expression(each)})" for each in parts)
     return f"({' OR '.join(expressions)})"
 
 
@@ -126,8 +121,6 @@ _NEWEST = (1 << 63) - 1
 _BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
 _BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
     where place in (select value from json_each(?)) and lead >= ? order by id"""
-_SLICE = """select d.place, d.id, d.packed from "ibidem.{index}.documents" d
-    where d.place > ? and d.place <= ? order by d.place limit ?"""
 _COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
 
 
@@ -136,22 +129,6 @@ def newest_place(file: SqliteFile, view: ReadView) -> int:
     if view.newest is not None:
         return view.newest
     return file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
-
-
-def scan(file: SqliteFile, size: int) -> Iterator[list[Hit]]:
-    """Scan the index up to its newest document; see `Engine.scan`."""
-    if size < 1:
-        raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
-    with file.reading():
-        (newest,) = file.run('select coalesce(max(place), 0) from "ibidem.{index}.documents"').fetchone()
-    last_place = 0
-    while True:
-        with file.reading():
-            rows = file.run(_SLICE, (last_place, newest, size)).fetchall()
-        if not rows:
-            return
-        yield [Hit(file.index, name, 0.0, packed, place) for place, name, packed in rows]
-        last_place = rows[-1][0]
 
 
 def info(file: SqliteFile) -> Info:
@@ -211,27 +188,6 @@ def _schema(state: dict[str, Value]) -> tuple[str, ...]:
     return (str(state["schema"]),) if "schema" in state else ()
 
 
-_TABLE = """create virtual table if not exists temp."ibidem.{index}.terms"
-    using fts5vocab(main, "ibidem.{index}.texts", row)"""
-_TERMS = 'select term, doc from temp."ibidem.{index}.terms" where term in (select value from json_each(?))'
-
-
-def suggest(file: SqliteFile, words: Sequence[str]) -> dict[str, str]:
-    """Find spellings; see `Engine.suggest`."""
-    spellings_by_word = {word: spellings(word) for word in words[:MAX_SPELLED]}
-    with file.reading():
-        file.run(_TABLE)
-        documents: dict[str, int] = dict(
-            file.run(_TERMS, (as_json([*spellings_by_word, *set().union(*spellings_by_word.values())]),))
-        )
-    suggestions = {
-        word: [each for each in group if each in documents]
-        for word, group in spellings_by_word.items()
-        if word not in documents
-    }
-    return {word: min(group, key=lambda term: (-documents[term], term)) for word, group in suggestions.items() if group}
-
-
 _WITH_VALUE = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
 _LEADS_WITH_VALUE = """select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <= ?
     and (select lead from "ibidem.{index}.documents" where place = "ibidem.{index}.keys".rowid)
@@ -253,7 +209,6 @@ def find(
     file: SqliteFile, searches: Sequence[SignatureLookup], query: Query | None, last_lead: int | None = None
 ) -> list[LookupResult]:
     """Look up values; see `Engine.find`, and `StoredGroups.with_value` for the leads up to a position."""
-    answers = [_Answer() for _ in searches]
     with file.reading():
         own_ids = [name for name in {each.own_id for each in searches} if name]
         own_places = dict(file.run(_OWN, (as_json(own_ids),)).fetchall()) if own_ids else {}
@@ -262,14 +217,19 @@ def find(
             selection = choose(query, _NEWEST)
             allowed_places = {place for place, _ in file.run(selection.sql("0.0"), selection.values)}
         look_up = _LookUp(file, allowed_places, last_lead)
-        for answer, search in zip(answers, searches, strict=True):
-            for lookup_field, values in search.values.items():
-                look_up.answer(answer, lookup_field, values, search, own_places.get(search.own_id, 0))
+        answers = [look_up.answer(search, own_places.get(search.own_id, 0)) for search in searches]
         places = set(chain.from_iterable(answer.places for answer in answers))
         documents = read_places(file, places, leads=last_lead is not None)
     hits = [Hit(file.index, name, 0.0, packed, place) for place, name, packed in documents]
     number = {hit.order: at for at, hit in enumerate(hits)}
-    return [_result(answer, hits, number) for answer in answers]
+    return [
+        LookupResult(
+            [hits[at] for at in sorted(number[place] for place in answer.places if place in number)],  # ordered by id
+            answer.capped,
+            answer.copies,
+        )
+        for answer in answers
+    ]
 
 
 class _LookUp:
@@ -281,20 +241,18 @@ class _LookUp:
         self._last_lead = last_lead
         self._places_by_value: dict[tuple[str, int], list[int]] = {}
 
-    def answer(
-        self,
-        answer: _Answer,
-        lookup_field: LookupField,
-        all_values: Sequence[str],
-        search: SignatureLookup,
-        own_place: int,
-    ) -> None:
-        """Add the documents with the values to a result, up to the limit."""
-        min_shared = search.min_shared.get(lookup_field, 1)
-        limit = search.hit_limit(lookup_field)
+    def answer(self, search: SignatureLookup, own_place: int) -> _Answer:
+        answer = _Answer()
+        for lookup_field in search.values:
+            self._add(answer, lookup_field, search, own_place)
+        return answer
+
+    def _add(self, answer: _Answer, lookup_field: LookupField, search: SignatureLookup, own_place: int) -> None:
+        """Add the documents with the values of a field to a result, up to the limit."""
+        min_shared, limit = search.min_shared.get(lookup_field, 1), search.hit_limit(lookup_field)
         # Positions ascend: the first few of each value contain the first few of all, plus the own one and one more.
         read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
-        values = list(dict.fromkeys(all_values))
+        values = list(dict.fromkeys(search.values[lookup_field]))
         with_value = [self._with_value(value, read_limit) for value in values]
         if lookup_field in LONG_FIELDS:
             below_limit = [
@@ -308,9 +266,11 @@ class _LookUp:
             ]
             answer.capped += [lookup_field] * (len(below_limit) < len(with_value))
             with_value = below_limit or [[]]
-        places = (
-            set(with_value[0]) if len(with_value) == 1 and min_shared <= 1 else _match_least(with_value, min_shared)
-        )
+        if min_shared <= 1:
+            places = set().union(*with_value)
+        else:
+            counts = Counter(chain.from_iterable(with_value))
+            places = {place for place, count in counts.items() if count >= min_shared}
         places.discard(own_place)
         if self._allowed_places is not None:
             places &= self._allowed_places
@@ -338,16 +298,3 @@ class _LookUp:
             return len(places)
         words = {word(value) for value in values}
         return sum(self._file.run(_COUNT, (f'"{each}"', own_place)).fetchone()[0] for each in words)
-
-
-def _match_least(with_value: Sequence[Sequence[int]], min_shared: int) -> set[int]:
-    """Return the positions with at least `min_shared` of the values."""
-    if min_shared <= 1:
-        return set(chain.from_iterable(with_value))
-    return {place for place, count in Counter(chain.from_iterable(with_value)).items() if count >= min_shared}
-
-
-def _result(answer: _Answer, hits: Sequence[Hit], number: dict[int, int]) -> LookupResult:
-    """Return an answer's hits, ordered by id."""
-    numbers = sorted([number[place] for place in answer.places if place in number])
-    return LookupResult([hits[at] for at in numbers], answer.capped, answer.copies)

@@ -16,7 +16,7 @@ from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.groups import SqliteMemberships
-from ibidem_engines.sqlite.read import Selection, choose, expression, find, newest_place, read_places
+from ibidem_engines.sqlite.read import Selection, choose, find, newest_place, read_places
 from ibidem_engines.sqlite.write import as_json
 from ibidem_engines.words import mark, passage, searched_phrases
 from ibidem_ingest.dates import iso_date
@@ -115,26 +115,17 @@ class SqliteSearch(EngineSearch):
         return answered(None)
 
     def fetch(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[list[StoredDocument]]:
-        expression(self.query)
         own_ids = self._own(ids)
         with self.file.reading():
-            rows = {row[0]: row for row in self.file.run(_BY_ID, (as_json(own_ids),))}
+            rows = self.file.run(_BY_ID, (as_json(own_ids),)).fetchall()
         in_title, in_text = searched_phrases(self.query, "title"), searched_phrases(self.query, "text")
-        documents = {name: _document(row) for name, row in rows.items()}
-        return answered(
-            [
-                StoredDocument(
-                    self.file.index,
-                    documents[name],
-                    version=rows[name][1],
-                    idf=rows[name][2],
-                    snippets=(passage(documents[name].text, in_text),),
-                    title=mark(documents[name].title, in_title),
-                )
-                for name in own_ids
-                if name in documents
-            ]
-        )
+        found: dict[str, StoredDocument] = {}
+        for name, version, idf, source, language, date, url, given, meta, title, text, origin in rows:
+            own_version = None if given is None else version
+            document = Document(name, text, title, date, source, url, language, own_version, orjson.loads(meta), origin)
+            snippets = (passage(text, in_text),)
+            found[name] = StoredDocument(self.file.index, document, version, idf, snippets, mark(title, in_title))
+        return answered([found[name] for name in own_ids if name in found])
 
     def dates(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], str]]:
         with self.file.reading():
@@ -249,10 +240,3 @@ def _hits(file: SqliteFile, rows: Rows) -> list[stored_groups.GroupHit]:
         stored_groups.GroupHit(stored_groups.Hit(file.index, name, -rank, packed, place), group, -rank, bool(lead))
         for place, name, packed, rank, group, lead in rows
     ]
-
-
-def _document(row: tuple[str, int, str, str, str, str, str, int | None, str, str, str, str]) -> Document:
-    """Build a document from its rows; its state is the version that was read."""
-    name, version, _, source, language, date, url, has_version, meta, title, text, origin = row
-    own_version = None if has_version is None else version
-    return Document(name, text, title, date, source, url, language, own_version, orjson.loads(meta), origin)

@@ -115,29 +115,23 @@ class Ready:
 
 def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]:
     outcomes = find_superseded(records)
-    facts: dict[int, Row] = {}
+    rows: dict[int, Row] = {}
     for position, record in enumerate(records):
         if position not in outcomes:
             try:
-                facts[position] = _facts(record)
+                rows[position] = _row(record)
             except UnstorableRecord as unfit:
                 outcomes[position] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
-    values = dict(zip(facts, values_of_records([records[at] for at in facts]), strict=True))
-    ready = [
-        Ready(at, records[at], (*_head(records[at]), *its_facts), words(values[at])) for at, its_facts in facts.items()
-    ]
-    return ready, outcomes
+    values = dict(zip(rows, values_of_records([records[at] for at in rows]), strict=True))
+    return [Ready(at, records[at], row, words(values[at])) for at, row in rows.items()], outcomes
 
 
-def _head(record: Record) -> Row:
-    """Fill the columns from `id` to `packed`."""
-    return record.document.id, record.version, record.digest, record.packed or None
-
-
-def _facts(record: Record) -> Row:
-    """Fill the columns from `signed` on, except `lead`, after checking that the record can be stored."""
+def _row(record: Record) -> Row:
+    """Fill the columns from `id` on, except `lead`; a record that SQLite cannot store is refused."""
     document, signatures = record.document, record.signatures
-    _check(record)
+    if (length := len(document.text)) > MAX_CHARACTERS:
+        raise UnstorableRecord("text", f"{length} characters; SQLite takes {MAX_CHARACTERS}")
+    check_storable(record)
     try:
         first, last = interval(document.date)
     except ValueError as error:
@@ -147,16 +141,9 @@ def _facts(record: Record) -> Row:
     except TypeError as error:
         raise UnstorableRecord("meta", f"JSON cannot hold it: {error}") from error
     is_signed = int(bool(record.packed) and signatures.length > 0)
+    head = (document.id, record.version, record.digest, record.packed or None)
     names = (document.source, document.language, first, last, document.date, document.url)
-    return (is_signed, signatures.idf, *names, document.version, len(document.pages), meta, document.origin)
-
-
-def _check(record: Record) -> None:
-    """Refuse a record that SQLite cannot store."""
-    length = len(record.document.text)
-    if length > MAX_CHARACTERS:
-        raise UnstorableRecord("text", f"{length} characters; SQLite takes {MAX_CHARACTERS}")
-    check_storable(record)
+    return (*head, is_signed, signatures.idf, *names, document.version, len(document.pages), meta, document.origin)
 
 
 _DOCUMENT = """insert into "ibidem.{index}.documents"
@@ -218,23 +205,17 @@ class _StoredState:
             return Outcome(name, WriteStatus.REFUSED, previous_version=old_version, field="id", why=reason)
         if reason := self.stale_reason(name, record.version):
             return Outcome(name, WriteStatus.STALE, previous_version=old_version, field="version", why=reason)
-        if is_equal:
-            return Outcome(name, WriteStatus.UNCHANGED, previous_version=old_version)
-        return Outcome(name, WriteStatus.INDEXED, previous_version=old_version)
+        status = WriteStatus.UNCHANGED if is_equal else WriteStatus.INDEXED
+        return Outcome(name, status, previous_version=old_version)
 
     def deletion(self, name: str, version: int) -> Outcome:
-        entry = self.documents.get(name)
-        if entry is None:
+        if name not in self.documents:
             return Outcome(name, WriteStatus.MISSING)
-        if entry.version > version:
-            return Outcome(
-                name,
-                WriteStatus.STALE,
-                previous_version=entry.version,
-                field="version",
-                why=self.stale_reason(name, version),
-            )
-        return Outcome(name, WriteStatus.DELETED, previous_version=entry.version)
+        old_version = self.documents[name].version
+        if old_version <= version:
+            return Outcome(name, WriteStatus.DELETED, previous_version=old_version)
+        reason = self.stale_reason(name, version)
+        return Outcome(name, WriteStatus.STALE, previous_version=old_version, field="version", why=reason)
 
 
 def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
@@ -258,13 +239,14 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, any_version: b
         versions_by_id = {name: each.version for name, each in stored.documents.items()}
         versions = {name: next_version(version, versions_by_id.get(name)) if any_version else version for name in ids}
         outcomes = {name: stored.deletion(name, versions[name]) for name in ids}
-        _remove(
-            file,
-            [stored.documents[name].place for name, each in outcomes.items() if each.status is WriteStatus.DELETED],
-        )
-        written_names = [name for name, each in outcomes.items() if each.status is not WriteStatus.STALE]
-        newer = [name for name in written_names if stored.tombstones.get(name, versions[name]) <= versions[name]]
-        put(file, "tombstones", {name: {"version": versions[name], "at": timestamp} for name in newer})
+        deleted = [name for name, each in outcomes.items() if each.status is WriteStatus.DELETED]
+        _remove(file, [stored.documents[name].place for name in deleted])
+        tombstones = {
+            name: {"version": versions[name], "at": timestamp}
+            for name, each in outcomes.items()
+            if each.status is not WriteStatus.STALE and stored.tombstones.get(name, versions[name]) <= versions[name]
+        }
+        put(file, "tombstones", tombstones)
     return [outcomes[name] for name in ids]
 
 

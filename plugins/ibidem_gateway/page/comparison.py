@@ -331,9 +331,16 @@ class ComparedPair:
         pages = PageNumbers.read(a.text, comparison.words_a), PageNumbers.read(b.text, comparison.words_b)
         marks = mark_texts(comparison)
         shares = comparison.signals.get("overlap", {})
+        evidence, words = comparison.evidence, sum(passage.words for passage in comparison.passages)
+        verdict, summary = "No duplicates: no evidence suffices.", "They share no passage of eight words."
+        if evidence is not None:
+            verdict = f"{evidence.level}: {reason(evidence.why, 'B', 'A')}"
+        if words:
+            passages = format_count(len(comparison.passages), "passage")
+            summary = f"They share {format_count(words, 'word')} in {passages}."
         return cls(
-            verdict=verdict(comparison),
-            summary=summary(comparison),
+            verdict=verdict,
+            summary=summary,
             sides=(
                 Side.build(a, shares.get("a", 0.0), "B", pages[0]),
                 Side.build(b, shares.get("b", 0.0), "A", pages[1]),
@@ -342,18 +349,3 @@ class ComparedPair:
                 list(parts(PagedText.read(a.text), *marks)), list(parts(PagedText.read(b.text), *marks[::-1]))
             ),
         )
-
-
-def verdict(comparison: Comparison) -> str:
-    """Return the relation of the two documents."""
-    if comparison.evidence is None:
-        return "No duplicates: no evidence suffices."
-    return f"{comparison.evidence.level}: {reason(comparison.evidence.why, 'B', 'A')}"
-
-
-def summary(comparison: Comparison) -> str:
-    """Return how much text the two documents share."""
-    words = sum(passage.words for passage in comparison.passages)
-    if not words:
-        return "They share no passage of eight words."
-    return f"They share {format_count(words, 'word')} in {format_count(len(comparison.passages), 'passage')}."

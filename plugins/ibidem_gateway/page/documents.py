@@ -9,7 +9,7 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from ibidem.grouped_search.explanations import format_count, reason
-from ibidem.index.documents import Duplicate, Inspection, read_document, readable_overrides
+from ibidem.index.documents import Inspection, read_document, readable_overrides
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import HIGHLIGHT, Engine
 from ibidem_engines.ledger import load_overrides
@@ -30,33 +30,28 @@ MAX_DUPLICATES = 200  # duplicates that the page shows
 
 @dataclass(frozen=True, slots=True)
 class Copy:
-    duplicate: Duplicate  # what makes it one
     document: Document
-
-    @property
-    def title(self) -> str:
-        """Title of the document, or its id."""
-        return printable(self.document.title or self.document.id)
-
-    @property
-    def about(self) -> Sequence[str]:
-        return [printable(part) for part in (written_date(self.document.date), self.document.source) if part]
-
-    @property
-    def level(self) -> str:
-        return self.duplicate.evidence.level
-
-    @property
-    def reason(self) -> str:
-        return reason(self.duplicate.evidence.why)
+    title: str  # its title, or its id
+    about: Sequence[str]  # date and source, if known
+    level: str  # of the evidence
+    reason: str
 
 
 def read_copies(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
     duplicates = inspection.duplicates[:MAX_DUPLICATES]
-    read = {
-        (each.index, each.document.id): each.document for each in engine.fetch([(e.index, e.id) for e in duplicates])
-    }
-    return [Copy(each, read[each.index, each.id]) for each in duplicates if (each.index, each.id) in read]
+    fetched = engine.fetch([(each.index, each.id) for each in duplicates])
+    read = {(each.index, each.document.id): each.document for each in fetched}
+    return [
+        Copy(
+            document,
+            printable(document.title or document.id),
+            [printable(part) for part in (written_date(document.date), document.source) if part],
+            each.evidence.level,
+            reason(each.evidence.why),
+        )
+        for each in duplicates
+        if (document := read.get((each.index, each.id)))
+    ]
 
 
 WIDTH, LEFT, RIGHT, LINE = 720, 180, 20, 26
@@ -92,7 +87,11 @@ class Timeline:
 
 def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
     """Build the timeline of a document and its copies; None unless their dates differ."""
-    dated = [(day, each) for each in (document, *copies) if (day := begins(each)) is not None]
+    dated = [
+        (day, each)
+        for each in (document, *copies)
+        if each.date and (day := interval(each.date)[0]) is not None  # its first day
+    ]
     first, last = min((day for day, _ in dated), default=0), max((day for day, _ in dated), default=0)
     if first == last:
         return None
@@ -120,11 +119,6 @@ def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
         height=LINE * (len(labels) + 2),
         undated=1 + len(copies) - len(dated),
     )
-
-
-def begins(document: Document) -> int | None:
-    """Return the first day of a document's date; None if it has no date."""
-    return interval(document.date)[0] if document.date else None
 
 
 MAX_TITLES = 500  # decisions of which the titles are read; the later ones are named by id
@@ -261,8 +255,19 @@ def shown_sections(document: Document, ancestors: Sequence[Document], phrases: S
         fragments = list(_fragments(document.text, section, phrases, matches))
         last = max((piece.match for each in fragments for piece in each.pieces), default=matches)
         answered = any(each.kind == "new" for each in sections[at + 1 :])
-        author = find_author(section.author, ancestors)
-        shown.append(_show(section, author, fragments, has_match=last > matches, is_answered=answered))
+        shown.append(
+            ShownSection(
+                section.kind,
+                fragments,
+                printable(find_author(section.author, ancestors)),
+                format_count(section.lines, "line"),
+                f"altered in {format_count(len(section.changes), 'place')}" if section.changes else "",
+                # A quotation is open if it is altered, has a match, or is short and answered below it.
+                opened=bool(section.changes) or last > matches or (answered and section.lines <= OPEN_LINES),
+            )
+            if section.kind == "quoted"
+            else ShownSection(section.kind, fragments)
+        )
         matches = max(matches, last)
     return shown
 
@@ -277,23 +282,6 @@ def find_author(heading: str, ancestors: Sequence[Document]) -> str:
         return ancestors[0].source if ancestors else ""
     names = ((each.source.partition("<")[0].strip(" \"'").lower(), each.source) for each in ancestors)
     return next((source for name, source in names if name and name in heading.lower()), heading)
-
-
-def _show(
-    section: BodySection, author: str, fragments: Sequence[Fragment], *, has_match: bool, is_answered: bool
-) -> ShownSection:
-    """Describe a section; a quotation is open if it is altered, has a match, or is short and answered below it."""
-    if section.kind != "quoted":
-        return ShownSection(section.kind, fragments)
-    altered = len(section.changes)
-    return ShownSection(
-        section.kind,
-        fragments,
-        printable(author),
-        format_count(section.lines, "line"),
-        f"altered in {format_count(altered, 'place')}" if altered else "",
-        opened=bool(altered) or has_match or (is_answered and section.lines <= OPEN_LINES),
-    )
 
 
 def _fragments(text: str, section: BodySection, phrases: Sequence[Phrase], matches: int) -> Iterator[Fragment]:

@@ -1,18 +1,18 @@
 """Entries and facets of the result list: groups, members, differences, and the counts beside them."""
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import dataclass
 from time import thread_time
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from ibidem.comparison.entries import Entry, Group, read_groups
-from ibidem.comparison.word_diff import Piece, shorten, word_diff
+from ibidem.comparison.word_diff import Piece, shorten
 from ibidem.grouped_search.api import SearchResult
 from ibidem.grouped_search.explanations import Response, format_count
-from ibidem.grouped_search.response import MAX_SOURCES, FacetBucket, Facets
+from ibidem.grouped_search.response import MAX_SOURCES
 from ibidem_engines.engine import HIGHLIGHT, Engine
-from ibidem_engines.stored_groups import FacetCount
+from ibidem_engines.stored_groups import FacetCount, Facets
 from ibidem_gateway.page.rendering import printable, written_date
 from ibidem_gateway.page.state import PageState
 
@@ -41,11 +41,6 @@ def split_marks(passage: str) -> list[TextPiece]:
         word, _, tail = part.partition(CLOSE)
         text_pieces += [TextPiece(printable(word), "word"), TextPiece(printable(tail))]
     return [each for each in text_pieces if each.text]
-
-
-def diff(lead: str, duplicate: str) -> list[TextPiece]:
-    """Return the words that differ between two texts, with some context; empty if none differ."""
-    return text_pieces(word_diff(lead, duplicate))
 
 
 def text_pieces(pieces: Sequence[Piece]) -> list[TextPiece]:
@@ -173,57 +168,48 @@ class Choices:
 def count_choices(engine: Engine, result: SearchResult, state: PageState) -> Choices:
     """Count the facet values of a list: over all matches if groups are stored, else of the window."""
     account = result.response["dedupe"]
-    if account.get("by", "window") != "window":
-        found, documents = stored_choices(engine, state), account["documents"]["matched"]
+    is_stored = account.get("by", "window") != "window"
+    if is_stored:
+        facets, documents = engine.facets(state.query(), MAX_SOURCES), account["documents"]["matched"]
     else:
-        found = choices(engine, result.facets, state)
+        facets = window_facets(engine, result.facets)
         documents = account["documents"]["in_window"] - account["unsigned"]
-    rest = documents - sum(each.documents for each in found.sources)
-    return replace(found, without_source=max(0, rest) if 0 < len(found.sources) < MAX_SOURCES else 0)
 
+    def choice(each: FacetCount, address: str, *, chosen: bool) -> FacetChoice:
+        return FacetChoice(printable(each.value), address, each.documents, each.groups, chosen)
 
-def stored_choices(engine: Engine, state: PageState) -> Choices:
-    """Count the facet values over all matches, by stored groups."""
-    facets = engine.facets(state.query(), MAX_SOURCES)
+    def choices(name: str, counts: Sequence[FacetCount]) -> list[FacetChoice]:
+        chosen = getattr(state, name)
+        return [choice(each, state.toggle(name, each.value), chosen=each.value in chosen) for each in counts]
 
-    def facet_choices(name: str, counts: Sequence[FacetCount]) -> Iterator[FacetChoice]:
-        for each in counts:
-            is_chosen = each.value in getattr(state, name)
-            address = state.toggle(name, each.value)
-            yield FacetChoice(printable(each.value), address, each.documents, each.groups, is_chosen)
-
-    languages = list(facet_choices("language", facets.languages))
+    sources, languages = choices("source", facets.sources), choices("language", facets.languages)
+    rest = documents - sum(each.documents for each in sources)
     return Choices(
-        sources=list(facet_choices("source", facets.sources)),
-        languages=languages if len(languages) > 1 or state.language else (),
-        years=[year_choice(state, each.value, each.documents, each.groups) for each in facets.years],
+        sources=sources,
+        languages=languages if not is_stored or len(languages) > 1 or state.language else (),
+        years=[
+            choice(each, state.address(date=""), chosen=True)
+            if each.value == state.date
+            else choice(each, state.address(date=each.value), chosen=False)
+            for each in facets.years
+        ],
+        without_source=max(0, rest) if 0 < len(sources) < MAX_SOURCES else 0,
     )
 
 
-def choices(engine: Engine, facets: Facets, state: PageState) -> Choices:
-    """List the facet values of a window."""
+def window_facets(engine: Engine, facets: stats.Facets) -> Facets:
+    """Read the values of a window's facets, and add up the counts of equal ones."""
     names = [name for name, _, _ in (*facets.sources, *facets.tables)]
     documents_by_name = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
 
-    def facet_choices(name: str, buckets: Sequence[FacetBucket]) -> Iterator[FacetChoice]:
-        """Yield the choices of one facet, with the counts of equal values added up."""
+    def count_values(name: str, buckets: Sequence[stats.FacetBucket]) -> list[FacetCount]:
         counts_by_value: dict[str, tuple[int, int]] = {}
         for place, documents, leads in buckets:
             if place in documents_by_name and (value := str(getattr(documents_by_name[place], name))):
                 counts = counts_by_value.get(value, (0, 0))
                 counts_by_value[value] = counts[0] + documents, counts[1] + leads
-        for value, (documents, leads) in sorted(counts_by_value.items(), key=lambda each: -each[1][0]):
-            address, is_chosen = state.toggle(name, value), value in getattr(state, name)
-            yield FacetChoice(printable(value), address, documents, leads, is_chosen)
+        counted = [FacetCount(value, *counts) for value, counts in counts_by_value.items()]
+        return sorted(counted, key=lambda each: -each.documents)
 
-    return Choices(
-        sources=list(facet_choices("source", facets.sources)),
-        languages=list(facet_choices("language", facets.tables)),
-        years=[year_choice(state, str(year), documents, groups) for year, documents, groups in facets.years],
-    )
-
-
-def year_choice(state: PageState, year: str, documents: int, groups: int) -> FacetChoice:
-    """Return the choice of a year; choosing the selected year removes it."""
-    is_chosen = state.date == year
-    return FacetChoice(year, state.address(date="" if is_chosen else year), documents, groups, is_chosen)
+    years = [FacetCount(str(year), documents, groups) for year, documents, groups in facets.years]
+    return Facets(count_values("source", facets.sources), count_values("language", facets.tables), years)

@@ -2,8 +2,7 @@
 
 import re
 from calendar import month_name
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
@@ -83,24 +82,8 @@ docs_router = APIRouter(include_in_schema=False)
 REFERENCE = "#/components/schemas/"
 
 
-@dataclass(frozen=True, slots=True)
-class PageParameter:
-    """A parameter of a request."""
-
-    name: str
-    place: str  # location of the parameter: path, query or body
-    required: bool  # whether it has to be sent
-    about: str  # what it means
-
-
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """A request of the API."""
-
-    methods: str  # of HTTP, separated by commas
-    path: str  # the declared path
-    about: str  # description of the response
-    parameters: Sequence[PageParameter]
+# Name and place (path, query or body) of a parameter of a request, whether it has to be sent, and what it means.
+PageParameter = tuple[str, str, bool, str]
 
 
 @docs_router.get("/docs")
@@ -109,8 +92,8 @@ def docs(request: Request) -> Response:
     return html("page_docs.html", operations=list(operations(request.app.openapi())))
 
 
-def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
-    """Yield the operations of an OpenAPI document, one per path."""
+def operations(document: Mapping[str, Any]) -> Iterator[tuple[str, str, list[PageParameter]]]:
+    """Yield methods and path, description and parameters of each operation of an OpenAPI document."""
     schemas = document["components"]["schemas"]
     for path, by_method in document["paths"].items():
         operations = [
@@ -118,15 +101,15 @@ def operations(document: Mapping[str, Any]) -> Iterator[Operation]:
             for method, each in by_method.items()
         ]
         for (description, inputs), group in groupby(operations, lambda each: each[:2]):
-            yield Operation(", ".join(sorted(method for *_, method in group)), path, description, inputs)
+            yield f"{', '.join(sorted(method for *_, method in group))} {path}", description, inputs
 
 
 def parameters(operation: Mapping[str, Any], schemas: Mapping[str, Any]) -> Iterator[PageParameter]:
     """Yield the parameters of an operation: path, query string and body."""
     for each in operation.get("parameters", ()):
         description = each.get("description") or each.get("schema", {}).get("description", "")
-        yield PageParameter(each["name"], each["in"], bool(each.get("required")), description)
+        yield each["name"], each["in"], bool(each.get("required")), description
     body = operation.get("requestBody", {}).get("content", {}).get("application/json", {}).get("schema", {})
     described = schemas.get(body.get("$ref", "").removeprefix(REFERENCE), {})
     for name, each in described.get("properties", {}).items():
-        yield PageParameter(name, "body", name in described.get("required", ()), each.get("description", ""))
+        yield name, "body", name in described.get("required", ()), each.get("description", "")

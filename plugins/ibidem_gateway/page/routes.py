@@ -12,12 +12,12 @@ from pydantic import Field
 from starlette.datastructures import QueryParams
 
 from ibidem.comparison.compare import compare
+from ibidem.comparison.word_diff import word_diff
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line, format_count, note_lines
 from ibidem.index.documents import add_override, read_document, read_verdict, readable_overrides, remove_override
 from ibidem.index.documents import inspect as find_copies
-from ibidem_core.errors import NoIndex
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import load_overrides
@@ -28,7 +28,7 @@ from ibidem_gateway.document_routes import check_overrides
 from ibidem_gateway.errors import HttpError
 from ibidem_gateway.page.comparison import ComparedPair
 from ibidem_gateway.page.documents import last_decision, read_copies, shown_sections, timeline
-from ibidem_gateway.page.entries import count_choices, diff, has_more, page_groups, split_marks, web_address
+from ibidem_gateway.page.entries import count_choices, has_more, page_groups, split_marks, text_pieces, web_address
 from ibidem_gateway.page.rendering import STATIC, html, static
 from ibidem_gateway.page.state import LABELS, PAIR_LEVELS, ListQuery, field, read_query
 from ibidem_gateway.upstream import Caller, timed_search
@@ -53,14 +53,11 @@ class ShownPair(ListQuery):
     b: Id
 
 
-OneParameters = Annotated[ShownDocument, Query()]
-TwoParameters = Annotated[ShownPair, Query()]
-
-
 def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Response:
     state = parameters.state()
     if not state.q.strip():
-        return html("page_home.html", state=state, labels=LABELS, documents=count_documents(engine))
+        info = engine.info()
+        return html("page_home.html", state=state, labels=LABELS, documents=info.documents if info.exists else None)
     query, request = state.query(), state.request()
     metrics, tables, first = context.metrics, context.current_tables(), 1 + (state.page - 1) * state.size
     result = timed_search(engine, query, request, state.page, state.size, metrics, tables, state.sort, facets=True)
@@ -84,15 +81,6 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
             overrides=context.settings.gateway_overrides,
             decision=last_decision(engine, parameters),
         )
-
-
-def count_documents(engine: Engine) -> int | None:
-    """Return the number of documents; None if there is no index yet."""
-    try:
-        info = engine.info()
-    except NoIndex:
-        return None
-    return info.documents if info.exists else None
 
 
 PORTION = 100  # duplicates of a group that are loaded at once
@@ -134,7 +122,7 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
 
 
 @router.get("/document")
-def document(engine: CallersEngine, parameters: OneParameters) -> Response:
+def document(engine: CallersEngine, parameters: Annotated[ShownDocument, Query()]) -> Response:
     """Show a whole document with the query's words highlighted."""
     hit, state = read_document(engine, parameters.id), parameters.state()
     query = state.query() if state.q.strip() else None
@@ -157,7 +145,7 @@ def document(engine: CallersEngine, parameters: OneParameters) -> Response:
 
 
 @router.get("/inspect")
-def inspect(engine: CallersEngine, parameters: OneParameters) -> Response:
+def inspect(engine: CallersEngine, parameters: Annotated[ShownDocument, Query()]) -> Response:
     """Show a document's duplicates in the whole index, with a timeline of their dates and sources."""
     state = parameters.state()
     inspection = find_copies(engine, parameters.id, state.policy())
@@ -178,7 +166,7 @@ def inspect(engine: CallersEngine, parameters: OneParameters) -> Response:
 
 
 @router.get("/compare")
-def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoParameters) -> Response:
+def compare_pair(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownPair, Query()]) -> Response:
     """Show two documents side by side."""
     left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
     state = parameters.state()
@@ -206,41 +194,34 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: TwoPar
 
 @router.get("/differs")
 def differs(engine: CallersEngine, parameters: Annotated[Pair, Query()]) -> Response:
-    """Show the difference between two documents on one line, for a group that the user opens."""
+    """Show the words that differ, with some context, on one line, for a group that the user opens."""
     left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
-    return html("page_differs.html", differs=diff(left.text, right.text))
+    return html("page_differs.html", differs=text_pieces(word_diff(left.text, right.text)))
 
 
 @router.post("/overrides", dependencies=[Depends(check_overrides)])
 async def decide(request: Request, engine: CallersEngine, caller: WithCaller) -> Response:
     """Record a manual decision from a form, whose origin was checked before."""
     form = {name: values[-1] for name, values in parse_qs((await request.body()).decode("utf-8", "replace")).items()}
-    await run_in_threadpool(save_override, form, engine, caller)
-    return RedirectResponse(next_address(form), 303)
+    return RedirectResponse(await run_in_threadpool(save_override, form, engine, caller), 303)
 
 
-def next_address(form: Mapping[str, str]) -> str:
-    """Return the URL of the page that sent a form, with the decision that was recorded."""
-    a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
-    state = read_query(QueryParams(form.get("list", ""))).state()
-    message = [("said", verdict), ("about", a), ("about", b)]
-    decision = urlencode(message)
-    page, place = form.get("page", "compare" if "list" not in form else "list"), form.get("place", "")
-    if page == "overrides":
-        return f"/ibidem/page/overrides?{decision}"
-    if page == "compare":
-        return f"{state.part('compare', a=a, b=b)}&{decision}"
-    return state.with_message(message, place)
-
-
-def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> None:
-    """Record or remove the manual decision that a form contains."""
+def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> str:
+    """Record or remove the manual decision that a form contains; returns the URL of the page that sent it."""
     a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
     if verdict == "none":
         remove_override(engine, a, b, readable_overrides)
-        return
-    author = caller.name or form.get("author", "")[:200]
-    add_override(engine, (a, b), read_verdict(verdict), author=author, reason=form.get("reason", "")[:2_000])
+    else:
+        author = caller.name or form.get("author", "")[:200]
+        add_override(engine, (a, b), read_verdict(verdict), author=author, reason=form.get("reason", "")[:2_000])
+    state = read_query(QueryParams(form.get("list", ""))).state()
+    message = [("said", verdict), ("about", a), ("about", b)]
+    page = form.get("page", "compare" if "list" not in form else "list")
+    if page == "overrides":
+        return f"/ibidem/page/overrides?{urlencode(message)}"
+    if page == "compare":
+        return f"{state.part('compare', a=a, b=b)}&{urlencode(message)}"
+    return state.with_message(message, form.get("place", ""))
 
 
 @router.get("/static/{version}/{name}")

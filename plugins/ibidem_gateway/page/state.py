@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any, Literal, get_args
 from urllib.parse import urlencode
 
@@ -167,10 +167,6 @@ class PageState:
         dates = [(date_label(self.date), self.address(date=""))] if self.date else []
         return [(value, self.toggle(name, value)) for name, value in values] + dates
 
-    def rest(self, group: str, after: int) -> str:
-        """Return the URL of further duplicates of a group."""
-        return self.part("group", group=group, after=after)
-
     def part(self, name: str, **extras: object) -> str:
         """Return the URL of another page about this list.
 
@@ -183,12 +179,9 @@ class PageState:
     def suffix(self, **changes: Any) -> str:
         """Return the query string with its question mark; empty if there are no parameters."""
         state = replace(self, **({"page": 1} | changes))
-        pairs = [(name, value) for name, value in state.pairs() if value not in ("", (), DEFAULTS[name])]
+        values = {name: getattr(state, name) for name in DEFAULTS}
+        pairs = {name: value for name, value in values.items() if value not in ("", (), DEFAULTS[name])}
         return f"?{urlencode(pairs, doseq=True)}" if pairs else ""
-
-    def pairs(self) -> list[tuple[str, Any]]:
-        """Return the names and values of the parameters, in the order of the URL."""
-        return [(name, getattr(self, name)) for name in NAMES]
 
     def toggle(self, name: str, value: str) -> str:
         """Return the URL of the list with a facet value added, or removed if it was set.
@@ -209,26 +202,9 @@ class PageState:
         return str(getattr(self, name)) == value
 
 
-NAMES = (
-    "q",
-    "dedupe",
-    "level",
-    "keep",
-    "by",
-    "similarity",
-    "days",
-    "preset",
-    "document",
-    "source",
-    "language",
-    "date",
-    "sort",
-    "page",
-    "size",
-)
 FURTHER = ("keep", "by", "similarity", "days", "preset", "document", "size")  # choices that are made less often
 
-DEFAULTS: Mapping[str, object] = {name: getattr(PageState(), name) for name in NAMES}
+DEFAULTS: Mapping[str, object] = {each.name: each.default for each in fields(PageState)}  # in the order of the URL
 # The groups of a list: of the best hits, as stored, or of the best hits with duplicates from elsewhere.
 GROUPED = (*WAYS, *SCOPES[1:])
 
@@ -270,7 +246,7 @@ class ListQuery(StrictQuery):
 
     def state(self) -> PageState:
         """Return the state described by the URL; empty values mean defaults."""
-        values = {name: value for name in NAMES if (value := getattr(self, name)) not in ("", [])}
+        values = {name: value for name in DEFAULTS if (value := getattr(self, name)) not in ("", [])}
         if "dedupe" in values and values["dedupe"] not in MODES:
             raise UsageError(f"dedupe={values['dedupe']!r} is not valid", f"allowed: {', '.join(MODES)}")
         if self.by and self.by not in GROUPED:
@@ -304,7 +280,7 @@ def read_query(parameters: QueryParams) -> ListQuery:
 
 def read_leniently(parameters: QueryParams) -> PageState:
     """Parse the valid parameters of a URL, for a page that reports the invalid ones."""
-    for names in (NAMES, ("q", "source", "language", "date"), ("q",)):
+    for names in (DEFAULTS, ("q", "source", "language", "date"), ("q",)):
         try:
             return read_query(QueryParams([pair for pair in parameters.multi_items() if pair[0] in names])).state()
         except (RequestValidationError, UsageError):

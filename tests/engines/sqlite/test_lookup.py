@@ -84,13 +84,5 @@ def test_copies_beyond_what_is_listed_are_counted(
     monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 5)
     engine.write([record(f"d{number:02}") for number in range(12)])
     content: dict[LookupField, list[str]] = {"content": lookup_values(record("x").packed)["content"]}
-    stranger, first, last = engine.find(
-        [
-            SignatureLookup(content, limit=1),
-            SignatureLookup(content, limit=1, own_id="d00"),
-            SignatureLookup(content, limit=1, own_id="d11"),
-        ]
-    )
-    assert (len(stranger.hits), stranger.copies) == (5, 12)
-    assert (len(first.hits), first.copies) == (5, 11)
-    assert (len(last.hits), last.copies, list(last.capped)) == (5, 11, [])
+    found = engine.find([SignatureLookup(content, limit=1, own_id=own_id) for own_id in ("", "d00", "d11")])
+    assert [(len(each.hits), each.copies, [*each.capped]) for each in found] == [(5, 12, []), (5, 11, []), (5, 11, [])]

@@ -17,15 +17,8 @@ from servers.indices import remove_indices
 from servers.missing import Missing
 from support.leases import LEASE
 
-ARGUMENTS = [
-    "--no-sandbox",
-    "--disable-gpu",
-    "--disable-quic",
-    "--no-first-run",
-    "--disable-background-networking",
-    "--disable-component-update",
-    "--disable-sync",
-]
+OFF = ("gpu", "quic", "background-networking", "component-update", "sync")
+ARGUMENTS = ["--no-sandbox", "--no-first-run", *(f"--disable-{name}" for name in OFF)]
 CITIES = ["York", "Leeds", "Bath", "Ely", "Wells", "Ripon", "Truro", "Derby", "Exeter", "Durham", "Oxford", "Lincoln"]
 EVIL = '<script>document.title="caught"</script><img src=x onerror="document.title=\'caught\'">"\'&'
 NOTICE = (

@@ -51,16 +51,6 @@ def test_a_large_group_opens_in_its_place_some_at_a_time(visit: Open) -> None:
     assert page.url.endswith("/?q=trespassers")
 
 
-def test_the_second_page_goes_on_where_the_first_one_ends(visit: Open) -> None:
-    page = visit("/?q=rent")
-    first = page.locator(".lead .id").all_inner_texts()
-    page.get_by_role("link", name="Next page").click()
-    second = page.locator(".lead .id").all_inner_texts()
-    assert second
-    assert not set(first) & set(second)
-    expect(page.locator(".number").first).to_have_text("11")
-
-
 def test_all_of_it_works_without_scripts(visit: Open) -> None:
     page = visit("/?q=drains&dedupe=collapse", java_script_enabled=False)
     page.get_by_text("2 duplicates").click()
@@ -88,20 +78,6 @@ def test_the_list_is_walked_with_the_keyboard_alone(visit: Open) -> None:
     page.keyboard.type("rent")
     page.keyboard.press("Enter")
     page.wait_for_url(re.compile("q=rent"))
-
-
-def test_a_reader_says_that_two_are_no_duplicates_and_takes_it_back(visit: Open) -> None:
-    page = visit("/ibidem/page/compare?a=lease&b=draft")
-    page.get_by_label("Reason").fill("other courts")
-    page.get_by_role("button", name="Not a duplicate").click()
-    expect(page.get_by_role("status").filter(has_text="Marked as not duplicates")).to_be_visible()
-    expect(page.get_by_role("region", name="Manual decisions")).to_contain_text("other courts")
-    page.goto("/?q=drains")
-    expect(page.locator(".duplicate")).to_have_count(1)
-    page.goto("/ibidem/page/overrides")
-    page.get_by_role("listitem").filter(has_text="Lease (draft)").get_by_role("button", name="Undo").click()
-    expect(page.get_by_role("status")).to_contain_text("Decision undone")
-    expect(page.get_by_text("No manual decisions yet")).to_be_visible()
 
 
 @pytest.mark.parametrize("address", ["/?q=drains", "/"])
@@ -162,6 +138,12 @@ def test_a_duplicate_is_parted_from_its_lead_in_the_list(visit: Open) -> None:
     expect(page.locator(".duplicate").filter(has_text="draft")).to_contain_text("declared the same")
     page.goto("/ibidem/page/compare?a=lease&b=draft")
     page.get_by_role("button", name="Undo").click()
+    page.get_by_label("Reason").fill("other courts")
+    page.get_by_role("button", name="Not a duplicate").click()
+    expect(page.get_by_role("region", name="Manual decisions")).to_contain_text("other courts")
+    page.goto("/ibidem/page/overrides")
+    page.get_by_role("listitem").filter(has_text="Lease (draft)").get_by_role("button", name="Undo").click()
+    expect(page.get_by_text("No manual decisions yet")).to_be_visible()
 
 
 def test_matches_are_walked_on_the_document_page(visit: Open) -> None:

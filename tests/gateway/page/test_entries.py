@@ -43,19 +43,10 @@ def test_differences_beyond_the_budget_and_of_closed_groups_are_read_when_a_grou
 
 
 @pytest.mark.parametrize(
-    ("typed", "is_shown"),
-    [
-        ("https://example.org/a?b=c", "https://example.org/a?b=c"),
-        ("javascript:alert(1)", ""),
-        (" JavaScript:alert(1)", ""),
-        ("data:text/html,<b>", ""),
-        ("//example.org", ""),
-        ("http://[", ""),
-        ("", ""),
-    ],
+    "typed", ["javascript:alert(1)", " JavaScript:alert(1)", "data:text/html,<b>", "//example.org", "http://[", ""]
 )
-def test_only_addresses_of_the_web_become_links(typed: str, is_shown: str) -> None:
-    assert web_address(typed) == is_shown
+def test_only_addresses_of_the_web_become_links(typed: str) -> None:
+    assert (web_address(typed), web_address(" https://example.org/a?b=c")) == ("", "https://example.org/a?b=c")
 
 
 BY_ID = {each.id: each for each in MAILS}
@@ -127,16 +118,11 @@ def test_every_choice_that_is_offered_is_understood(name: str) -> None:
             state.request()
 
 
-def test_a_date_that_may_be_either_of_two_days_is_refused() -> None:
+def test_words_are_searched_within_the_results_of_others() -> None:
+    typed = {q: ListQuery(q=q, within="rent").state().q for q in ("roof", "rent", "")}
+    assert typed == {"roof": "(rent) (roof)", "rent": "rent", "": "rent"}
     with pytest.raises(UsageError, match="two ways"):
         ListQuery(q="rent", since="3/4/1987").state()
-
-
-@pytest.mark.parametrize(
-    ("within", "q", "both"), [("rent", "roof", "(rent) (roof)"), ("rent", "rent", "rent"), ("rent", "", "rent")]
-)
-def test_words_are_searched_within_the_results_of_others(within: str, q: str, both: str) -> None:
-    assert ListQuery(q=q, within=within).state().q == both
 
 
 def test_every_question_and_every_dedupe_parameter_is_described(client: TestClient) -> None:

@@ -77,10 +77,6 @@ def test_of_a_large_group_three_duplicates_are_shown_and_all_are_a_few_steps_awa
     assert (len(place_names), steps) == (crowd + 2, 3)
 
 
-def test_further_duplicates_of_a_group_that_is_not_on_the_page_are_not_found(read: Read) -> None:
-    read("/ibidem/page/group?q=London&group=nosuch", 404)
-
-
 def test_collapsed_groups_are_closed_and_still_hold_their_duplicates(read: Read) -> None:
     assert '<details class="copies" id="c1" open>' in read("/?q=drains")
     page = read("/?q=drains&dedupe=collapse")
@@ -121,16 +117,24 @@ def test_two_documents_are_side_by_side_as_a_redline(read: Read) -> None:
 
 
 @pytest.mark.slow
-def test_a_manual_decision_is_taken_from_the_page_shown_and_taken_back(serve: Serve) -> None:
+def test_a_manual_decision_is_shown_by_titles_that_lead_to_the_documents_and_taken_back_where_it_is_listed(
+    serve: Serve,
+) -> None:
     client = serve(gateway_overrides=True)
     word = {"a": "lease", "b": "draft", "verdict": "not", "reason": "York", "author": "Ada"}
     answer = client.post("/ibidem/page/overrides", data=word, headers=PAGE)
     assert (answer.status_code, answer.history[0].status_code) == (200, 303)
     assert "Marked as not duplicates by <bdi>Ada</bdi>" in answer.text
-    assert "York" in client.get("/ibidem/page/overrides", headers=PAGE).text
+    page = client.get("/ibidem/page/overrides", headers=PAGE).text
+    assert '<a class="title" href="/ibidem/page/document?id=draft"><bdi>Lease' in page
+    assert "York" in page
     assert "draft" not in places(client.get("/ibidem/page/inspect?id=lease", headers=PAGE).text)
-    client.post("/ibidem/page/overrides", data={**word, "verdict": "none"}, headers=PAGE)
-    assert "No manual decisions yet" in client.get("/ibidem/page/overrides", headers=PAGE).text
+    undone = word | {"verdict": "none", "page": "overrides"}
+    answer = client.post("/ibidem/page/overrides", data=undone, headers=PAGE)
+    assert answer.history[0].headers["location"].startswith("/ibidem/page/overrides?said=none")
+    assert "Decision undone: <bdi>Lease" in answer.text
+    assert "No manual decisions yet" in answer.text
+    assert "Marked as" not in client.get("/?q=rent&said=same&about=lease&about=nosuch", headers=PAGE).text
 
 
 def test_a_decision_made_in_a_list_leads_back_to_it_and_nowhere_else(serve: Serve) -> None:
@@ -139,14 +143,10 @@ def test_a_decision_made_in_a_list_leads_back_to_it_and_nowhere_else(serve: Serv
     assert page.count('value="not"') == 2
     word = {"a": "lease", "b": "draft", "verdict": "not", "list": "q=drains&size=25", "place": "g1"}
     answer = client.post("/ibidem/page/overrides", data=word, headers=PAGE)
-    assert (answer.status_code, answer.history[0].headers["location"]) == (
-        200,
-        "/?q=drains&size=25&said=not&about=lease&about=draft#g1",
-    )
+    assert answer.history[0].headers["location"] == "/?q=drains&size=25&said=not&about=lease&about=draft#g1"
     assert answer.text.count('<li class="duplicate">') == 1
     assert "Marked as not duplicates: <bdi>Lease" in answer.text
     undone = client.post("/ibidem/page/overrides", data=word | {"verdict": "none"}, headers=PAGE).text
-    assert "Decision undone" in undone
     assert undone.count('<li class="duplicate">') == 2
     away = client.post("/ibidem/page/overrides", data=word | {"list": "//evil.example/?q=a"}, headers=PAGE)
     assert away.status_code == 400
@@ -191,6 +191,8 @@ def test_a_word_sent_from_another_site_or_without_leave_is_refused(serve: Serve,
         ("/?q=rent&colour=red", 400, "colour"),
         ("/?q=-rent", 400, "must occur"),
         ("/?q=rent&page=0", 400, "page"),
+        ("/?q=rent&said=maybe", 400, "said"),
+        ("/ibidem/page/group?q=London&group=nosuch", 404, "nosuch"),
         ("/ibidem/page/document?id=nosuch", 404, "nosuch"),
         ("/ibidem/page/inspect?id=nosuch", 404, "nosuch"),
         ("/ibidem/page/nothing", 404, "nothing"),
@@ -258,19 +260,14 @@ def test_a_list_of_passages_shows_the_neighbours_of_each_below_it(settings: Sett
     page = client.get("/?q=w24+OR+w45&document=meta.document", headers=PAGE).text
     assert "follows it in the same document, 6 words overlap" in page
     assert 'name="document" type="text" size="14" value="meta.document"' in page
-    answer = client.get(
-        "/ibidem/search", params={"q": "w24 OR w45", "dedupe_document": "meta.document", "dedupe": "collapse"}
-    )
+    answer = client.get("/ibidem/search?q=w24+OR+w45&dedupe_document=meta.document&dedupe=collapse")
     (best, _) = answer.json()["hits"]["hits"]
     members = best["inner_hits"]["duplicates"]["hits"]["hits"]
     assert {each["_id"]: each["_dedupe"].get("side") for each in members} == {"copy of best": None, "next": "after"}
-    wrong = client.get("/ibidem/search", params={"q": "w45", "dedupe": "indent", "dedupe_document": "a field"})
-    assert (wrong.status_code, "FIELD, or FIELD:TEXT_FIELD" in wrong.text) == (400, True)
 
 
 def test_a_difference_is_read_for_a_group_that_is_opened(read: Read) -> None:
-    page = read("/ibidem/page/differs?a=lease&b=draft")
-    assert "York</ins>" in page
+    assert "York</ins>" in read("/ibidem/page/differs?a=lease&b=draft")
     assert '<p class="differs"' not in read("/ibidem/page/differs?a=lease&b=copy")
 
 
@@ -285,8 +282,10 @@ def settled(settings: Settings) -> None:
 @pytest.mark.slow
 def test_groups_are_shown_as_stored_where_they_are_settled_and_nothing_else_is_asked(settled: None, read: Read) -> None:
     counted = "Numbers of documents and groups in all results"
-    for page in ("/?q=rent", "/?q=rent&page=2&size=1"):
-        assert "5 documents in 3 groups; " in read(page)
-        assert counted in read(page)
+    shown = [read(f"/?q=rent&size=1&page={number}") for number in (1, 2)]
+    assert all("5 documents in 3 groups; " in page and counted in page for page in shown)
+    assert [re.findall(r'class="groups" start="(\d)"', page) for page in shown] == [["1"], ["2"]]
+    assert not set(places(shown[0])) & set(places(shown[1]))
+    assert "Next page" in shown[0]
     for other in ("level=identical", "preset=law", "by=window", "by=index", "similarity=50"):
         assert counted not in read(f"/?q=rent&{other}")

@@ -31,11 +31,6 @@ BAD: dict[str, Any] = {
 }
 
 
-@pytest.fixture
-def address(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/index.sqlite"
-
-
 class TestDamaged:
     def test_damaged_records_are_left_out_and_each_is_named(self, engine: Engine) -> None:
         engine.put_records("overrides", {"good": GOOD, **BAD})
@@ -71,10 +66,7 @@ def test_whatever_another_program_writes_a_reader_takes_it_or_says_that_it_is_da
         check_entry(entry, reader(ledger, key))
 
 
-TIMES = ("2026-01-05", "2026-01-05T10:00:00", "yesterday")
-
-
-@pytest.mark.parametrize("at", TIMES)
+@pytest.mark.parametrize("at", ["2026-01-05", "2026-01-05T10:00:00", "yesterday"])
 def test_a_tombstone_without_a_time_that_can_be_compared_is_damaged(at: str, engine: Engine) -> None:
     now = datetime.now(UTC).isoformat()
     engine.put_records("tombstones", {"good": asdict(Tombstone(3, now)), "bad": {"version": 3, "at": at}})

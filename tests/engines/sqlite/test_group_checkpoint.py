@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import asdict
-from pathlib import Path
 
 import pytest
 
@@ -16,17 +15,11 @@ from ibidem_engines.ledger import (
     checkpoint_of,
     count_joined,
     has_settled,
-    parse_policy,
     policy_as_record,
 )
 from ibidem_engines.stored_groups import ShardRef
 
 NEWS, OLD, NEW = ShardRef("news", 1), ShardRef("old"), ShardRef("new")
-
-
-@pytest.fixture
-def address(tmp_path: Path) -> str:
-    return f"sqlite:///{tmp_path}/index.sqlite"
 
 
 @pytest.fixture
@@ -54,7 +47,6 @@ def noted() -> GroupCheckpoint:
         ({"news": "n1", "old": "o1"}, {"news": "n1", "old": "o2"}, {"news/1"}),
         ({"news": "n1", "old": "o1"}, {"old": "o1"}, {"old/0"}),
         ({"old": "o1"}, {"news": "n1", "old": "o1"}, {"news/1", "old/0"}),
-        ({}, {"news": "n1", "old": "o1"}, {"news/1", "old/0"}),
         ({}, {}, {"news/1", "old/0"}),
     ],
 )
@@ -67,11 +59,10 @@ def test_the_progress_of_an_index_that_was_made_again_is_forgotten_and_that_of_n
     assert noted.settled_write(NEWS) == (7 if "news/1" in kept else 0)
 
 
-@pytest.mark.parametrize("field", ["done", "seen"])
+@pytest.mark.parametrize("other", ["done", "seen"])
 def test_the_progress_of_an_index_that_is_gone_is_forgotten_wherever_it_was_noted(
-    noted: GroupCheckpoint, field: str
+    noted: GroupCheckpoint, other: str
 ) -> None:
-    other = {"done": "seen", "seen": "done"}[field]
     del getattr(noted, other)["old/0"]
     assert noted.follow_indices([NEWS], {"news": "n1", "old": "o1"})
     assert (noted.done, noted.seen) == ({"news/1": 7}, {"news/1": 9})
@@ -105,11 +96,7 @@ def test_who_takes_over_is_counted_and_the_other_writes_no_more(engine: Engine, 
     for write in (other.save, other.take_over, other.save):
         with pytest.raises(Conflict):
             write(engine)
-
-
-def test_who_begins_again_writes_whatever_is_there(engine: Engine, noted: GroupCheckpoint) -> None:
-    GroupCheckpoint().save(engine)
-    noted.put(engine)
+    noted.put(engine)  # who begins again writes whatever is there
     assert GroupCheckpoint.read(engine) == noted
 
 
@@ -118,11 +105,9 @@ def test_who_begins_again_writes_whatever_is_there(engine: Engine, noted: GroupC
     [
         ({}, 42),
         ({"done": "all"}, 42),
-        ({"done": {"no part": 3}}, 42),
         ({"seen": {"no part": 3}}, 42),
         ({"done": "all", "policy": {"window_days": "many"}}, POLICY.window_days),
-        ({"policy": {"window_days": "many"}}, POLICY.window_days),
-        ({"done": "all", "policy": None}, POLICY.window_days),
+        ({"policy": None}, POLICY.window_days),
     ],
 )
 def test_of_a_damaged_checkpoint_the_policy_is_kept_if_it_can_be_read(
@@ -132,7 +117,7 @@ def test_of_a_damaged_checkpoint_the_policy_is_kept_if_it_can_be_read(
     assert checkpoint_of({**asdict(noted), **change}) == (kept if change else noted)
 
 
-@pytest.mark.parametrize("entry", [None, [], "done", 7, {"policy": []}])
+@pytest.mark.parametrize("entry", [None, [], {"policy": []}])
 def test_what_is_no_checkpoint_at_all_is_a_new_one(entry: object) -> None:
     assert checkpoint_of(entry) == GroupCheckpoint()
 
@@ -143,7 +128,6 @@ def test_what_is_no_checkpoint_at_all_is_a_new_one(entry: object) -> None:
         (None, False),
         ({}, False),
         ({"done": "all"}, False),
-        ({"done": {"news/1": 7}}, False),
         ({"done": {"news/1": 7, "old/0": 4}}, False),
         ({"done": {"news/1": "7", "old/0": 5}}, False),
         ({"done": {"news/1": 7, "old/0": 5}}, True),
@@ -159,15 +143,6 @@ def test_writes_are_settled_once_each_part_is_noted_up_to_them(
     assert has_settled(engine, {})
 
 
-@pytest.mark.parametrize(("number", "is_settled"), [(0, True), (1, False)])
-def test_a_part_without_a_write_is_settled_before_it_was_ever_looked_at(
-    engine: Engine, number: int, is_settled: bool
-) -> None:
-    assert has_settled(engine, {NEW: number}) is is_settled
+def test_a_part_without_a_write_is_settled_before_it_was_ever_looked_at(engine: Engine) -> None:
+    assert (has_settled(engine, {NEW: 0}), has_settled(engine, {NEW: 1})) == (True, False)
     assert GroupCheckpoint().settled_write(NEW) == 0
-
-
-def test_a_policy_is_read_as_it_was_stored() -> None:
-    policy = Policy(window_days=42).similar(60)
-    assert parse_policy(policy_as_record(policy)) == policy
-    assert parse_policy({}) == Policy()
