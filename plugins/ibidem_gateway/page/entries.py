@@ -10,7 +10,8 @@ from ibidem.comparison.entries import Entry, Group, read_groups
 from ibidem.comparison.word_diff import Piece, shorten
 from ibidem.grouped_search.api import SearchResult
 from ibidem.grouped_search.explanations import Response, format_count
-from ibidem.grouped_search.response import MAX_SOURCES
+from ibidem.grouped_search import response
+from ibidem.grouped_search.response import MAX_SOURCES, FacetBucket
 from ibidem_engines.engine import HIGHLIGHT, Engine
 from ibidem_engines.stored_groups import FacetCount, Facets
 from ibidem_gateway.page.rendering import printable, written_date
@@ -197,12 +198,12 @@ def count_choices(engine: Engine, result: SearchResult, state: PageState) -> Cho
     )
 
 
-def window_facets(engine: Engine, facets: stats.Facets) -> Facets:
+def window_facets(engine: Engine, facets: response.Facets) -> Facets:
     """Read the values of a window's facets, and add up the counts of equal ones."""
     names = [name for name, _, _ in (*facets.sources, *facets.tables)]
     documents_by_name = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
 
-    def count_values(name: str, buckets: Sequence[stats.FacetBucket]) -> list[FacetCount]:
+    def count_values(name: str, buckets: Sequence[FacetBucket]) -> list[FacetCount]:
         counts_by_value: dict[str, tuple[int, int]] = {}
         for place, documents, leads in buckets:
             if place in documents_by_name and (value := str(getattr(documents_by_name[place], name))):
