@@ -76,15 +76,6 @@ def is_code(language: str) -> bool:
     return _CODE.fullmatch(language) is not None
 
 
-def are_related(a: str, b: str) -> bool:
-    """Return whether two languages are equal, or so close that a short text cannot distinguish them.
-
-    >>> are_related("nb", "no"), are_related("de", "nl")
-    (True, False)
-    """
-    return a == b or any({a, b} <= relatives for relatives in RELATIVES)
-
-
 @cache
 def _model() -> Any:  # the library publishes no types
     """Load the model, which takes a tenth of a second."""

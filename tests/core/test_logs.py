@@ -134,6 +134,7 @@ def test_a_secret_is_not_shown_wherever_it_is_in_an_address(
     scheme: str, place: str, name: str, prefix: str, suffix: str
 ) -> None:
     assume(not PORT.match(prefix))
+    assume(not (scheme == "sqlite" and "//{secret}" in place and prefix.startswith("/")))  # the path of a file
     url = place.format(scheme=scheme, name=name, secret=f"{prefix}{SECRET}{suffix}")
     assert SECRET not in redact(url)
     assert SECRET not in message(parse_address, url)

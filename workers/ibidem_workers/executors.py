@@ -63,15 +63,6 @@ def is_alive(name: str) -> bool:
     return machine == _machine() and tail.partition("~")[0].isdecimal() and not has_exited(name)
 
 
-def host_name(name: str) -> str:
-    """Return the machine of a process.
-
-    >>> host_name(this_process()) == HOST
-    True
-    """
-    return name.partition("~")[0].rpartition("/")[0]
-
-
 def _machine() -> str:
     """Return a name of the machine and container, since each container has its own process ids."""
     try:

@@ -14,7 +14,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import check_entry, count_joined, read_entries, read_ledger
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import NO_RESULT, BatchResult, batch_key, read_account, read_refusals
-from ibidem_workers.executors import has_exited, host_name
+from ibidem_workers.executors import has_exited
 
 State = Literal["reading", "submitted", "interrupted"]
 
@@ -269,6 +269,6 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
         "damaged_bytes": record.damaged_bytes,
         "unread_dates": record.unread_dates,
         "languages": dict(Counter(sums.languages).most_common()),
-        "host": host_name(record.holder),
+        "host": record.holder.partition("~")[0].rpartition("/")[0],  # of a name like that of `this_process`
         "again": again[-1] if again and record.state == "interrupted" else "",  # the last run of the same files since
     }

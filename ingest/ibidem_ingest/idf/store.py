@@ -64,11 +64,6 @@ def origin(language: str) -> str:
     return f"wordfreq {_LIST.get(language, language)} best, folded by {FOLDING}"
 
 
-def is_outdated(table: Table) -> bool:
-    """Return whether a default table was made with another folding of letters."""
-    return table.origin.startswith("wordfreq ") and table.origin != origin(table.language)
-
-
 def is_one_term(word: str) -> bool:
     """Return whether a word is a term and a single token; word lists often contain unnormalised words."""
     return is_term(word) and normal_form(word) == word
@@ -361,7 +356,9 @@ class Tables:
         """Return whether the pointer file names a table that is not outdated, or that there is none; and the table."""
         name = self._read_pointer(language)
         table = None if name == _NONE else self.named(name)
-        return name == _NONE or bool(table and not is_outdated(table)), table
+        # A default table may be of a version that folded letters in another way.
+        is_current = table and not (table.origin.startswith("wordfreq ") and table.origin != origin(table.language))
+        return name == _NONE or bool(is_current), table
 
     def _read_pointer(self, language: str) -> str:
         """Return the table name in the language's pointer file; empty if there is none."""

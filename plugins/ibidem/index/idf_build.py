@@ -14,7 +14,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, TableError
 from ibidem_ingest.idf.store import build_general, count_terms
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.language import are_related, detect
+from ibidem_ingest.language import RELATIVES, detect
 
 SAMPLE_SIZE = 200
 MIN_CHARACTERS = 300  # shorter texts are not judged
@@ -58,7 +58,9 @@ class ForeignShare:
 def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
     """Check that texts are in their declared language."""
     detected = [code for text in texts if (code := detect(text))]
-    share = ForeignShare(language, sum(not are_related(language, code) for code in detected), len(detected))
+    # A short text does not tell a language from its close relatives.
+    alike = {language}.union(*(relatives for relatives in RELATIVES if language in relatives))
+    share = ForeignShare(language, sum(code not in alike for code in detected), len(detected))
     return share if share.sampled >= MIN_JUDGED and share.documents >= MIN_SHARE * share.sampled else None
 
 
