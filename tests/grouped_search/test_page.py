@@ -57,3 +57,14 @@ def test_a_page_shows_the_same_whether_or_not_others_were_asked_for(window: Samp
         page(FakeEngine(window), number + 1, size, window=step) for number in reversed(range(len(pages_once)))
     ]
     assert [each["hits"] for each in reversed(pages_again)] == [each["hits"] for each in pages_once]
+
+
+@example_settings
+@given(many_copies, st.sampled_from([2, 7, 20]))
+def test_the_account_adds_up(window: SampleWindow, step: int) -> None:
+    for response in pages(FakeEngine(window), 3, window=step):
+        account = response["dedupe"]
+        documents = account["documents"]
+        assert documents["matched"] == documents["in_window"] + documents["beyond_window"] == len(window.hits)
+        assert documents["in_window"] == account["groups"]["in_window"] + account["duplicates"]
+        assert account["groups"]["exact"] == (not documents["beyond_window"])
