@@ -256,7 +256,13 @@ def delete(
         portion = ids[start : start + TEXTS_AT_ONCE]
         kept = _keep(engine, portion) if keep else dict.fromkeys(portion, 0)
         deleted = engine.delete(portion, number, any_version=any_version)
-        engine.delete_records("deleted", [each.id for each in deleted if not keep or _is_other(each, kept)])
+        gone = {  # the very versions that are kept, or no document at all
+            each.id
+            for each in deleted
+            if each.status is WriteStatus.MISSING
+            or (each.status is WriteStatus.DELETED and (each.previous_version or 0) == kept.get(each.id))
+        }
+        engine.delete_records("deleted", [each.id for each in deleted if not keep or each.id not in gone])
         outcomes += deleted
     engine.refresh()
     clear_tombstones(engine, datetime.now(UTC) - timedelta(days=tombstone_days))
@@ -279,13 +285,6 @@ def _keep(engine: Engine, ids: Sequence[str]) -> dict[str, int]:
     if entries:
         engine.put_records("deleted", entries)
     return {id_: each.version for id_, each in stored.items()}
-
-
-def _is_other(outcome: Outcome, kept: Mapping[str, int]) -> bool:
-    """Return whether a document stays, or another version of it was deleted than the one that was kept."""
-    if outcome.status is WriteStatus.DELETED:
-        return (outcome.previous_version or 0) != kept.get(outcome.id)
-    return outcome.status is not WriteStatus.MISSING
 
 
 def clear_tombstones(engine: Engine, cutoff: datetime) -> int:

@@ -199,6 +199,13 @@ def _search(ledger: Ledger, *searches: tuple[Sequence[str], Clause]) -> RequestF
     return (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
 
 
+def count_records(ledger: Ledger, sources: Sequence[str]) -> RequestFlow[int]:
+    """Count records, as last made visible by a refresh."""
+    body = {"query": {"bool": {"filter": [{"term": {"ledger": ledger}}]}}, "size": 0, "track_total_hits": True}
+    (answer,) = yield from _search(ledger, (sources, body))
+    return int(_found(answer)["hits"]["total"]["value"])
+
+
 @dataclass(slots=True)
 class Reading:
     """A ledger next to several names that is read in slices, in key order."""
@@ -452,9 +459,7 @@ class LedgerStore:
 
     def count(self, ledger: Ledger) -> int:
         """Count records, as last made visible by a refresh."""
-        body = {"query": {"bool": {"filter": [{"term": {"ledger": ledger}}]}}, "size": 0, "track_total_hits": True}
-        (answer,) = self.cluster.hold(_search(ledger, (self.names.sources, body)))
-        return int(_found(answer)["hits"]["total"]["value"])
+        return self.cluster.hold(count_records(ledger, self.names.sources))
 
     def delete(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records under every name of the index; returns how many existed."""
