@@ -353,7 +353,7 @@ class Tables:
             return self.named(built.name) if built else None
 
     def _open_pointed(self, language: str) -> tuple[bool, Table | None]:
-        """Return whether the pointer file names a table that is not outdated, or that there is none; and the table."""
+        """Return whether the pointer file is valid, and the table that it names; an outdated table is not valid."""
         name = self._read_pointer(language)
         table = None if name == _NONE else self.named(name)
         # A default table may be of a version that folded letters in another way.

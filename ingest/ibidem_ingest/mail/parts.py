@@ -136,7 +136,7 @@ def _begins_signature(lines: headings.Lines, position: int) -> bool:
 
 
 def _few_follow(lines: headings.Lines, position: int, most: int, within: int) -> bool:
-    """Return whether at most so many lines with words follow before another part."""
+    """Return whether at most `most` lines with words follow before another part."""
     follow = 0
     for line in range(position + 1, min(position + within, len(lines))):
         if lines.kinds[line] != "new" or follow > most:

@@ -219,7 +219,7 @@ def _documents(
                 yield outcome if isinstance(outcome, Refusal) else _add_prefix(outcome, choice.id_prefix, location)
 
 
-# The file's name in messages, and its documents, or why there is none: a mail with attachments is several.
+# A file's name in messages, and its documents (a mail with attachments is several) or the reason of its refusal.
 Outcome = tuple[str, Sequence[Document | Refusal]]
 
 

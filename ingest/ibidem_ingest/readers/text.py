@@ -38,7 +38,7 @@ def read_text(path: Path, max_text: int, decoding: Decoding = UTF_8) -> tuple[st
 
 
 def first_line(text: str) -> str:
-    """Return the first line with words, as a title; empty if there is none at the beginning."""
+    """Return the first line with words, as a title; empty if the text does not begin with words."""
     lines = text.lstrip()[:TITLE_CHARACTERS].splitlines()
     line = " ".join(next((line for line in lines if any(map(str.isalnum, line))), "").split())
     return line if len(line) <= MAX_TITLE else f"{line[: MAX_TITLE - 1].rstrip()}…"

@@ -13,8 +13,8 @@ from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.word_runs import RUN, hash_words, runs
 from ibidem_ingest.errors import UsageError, short_repr
 
-# Passages of a document that may begin with one run: a heading that more of them repeat says nothing from then on. What
-# follows in a list changes nothing before it, so that a longer list moves no passage of a shorter one.
+# Passages of a document that may begin with the same run: a heading that more of them repeat is ignored from then on.
+# What follows in a list changes nothing before it, so that a longer list moves no passage of a shorter one.
 MAX_HOLDERS = 4
 
 OVERLAP = "overlap"  # name of this evidence in an answer

@@ -240,7 +240,7 @@ def _unless_faulty(call: Callable[[], Answer]) -> Answer | None:
         return call()
     except EngineError:
         raise
-    except Exception:  # noqa: BLE001 - as above
+    except Exception:  # noqa: BLE001 - any error of one document becomes its refusal
         return None
 
 
