@@ -95,8 +95,7 @@ class Misconfigured:
             self.patch.setenv(f"IBIDEM_{name.upper()}", value)
 
     def server(self, name: str) -> str:
-        address: str = self.request.getfixturevalue(name)
-        return address
+        return str(self.request.getfixturevalue(name))
 
     def new_index(self) -> tuple[str, str]:
         """Name an index in OpenSearch that goes with the test."""

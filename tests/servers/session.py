@@ -45,7 +45,7 @@ class Servers:
 
     def start(self, names: Iterable[str]) -> None:
         """Start servers side by side, without waiting."""
-        threads = ThreadPoolExecutor()
+        threads = ThreadPoolExecutor(thread_name_prefix="servers")
         for name in sorted(set(names) - set(self.starting)):
             self.starting[name] = threads.submit(self.started, name)
         threads.shutdown(wait=False)

@@ -1,11 +1,12 @@
 """Processes that tests start: a test that starts one is marked `slow` or `server`, so that `make quick` starts none.
 
-What a fixture of a whole module or run starts is shared by all tests of it, and counts for none of them.
+What a fixture of a module or run starts, and each server that a thread of `Servers` does, counts for none of its tests.
 """
 
 import sys
 from collections.abc import Generator
 from multiprocessing import util
+from threading import current_thread
 from typing import Any
 
 import pytest
@@ -17,7 +18,7 @@ process_names: list[str] = []  # what was started since the test began
 
 
 def _note(event: str, arguments: tuple[object, ...]) -> None:
-    if event in EVENTS:
+    if event in EVENTS and not current_thread().name.startswith("servers"):
         process_names.append(f"{event} {arguments}")
 
 
