@@ -53,7 +53,6 @@ THOROUGH: Mapping[str, str] = {
     "servers/test_same_groups.py": "whole collections in both engines; answers/test_answers.py asks every tenth search",
     "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",
     "retrieval/test_mcp.py": "a process is asked by its protocol; the search that it asks is tested without one",
-    "servers/test_compose.py": "reads the whole composition by another program",
     "simulation/test_many_schedules.py": "ten thousand schedules; some hundreds are run each time",
     "snippets/": "runs the commands of every page of the documentation",
     "spark/test_spark.py": "starts Spark; spark/test_rounds.py has its rounds in plain Python",
