@@ -21,7 +21,7 @@ QUICK_TO_START := JDK_JAVA_OPTIONS=-XX:TieredStopAtLevel=1
 # Tests start hundreds of interpreters, each of which would compile every module anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: install groups demo test test-all test-nightly plugin plugins versions quick check security docs release lint figures suites faults nodes upgrades simulate mutations clean
+.PHONY: install groups demo test test-all test-nightly plugin plugins versions quick check core security docs release lint figures suites faults nodes upgrades simulate mutations clean
 
 install: $(VENV)/.installed
 
@@ -70,6 +70,10 @@ check: install
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python .ci/shape.py
+
+# The core without its side packages.
+core: install
+	$(BIN)/python .ci/core.py
 
 # Every test that SECURITY.md names; `.ci/run`, which runs them among all tests, names none.
 ATTACKS ?= $(shell grep --only-matching --no-filename '`tests/[^`]*`' SECURITY.md | tr --delete '`' | sort --unique)

@@ -30,7 +30,9 @@ if [ "$(id -u)" -ne 0 ]; then
     as_root=(sudo -n)
 fi
 "${as_root[@]}" apt-get update -qq || true
-for package in "${packages[@]}"; do # one by one, since a release may lack one of them
-    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$package" \
-        || without "apt-get could not" "$package"
+install() {
+    "${as_root[@]}" env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends "$@"
+}
+install "${packages[@]}" || for package in "${packages[@]}"; do # one by one, where a release lacks one of them
+    install "$package" || without "apt-get could not" "$package"
 done
