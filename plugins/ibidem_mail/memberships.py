@@ -15,7 +15,7 @@ from dataclasses import asdict, dataclass, field, replace
 from typing import Any, cast
 
 from ibidem.grouped_search.window import MemberOrder
-from ibidem.index.documents import AT_ONCE, TEXTS_AT_ONCE
+from ibidem.index.documents import AT_ONCE, fetch_documents
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.parameters import Membership
 from ibidem_engines.engine import Engine
@@ -176,14 +176,12 @@ class Reading:
     def documents(self) -> Iterator[Document]:
         for hits in self.engine.scan(size=AT_ONCE):
             hashes = {(hit.index, hit.id): hash_packed(hit.packed) for hit in hits}
-            names = list(hashes)
-            for start in range(0, len(names), TEXTS_AT_ONCE):
-                for stored in self.engine.fetch(names[start : start + TEXTS_AT_ONCE]):
-                    document = stored.document
-                    self.text_hashes[stored.index, document.id] = hashes[stored.index, document.id]
-                    if family := family_id(document.meta, document.id):
-                        self.families[document.id] = family
-                    yield document
+            for stored in fetch_documents(self.engine, list(hashes)):
+                document = stored.document
+                self.text_hashes[stored.index, document.id] = hashes[stored.index, document.id]
+                if family := family_id(document.meta, document.id):
+                    self.families[document.id] = family
+                yield document
             self.progress(len(self.text_hashes))
 
     def write(self, places: Mapping[str, Values], fields: tuple[str, ...], sets: int) -> WrittenMembers:
@@ -416,7 +414,8 @@ class ThreadPlaces:
         """Find the mails among documents, and others whose places may change; None if there are none."""
         placed, families = list[DocumentRef](), list[str]()
         mails, named = dict[str, None](), dict[str, None]()  # ids of the mails, and message ids in their headers
-        for name, document in self._documents(names):
+        for entry in fetch_documents(self.engine, names):
+            document, name = entry.document, (entry.index, entry.document.id)
             if is_mail(document.meta):
                 placed.append(name)
                 mails[document.id] = None
@@ -460,11 +459,6 @@ class ThreadPlaces:
         holders = Counter(id_ for _, id_ in self._find("id", sorted({id_ for _, id_ in names})))
         return {name for name in names if holders[name[1]] == 1}
 
-    def _documents(self, names: Sequence[DocumentRef]) -> Iterator[tuple[DocumentRef, Document]]:
-        for start in range(0, len(names), TEXTS_AT_ONCE):
-            for each in self.engine.fetch(names[start : start + TEXTS_AT_ONCE]):
-                yield (each.index, each.document.id), each.document
-
     def _changes(self, touched: "_Touched") -> Iterator[MembershipChange]:
         """Yield the places of documents that differ from the stored ones."""
         families: dict[str, str] = {}
@@ -479,7 +473,8 @@ class ThreadPlaces:
 
     def _mails(self, touched: "_Touched", families: dict[str, str]) -> Iterator[Document]:
         """Yield the mails that have or get a place, and record which mail each attachment names."""
-        for name, document in self._documents([ref(each) for each in touched.documents]):
+        for entry in fetch_documents(self.engine, [ref(each) for each in touched.documents]):
+            document, name = entry.document, (entry.index, entry.document.id)
             if not is_mail(document.meta):
                 if family := family_id(document.meta, document.id):
                     families[document.id] = family

@@ -9,7 +9,8 @@ from rich.text import Text
 
 from ibidem.cli.console import Json, bar, engine_context, messages, print_json, results, sanitize, table
 from ibidem.grouped_search.explanations import format_count
-from ibidem.index.idf_build import REMEDY, ForeignShare, build_table, index_documents, table_facts
+from ibidem.index.documents import stored_documents
+from ibidem.index.idf_build import REMEDY, ForeignShare, build_table, table_facts
 from ibidem_core.settings import Settings, load
 from ibidem_engines.ledger import SIGN_AGAIN
 from ibidem_ingest.document import Document
@@ -104,7 +105,7 @@ def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document 
         yield from add_languages(read(paths, Choice(language=DETECT), settings.max_text))
         return
     with engine_context(settings) as engine:
-        yield from index_documents(engine)
+        yield from stored_documents(engine)
 
 
 def find_table(name: str, tables: Tables) -> Table:

@@ -18,7 +18,7 @@ import orjson
 from xxhash import xxh3_64_intdigest
 
 from ibidem.comparison.word_diff import common_length
-from ibidem.index.documents import TEXTS_AT_ONCE, fetch_documents, fetch_hits
+from ibidem.index.documents import TEXTS_AT_ONCE, fetch_documents, fetch_hits, stored_documents
 from ibidem_core.errors import EngineError, NoIndex, Unavailable
 from ibidem_core.records import parse_record
 from ibidem_core.settings import Settings
@@ -37,7 +37,6 @@ from ibidem_workers.backfill.checkpoint import KEYS, Checkpoint
 from ibidem_workers.dead_letters import MAX_RECORD, DeadLetter, forget, letters
 from ibidem_workers.groups.service import DECISION_S, settle
 
-AT_ONCE = 200  # documents that are read together
 MAX_GONE = 5  # more than one in so many documents of an index are hardly gone on purpose
 CONTEXT, EXCERPT = 20, 40  # characters around a difference, and of it
 
@@ -78,15 +77,12 @@ def find_gone(engine: Engine, folders: Sequence[str | Path], seen: Collection[in
     gone: list[GoneFile] = []
     left: set[Path] = set()
     total = 0
-    for hits in engine.scan(size=AT_ONCE):
-        total += len(hits)
-        for stored in engine.fetch([(hit.index, hit.id) for hit in hits]):
-            origin = stored.document.origin
-            if origin.startswith(roots):
-                if any(map(_exists, _files(origin))):
-                    left.add(_folder(origin))
-                elif not any(each in seen for each in _hashes(stored.document)):
-                    gone.append(GoneFile(stored.document.id, origin))
+    for total, document in enumerate(stored_documents(engine), 1):  # noqa: B007 - counted
+        if document.origin.startswith(roots):
+            if any(map(_exists, _files(document.origin))):
+                left.add(_folder(document.origin))
+            elif not any(each in seen for each in _hashes(document)):
+                gone.append(GoneFile(document.id, document.origin))
     return GoneFiles(gone, sorted(map(str, {_folder(each.file) for each in gone} - left)), total)
 
 

@@ -50,7 +50,8 @@ def titles(engine: Engine, names: Sequence[DocumentRef]) -> Mapping[DocumentRef,
     return {(each.index, each.document.id): each.document.title for each in engine.fetch(names)} if names else {}
 
 
-def stored_documents(engine: Engine, progress: Callable[[int], None]) -> Iterator[Document]:
+def stored_documents(engine: Engine, progress: Callable[[int], None] = lambda _: None) -> Iterator[Document]:
+    """Yield all documents of an index in full."""
     count = 0
     for hits in engine.scan(size=AT_ONCE):
         yield from (stored.document for stored in fetch_documents(engine, [(hit.index, hit.id) for hit in hits]))

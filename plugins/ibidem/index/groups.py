@@ -19,8 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.comparison.word_diff import word_diff
-from ibidem.index.documents import titles
-from ibidem.index.idf_build import index_documents
+from ibidem.index.documents import stored_documents, titles
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_core.settings import Settings
 from ibidem_dedupe import evidence
@@ -73,10 +72,6 @@ class IndexGroups:
     capped: Mapping[LongField, int]
 
     @property
-    def sizes(self) -> Mapping[int, int]:
-        return dict(sorted(Counter(size for size in self._counts.values() if size > 1).items()))
-
-    @property
     def kinds(self) -> Mapping[str, int]:
         """Number of duplicates joined by each signature, the most frequent first."""
         codes, counts = np.unique(self.grouping.evidence[self.grouping.evidence > 0], return_counts=True)
@@ -107,23 +102,36 @@ class IndexGroups:
                 kind = evidence.TABLE.name(int(self.grouping.evidence[row]))
                 yield Member(self.names[lead][1], index, name, counts[lead], kind)
 
-    def as_json(self, titles: Mapping[DocumentRef, str] | None = None) -> dict[str, object]:
+    def as_json(self, titles: Mapping[DocumentRef, str]) -> dict[str, object]:
         """Return the report as `ibidem groups --json` prints it."""
-        groups = len(self.grouping.leads)
-        return {
-            "level": self.level,
-            "documents": len(self.names),
-            "groups": groups,
-            "duplicates": len(self.names) - groups,
-            "unsigned": self.unsigned,
-            "crowded": int(np.count_nonzero(self.grouping.crowded)),
-            "sizes": {str(size): count for size, count in self.sizes.items()},
-            "kinds": dict(self.kinds),
-            "capped": dict(self.capped),
-            "largest": [
-                {"lead": name[1], "title": (titles or {}).get(name, ""), "size": size} for name, size in self.largest
-            ],
-        }
+        sizes = Counter(size for size in self._counts.values() if size > 1)
+        report = counts_report(self.level, len(self.names), self.unsigned, sizes, self.largest, titles)
+        crowded = int(np.count_nonzero(self.grouping.crowded))
+        return report | {"crowded": crowded, "kinds": dict(self.kinds), "capped": dict(self.capped)}
+
+
+def counts_report(  # noqa: PLR0913, PLR0917 - what is counted
+    level: Level,
+    documents: int,
+    unsigned: int,
+    sizes: Mapping[int, int],
+    largest: Sequence[tuple[DocumentRef, int]],
+    titles: Mapping[DocumentRef, str],
+) -> dict[str, object]:
+    """Return the report of groups, without what only their computation tells."""
+    duplicates = sum((size - 1) * count for size, count in sizes.items())
+    return {
+        "level": level,
+        "documents": documents,
+        "groups": documents - duplicates,
+        "duplicates": duplicates,
+        "unsigned": unsigned,
+        "crowded": 0,
+        "sizes": {str(size): count for size, count in sorted(sizes.items())},
+        "kinds": {},
+        "capped": {},
+        "largest": [{"lead": name[1], "title": titles.get(name, ""), "size": size} for name, size in largest],
+    }
 
 
 def index_groups(
@@ -207,26 +215,11 @@ def stored_report(engine: Engine) -> dict[str, object]:
     for batch in store.sizes():
         sizes.update(1 + followers for followers in batch.values())
         largest = nsmallest(MAX_LISTED, [*largest, *((-1 - size, group) for group, size in batch.items())])
-    duplicates = sum((size - 1) * count for size, count in sizes.items())
     names = [group for _, group in largest]
     leads = {each.group: each.name for batch in store.members(names, lead=True) for each in batch} if names else {}
-    by_ref = titles(engine, [(lead.index, lead.id) for lead in leads.values()])
-    return {
-        "level": "near",
-        "documents": counts.documents,
-        "groups": counts.documents - duplicates,
-        "duplicates": duplicates,
-        "unsigned": counts.unsigned,
-        "crowded": 0,
-        "sizes": {str(size): count for size, count in sorted(sizes.items())},
-        "kinds": {},
-        "capped": {},
-        "largest": [
-            {"lead": lead.id, "title": by_ref.get((lead.index, lead.id), ""), "size": -size}
-            for size, group in largest
-            if (lead := leads.get(group)) is not None
-        ],
-    }
+    refs = [((leads[group].index, leads[group].id), -size) for size, group in largest if group in leads]
+    shown = titles(engine, [name for name, _ in refs])
+    return counts_report("near", counts.documents, counts.unsigned, sizes, refs, shown)
 
 
 def stored_members(engine: Engine) -> Iterator[Member]:
@@ -396,5 +389,5 @@ def shared_passages(engine: Engine, tables: Tables) -> dict[str, list[dict[str, 
     """
     names = tables.current().values()
     left_out = {each: None for name in names if (table := tables.named(name)) for each in tables.passages(table)}
-    found = tables.look_through(index_documents(engine))
+    found = tables.look_through(stored_documents(engine))
     return {"left_out": [*map(asdict, left_out)], "found": [*map(asdict, found)]}

@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from ibidem.grouped_search.explanations import format_count
-from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, TableError
 from ibidem_ingest.idf.store import build_general, count_terms
@@ -130,12 +129,6 @@ def build_table(
         ) from error
     foreign = sampler.find_foreign(lambda code: build_general(code) if code == language else None)
     return BuiltTable(table, others, refused, foreign)
-
-
-def index_documents(engine: Engine) -> Iterator[Document]:
-    for hits in engine.scan():
-        for entry in engine.fetch([(hit.index, hit.id) for hit in hits]):
-            yield entry.document
 
 
 def table_facts(table: Table) -> dict[str, object]:
