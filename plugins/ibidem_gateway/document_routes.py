@@ -19,11 +19,11 @@ from ibidem.grouped_search.texts import check_date
 from ibidem.index.doctor import report
 from ibidem.index.documents import (
     add_override,
+    find_overrides,
     inspect_outside,
     read_decision,
     read_document,
     read_verdict,
-    readable_overrides,
     remove_override,
     report_overrides,
     titles,
@@ -35,7 +35,6 @@ from ibidem_dedupe.overrides import VERDICTS
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import load_overrides
 from ibidem_engines.query import parse_query
 from ibidem_gateway.dependencies import (
     CallersEngine,
@@ -176,7 +175,7 @@ class NewOverride(StrictQuery):
 @override_router.get("")
 def overrides(engine: CallersEngine, _: NoParameters) -> Response:
     """List the manual decisions on pairs of documents that the caller may read."""
-    return answer({"overrides": [each.as_record() for each in readable_overrides(engine, load_overrides(engine))]})
+    return answer({"overrides": [each.as_record() for each in find_overrides(engine)]})
 
 
 @override_router.post("", dependencies=Allowed, status_code=201)
@@ -190,7 +189,7 @@ def add(new: NewOverride, engine: CallersEngine, caller: WithCaller) -> Response
 @override_router.delete("", dependencies=Allowed)
 def remove(engine: CallersEngine, pair: PairParameters) -> Response:
     """Remove the manual decision on two documents."""
-    return answer(report_overrides(engine, remove_override(engine, pair.a, pair.b, readable_overrides)))
+    return answer(report_overrides(engine, remove_override(engine, pair.a, pair.b, readable=True)))
 
 
 router = APIRouter(tags=["operation"])

@@ -85,11 +85,9 @@ def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, aut
     return word
 
 
-def remove_override(
-    engine: Engine, a: str, b: str, select: Callable[[Engine, list[Override]], list[Override]] = lambda _, words: words
-) -> list[Override]:
+def remove_override(engine: Engine, a: str, b: str, *, readable: bool = False) -> list[Override]:
     """Remove and return the manual decision on two documents, and settle their stored groups without it."""
-    overrides = select(engine, [word for word in load_overrides(engine) if {word.a[1], word.b[1]} == {a, b}])
+    overrides = find_overrides(engine, (a, b), readable=readable)
     if not overrides:
         raise MissingDocument(f"no manual decision on {a!r} and {b!r}", "list them with: ibidem overrides list")
     engine.delete_records("overrides", [word.key for word in overrides])
@@ -103,9 +101,11 @@ def report_overrides(engine: Engine, overrides: Sequence[Override]) -> dict[str,
     return {"overrides": [each.as_record() for each in overrides], **remedy}
 
 
-def readable_overrides(engine: Engine, overrides: Iterable[Override]) -> list[Override]:
-    """Return the overrides whose documents both exist and are readable by the engine's user."""
-    overrides = list(overrides)
+def find_overrides(engine: Engine, pair: Sequence[str] = (), *, readable: bool = True) -> list[Override]:
+    """Return the manual decisions, or those on a pair; only if the engine's user may read both documents."""
+    overrides = [word for word in load_overrides(engine) if not pair or {word.a[1], word.b[1]} == {*pair}]
+    if not readable:
+        return overrides
     ids = sorted({name for word in overrides for _, name in (word.a, word.b)})
     known_names = {hit_ref(hit) for hit in fetch_hits(engine, ids)}
     return [word for word in overrides if word.a in known_names and word.b in known_names]
@@ -113,8 +113,7 @@ def readable_overrides(engine: Engine, overrides: Iterable[Override]) -> list[Ov
 
 def read_decision(engine: Engine, a: str, b: str) -> Override | None:
     """Return the manual decision on two readable documents; None if there is none."""
-    on_pair = [each for each in load_overrides(engine) if {each.a[1], each.b[1]} == {a, b}]
-    return next(iter(readable_overrides(engine, on_pair)), None)
+    return next(iter(find_overrides(engine, (a, b))), None)
 
 
 def read_verdict(typed: str) -> Verdict:

@@ -9,10 +9,9 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from ibidem.grouped_search.explanations import format_count, reason
-from ibidem.index.documents import Inspection, read_document, readable_overrides
+from ibidem.index.documents import Inspection, find_overrides, read_document
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import HIGHLIGHT, Engine
-from ibidem_engines.ledger import load_overrides
 from ibidem_engines.query import Phrase
 from ibidem_engines.words import mark
 from ibidem_gateway.dependencies import CallersEngine, StrictQuery, WithContext
@@ -159,7 +158,7 @@ def last_decision(engine: Engine, parameters: ListQuery | ShownDecisions) -> Dec
 
 def list_decisions(engine: Engine) -> Sequence[Decision]:
     """Return the decisions that a caller may read, with titles."""
-    overrides = readable_overrides(engine, load_overrides(engine))
+    overrides = find_overrides(engine)
     names = [name for each in overrides[:MAX_TITLES] for name in (each.a, each.b)]
     found = engine.fetch(list(dict.fromkeys(names)))
     titles = {(each.index, each.document.id): printable(each.document.title or each.document.id) for each in found}

@@ -16,11 +16,10 @@ from ibidem.comparison.word_diff import word_diff
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.backend import Portion
 from ibidem.grouped_search.explanations import account_line, format_count, note_lines
-from ibidem.index.documents import add_override, read_document, read_verdict, readable_overrides, remove_override
+from ibidem.index.documents import add_override, find_overrides, read_document, read_verdict, remove_override
 from ibidem.index.documents import inspect as find_copies
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import load_overrides
 from ibidem_engines.words import mark as highlight
 from ibidem_engines.words import searched_phrases
 from ibidem_gateway.dependencies import CallersEngine, GatewayContext, Id, Pair, WithCaller, WithContext
@@ -173,11 +172,6 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: Annota
     policy, distinct = state.at("").policy("partial"), context.settings.distinct
     comparison = compare(left, right, context.tables(), policy, distinct=distinct)
     page = ComparedPair.build(comparison)
-    overrides = [
-        each
-        for each in readable_overrides(engine, load_overrides(engine))
-        if {each.a[1], each.b[1]} == {parameters.a, parameters.b}
-    ]
     return html(
         "page_compare.html",
         page=page,
@@ -185,7 +179,7 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: Annota
         moved=format_count(page.redline.moved, "passage"),
         a=left,
         b=right,
-        decisions=overrides,
+        decisions=find_overrides(engine, (parameters.a, parameters.b)),
         state=state,
         overrides=context.settings.gateway_overrides,
         decision=last_decision(engine, parameters),
@@ -210,7 +204,7 @@ def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> st
     """Record or remove the manual decision that a form contains; returns the URL of the page that sent it."""
     a, b, verdict = (field(form, name) for name in ("a", "b", "verdict"))
     if verdict == "none":
-        remove_override(engine, a, b, readable_overrides)
+        remove_override(engine, a, b, readable=True)
     else:
         author = caller.name or form.get("author", "")[:200]
         add_override(engine, (a, b), read_verdict(verdict), author=author, reason=form.get("reason", "")[:2_000])
