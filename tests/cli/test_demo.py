@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ibidem.cli import main
-from ibidem.cli.demo import FOLDER, debian_licences, demonstrate, next_commands, own_settings, python_licences
+from ibidem.cli.demo import FOLDER, demonstrate, licences, next_commands
 from ibidem_core.settings import Settings
 
 Demonstration = tuple[Settings, Mapping[str, Any], Mapping[str, Any]]
@@ -23,7 +23,8 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def demonstration(folder: Path, tables_folder: Path) -> Demonstration:
     with pytest.MonkeyPatch.context() as patch:
         patch.chdir(folder)
-        return demonstrate(Settings(tables=tables_folder, concurrency=1), python_licences())
+        mine = Settings(engine="sqlite:///mine.sqlite", broker="redis://mine", tables=tables_folder, concurrency=1)
+        return demonstrate(mine, licences(folder / "none"))
 
 
 @pytest.mark.slow
@@ -34,10 +35,11 @@ def test_every_text_is_indexed_and_copies_of_the_same_licence_are_noticed(demons
 
 
 @pytest.mark.slow
-def test_the_users_own_index_and_queue_are_left_alone() -> None:
-    settings = own_settings(Settings(engine="sqlite:///mine.sqlite", broker="redis://mine", index="mine"))
+def test_the_users_own_index_and_queue_are_left_alone(demonstration: Demonstration, folder: Path) -> None:
+    settings, _, _ = demonstration
     assert str(FOLDER) in settings.engine
     assert settings.broker == ""
+    assert not (folder / "mine.sqlite").exists()
 
 
 @pytest.mark.slow
@@ -65,4 +67,5 @@ def test_one_copyright_file_that_two_packages_share_is_taken_once(tmp_path: Path
     (tmp_path / "libc6" / "copyright").write_text("This is the GNU C library.", encoding="utf-8")
     (tmp_path / "libc6-dev").symlink_to(tmp_path / "libc6")
     (tmp_path / "broken").symlink_to(tmp_path / "nowhere")
-    assert [licence.id for licence in debian_licences(tmp_path)] == ["debian/libc6"]
+    found = [licence.id for licence in licences(tmp_path) if licence.source == "Debian"]
+    assert found == ["debian/libc6"]

@@ -8,7 +8,7 @@ from io import StringIO
 import pytest
 from rich.console import Console
 
-from ibidem.cli.status import show_summary
+from ibidem.cli.status import describe
 from ibidem_ingest.readers.text import EMPTY_REMEDY
 from support.command_line import Answer, Run
 
@@ -36,7 +36,7 @@ DONE = {
 
 def render(**changes: object) -> str:
     paper = StringIO()
-    show_summary(DONE | changes, Console(file=paper, width=100))
+    Console(file=paper, width=100).print(*describe(DONE | changes), sep="\n")
     return paper.getvalue()
 
 

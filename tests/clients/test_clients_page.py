@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.cli.demo import python_licences
+from ibidem.cli.demo import licences
 from ibidem.clients.search import TIMEOUT as REQUEST_TIMEOUT
 from ibidem.grouped_search.dsl.request import INSTEAD, PARTS, TIMEOUT
 from ibidem_engines.connect import open_engine
@@ -23,7 +23,7 @@ BLOCKS = re.findall(r"^```python\n(.*?)^```", PAGE, re.MULTILINE | re.DOTALL)
 def test_the_page_runs_from_top_to_bottom(
     opensearch: str, elasticsearch: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    texts = list(python_licences())[:60]
+    texts = list(licences(tmp_path))[:60]
     tables = Tables(tmp_path)
     signed_records = list(records(texts, tables))
     engines = [open_engine(url, "licences") for url in (opensearch, elasticsearch)]

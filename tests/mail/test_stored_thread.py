@@ -24,11 +24,11 @@ def engine(tmp_path: Path) -> Engine:
     engine.create()
     engine.write(list(records([*MAILS, BILL, Document("letter", RENT)], general_tables())))
     engine.refresh()
+    write_threads(engine)
     return engine
 
 
 def test_a_thread_is_a_tree_with_inclusive_answers_first_and_attachments_below_their_mail(engine: Engine) -> None:
-    write_threads(engine)
     thread = read_thread(engine, "bill")
     assert thread is not None
     assert [(each.document.id, each.depth) for each in thread.entries] == [
@@ -44,7 +44,6 @@ def test_a_thread_is_a_tree_with_inclusive_answers_first_and_attachments_below_t
 
 
 def test_ancestors_holders_and_altered_quotations_are_known(engine: Engine) -> None:
-    write_threads(engine)
     thread = read_thread(engine, "last")
     assert thread is not None
     assert [each.id for each in thread.ancestors("last")] == ["faithful", "question"]
@@ -56,7 +55,6 @@ def test_ancestors_holders_and_altered_quotations_are_known(engine: Engine) -> N
 
 
 def test_an_inspection_says_why_a_mail_is_in_its_thread_and_which_mails_hold_it(engine: Engine) -> None:
-    write_threads(engine)
     lines = {name: describe(read(engine, name)) for name in ("question", "faithful", "altered")}
     assert lines["question"] == [
         "Thread of 7 documents that begins with question: it answers no mail; faithful and last hold all of it."

@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from importlib.metadata import Distribution, distributions
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +15,7 @@ from rich.text import Text
 
 from ibidem.cli.console import bar, engine_context, messages, results
 from ibidem.cli.search import show
-from ibidem.cli.status import show_summary, update_bar
+from ibidem.cli.status import describe, update_bar
 from ibidem.grouped_search.api import search_index
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.request import parse_request
@@ -37,19 +37,25 @@ Response = Mapping[str, Any]
 
 
 def licences(debian: Path = DEBIAN) -> Iterator[Document]:
-    """Yield the licence texts; those of Python packages come first."""
-    yield from python_licences()
-    yield from debian_licences(debian)
+    """Yield the licence files of the packages that this Python can import, then the copyright files of Debian packages.
 
-
-def python_licences() -> Iterator[Document]:
-    """Yield the licence files of the packages that this Python can import, each once."""
+    A file that several packages share is read once.
+    """
     packages = sorted(distributions(), key=lambda distribution: (distribution.name or "").lower())
-    yield from read_texts(
+    of_python = (
         (path, f"python/{package.name}/{name}", f"{package.name} {package.version}: {name}", "Python packages")
         for package in packages
         for name, path in licence_files(package)
     )
+    of_debian = (
+        (path.resolve(), f"debian/{path.parent.name}", f"{path.parent.name}: copyright", "Debian")
+        for path in sorted(debian.glob("*/copyright"))
+    )
+    paths: set[Path] = set()
+    for path, id_, title, source in chain(of_python, of_debian):
+        if path not in paths and (text := read_text_file(path)) is not None:
+            paths.add(path)
+            yield Document(id_, text, title=title, source=source, url=path.as_uri())
 
 
 def licence_files(package: Distribution) -> list[tuple[str, Path]]:
@@ -62,23 +68,6 @@ def licence_files(package: Distribution) -> list[tuple[str, Path]]:
     )
 
 
-def debian_licences(folder: Path) -> Iterator[Document]:
-    """Yield the copyright files of Debian packages; a file that several packages share is read once."""
-    yield from read_texts(
-        (path.resolve(), f"debian/{path.parent.name}", f"{path.parent.name}: copyright", "Debian")
-        for path in sorted(folder.glob("*/copyright"))
-    )
-
-
-def read_texts(files: Iterable[tuple[Path, str, str, str]]) -> Iterator[Document]:
-    """Yield the documents of files, each read once: path, id, title and source."""
-    paths: set[Path] = set()
-    for path, id_, title, source in files:
-        if path not in paths and (text := read_text_file(path)) is not None:
-            paths.add(path)
-            yield Document(id_, text, title=title, source=source, url=path.as_uri())
-
-
 def read_text_file(path: Path) -> str | None:
     """Read a text file; None if it cannot be read, is empty or is too large for a demonstration."""
     try:
@@ -89,11 +78,6 @@ def read_text_file(path: Path) -> str | None:
     return text if text.strip() else None
 
 
-def own_settings(settings: Settings) -> Settings:
-    """Return settings with an engine in a separate folder and no broker, so that no other index is touched."""
-    return settings.changed(engine=f"sqlite:///{FOLDER / 'index.sqlite'}", broker="", fields="")
-
-
 def demonstrate(
     settings: Settings, texts: Iterable[Document] | None = None, report: Callable[[Progress], None] = lambda _: None
 ) -> tuple[Settings, Mapping[str, Any], Response]:
@@ -101,7 +85,8 @@ def demonstrate(
 
     Returns the settings of its index, how the ingest went, as `ibidem ingest --json` prints it, and the response.
     """
-    settings = own_settings(settings)
+    # In a folder of its own and without a broker, no other index is touched.
+    settings = settings.changed(engine=f"sqlite:///{FOLDER / 'index.sqlite'}", broker="", fields="")
     shutil.rmtree(FOLDER, ignore_errors=True)
     FOLDER.mkdir(parents=True)
     run = ingest_documents(islice(licences(), MAX_DOCUMENTS) if texts is None else texts, settings, report=report)
@@ -141,7 +126,8 @@ def run() -> None:
     with bar("Indexing") as advance:
         settings, ingested, response = demonstrate(load(), report=partial(update_bar, advance))
     console = results()
-    show_summary(ingested, console)
+    for line in describe(ingested):
+        console.print(line)
     console.print(Text.assemble("\n$ ", (f"ibidem search '{QUERY}' --max-per-group 3\n", "place")))
     show(response, console)
     console.print("\nTry next, in this folder:")

@@ -6,7 +6,7 @@ from itertools import chain
 from typing import Annotated, Any
 
 import typer
-from rich.console import Console, RenderableType
+from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED
@@ -62,11 +62,6 @@ Summary = Mapping[str, Any]
 def update_bar(advance: Advance, progress: Progress) -> None:
     """Update a progress bar; the total is known once all documents are submitted."""
     advance(progress.done, progress.documents if progress.submitted else None)
-
-
-def show_summary(summary: Summary, console: Console) -> None:
-    for line in describe(summary):
-        console.print(line)
 
 
 def describe(summary: Summary) -> Iterator[RenderableType]:
