@@ -129,8 +129,7 @@ def synchronize(
     """Find documents whose files in a folder are gone, and delete them if requested; in doubt, ask."""
     with engine_context(settings) as engine:
         found = find_gone(engine, paths, seen)
-        gone = [each.id for each in found.documents]
-        files = {each.id: each.file for each in found.documents}
+        files, gone = found.documents, list(found.documents)
         if gone and is_deletion and not is_sure and found.doubt:
             messages().print(Text(f"The files of {format_count(len(gone), 'document')} are gone: {name_files(files)}"))
             confirm(f"{sanitize(found.doubt)}; delete them all the same?", "confirm with --sync-all")

@@ -12,7 +12,6 @@ from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
-from typing import NamedTuple
 
 import orjson
 from xxhash import xxh3_64_intdigest
@@ -45,16 +44,11 @@ MAIL_FIELDS = ("from", "sender", "to", "recipients", "cc", "bcc", "attachments")
 COPY_KEYS: Sequence[LookupField] = ("content", "fingerprint", "bands")  # all bands, as texts of the same words share
 
 
-class GoneFile(NamedTuple):
-    id: str
-    file: str  # the file that it was read from
-
-
 @dataclass(frozen=True, slots=True)
 class GoneFiles:
     """The documents of some folders whose files are gone."""
 
-    documents: Sequence[GoneFile]
+    documents: Mapping[str, str]  # for each id the file that it was read from
     folders: Sequence[str]  # folders of which no file is left
     total: int  # documents of the index
 
@@ -74,7 +68,7 @@ def find_gone(engine: Engine, folders: Sequence[str | Path], seen: Collection[in
     """
     check_folders(folders)
     roots = tuple(f"{encode_path(Path(folder))}/" for folder in folders)
-    gone: list[GoneFile] = []
+    gone: dict[str, str] = {}
     left: set[Path] = set()
     total = 0
     for total, document in enumerate(stored_documents(engine), 1):  # noqa: B007 - counted
@@ -82,8 +76,8 @@ def find_gone(engine: Engine, folders: Sequence[str | Path], seen: Collection[in
             if any(map(_exists, _files(document.origin))):
                 left.add(_folder(document.origin))
             elif not any(each in seen for each in _hashes(document)):
-                gone.append(GoneFile(document.id, document.origin))
-    return GoneFiles(gone, sorted(map(str, {_folder(each.file) for each in gone} - left)), total)
+                gone[document.id] = document.origin
+    return GoneFiles(gone, sorted(map(str, set(map(_folder, gone.values())) - left)), total)
 
 
 def add_seen(seen: set[int], item: Document | Refusal) -> Document | Refusal:
