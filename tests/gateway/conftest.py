@@ -3,6 +3,7 @@
 import secrets
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
@@ -38,9 +39,8 @@ def fill(engine: Engine, tables: Tables) -> None:
 def filled(tmp_path_factory: pytest.TempPathFactory, tables: Tables) -> Path:
     """A file with a filled index."""
     path = tmp_path_factory.mktemp("filled") / "index.sqlite"
-    engine = open_engine(f"sqlite:///{path}", Settings().index)
-    fill(engine, tables)
-    engine.close()
+    with closing(open_engine(f"sqlite:///{path}", Settings().index)) as engine:
+        fill(engine, tables)
     return path
 
 
@@ -49,6 +49,13 @@ def settings(tmp_path: Path, filled: Path, tables: Tables) -> Settings:
     """Settings of a SQLite index of one's own that is filled."""
     shutil.copytree(filled.parent, tmp_path, dirs_exist_ok=True)
     return Settings(engine=f"sqlite:///{tmp_path}/{filled.name}", tables=tables.folder)
+
+
+@pytest.fixture
+def index(settings: Settings) -> Iterator[Engine]:
+    """The index of these settings, past the gateway."""
+    with closing(open_engine(settings.engine, settings.index)) as engine:
+        yield engine
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -117,9 +124,8 @@ def leases(request: pytest.FixtureRequest, tables: Tables) -> Iterator[Leases]:
     """The leases in each of the two, under a name that no other run uses."""
     address: str = request.getfixturevalue(request.param)
     settings = Settings(engine=address, index=f"leases-{secrets.token_hex(4)}", tables=tables.folder)
-    engine = open_engine(address, settings.index)
-    fill(engine, tables)
-    engine.close()
+    with closing(open_engine(address, settings.index)) as engine:
+        fill(engine, tables)
     yield Leases(request.param, settings)
     remove_indices(address, settings.index)
 

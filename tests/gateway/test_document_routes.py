@@ -10,6 +10,7 @@ from ibidem_core.settings import Settings
 from ibidem_dedupe.parameters import Preset
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import save_preset
 from ibidem_gateway import document_routes
 from ibidem_ingest.idf.store import Tables
@@ -66,14 +67,10 @@ def test_the_whole_index_is_grouped_for_one_caller_at_a_time(client: TestClient)
     assert client.get("/ibidem/groups").status_code == 200
 
 
-def test_a_preset_of_the_index_is_known_to_searches_and_to_what_looks_closer(
-    settings: Settings, client: TestClient
-) -> None:
-    engine = open_engine(settings.engine, settings.index)
+def test_a_preset_of_the_index_is_known_to_searches_and_to_what_looks_closer(index: Engine, client: TestClient) -> None:
     save_preset(
-        engine, "copies", Preset(Policy(slots=None, terms=None, fingerprint=None, characters=None), "copies alone")
+        index, "copies", Preset(Policy(slots=None, terms=None, fingerprint=None, characters=None), "copies alone")
     )
-    engine.close()
     inspection = client.get("/ibidem/inspect/lease?dedupe_preset=copies").json()
     assert [each["id"] for each in inspection["duplicates"]] == ["copy"]
     response = client.get("/ibidem/search?q=lease&dedupe_preset=copies").json()

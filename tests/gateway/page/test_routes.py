@@ -9,8 +9,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from gateway.conftest import HERE, Serve
-from ibidem_core.settings import Settings
-from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import records
 from ibidem_gateway.page.rendering import STATIC
 from ibidem_ingest.document import Document
@@ -52,12 +51,10 @@ def test_a_browser_gets_the_page_and_a_client_what_the_engine_says(client: TestC
 
 
 @pytest.fixture
-def crowd(settings: Settings, tables: Tables) -> int:
+def crowd(index: Engine, tables: Tables) -> int:
     """Add so many copies of the lease."""
     copies = [Document(f"copy-{number:03}", LEASE, version=1) for number in range(250)]
-    engine = open_engine(settings.engine, settings.index)
-    engine.write(list(records(copies, tables)))
-    engine.close()
+    index.write(list(records(copies, tables)))
     return len(copies)
 
 
@@ -215,14 +212,12 @@ def test_an_index_that_is_not_there_yet_says_how_to_make_one(serve: Serve) -> No
     assert (answer.status_code, "ibidem ingest" in answer.text) == (404, True)
 
 
-def test_hostile_documents_stay_inert(serve: Serve, settings: Settings, tables: Tables) -> None:
+def test_hostile_documents_stay_inert(serve: Serve, index: Engine, tables: Tables) -> None:
     evil = "<script>alert(1)</script><img src=x onerror=alert(1)>\"'&"
     document = Document(
         f"id{evil}", f"drains {evil} " * 30, title=evil, source=evil, url="javascript:alert(1)", version=1
     )
-    engine = open_engine(settings.engine, settings.index)
-    engine.write(list(records([document], tables)))
-    engine.close()
+    index.write(list(records([document], tables)))
     client = serve()
     name = quote(document.id, safe="")
     for address in (
@@ -253,10 +248,8 @@ def test_files_are_kept_for_long_and_every_page_is_light(client: TestClient, rea
     assert HERE not in page
 
 
-def test_a_list_of_passages_shows_the_neighbours_of_each_below_it(settings: Settings, client: TestClient) -> None:
-    engine = open_engine(settings.engine, settings.index)
-    engine.write(cut_lease())
-    engine.close()
+def test_a_list_of_passages_shows_the_neighbours_of_each_below_it(index: Engine, client: TestClient) -> None:
+    index.write(cut_lease())
     page = client.get("/?q=w24+OR+w45&document=meta.document", headers=PAGE).text
     assert "follows it in the same document, 6 words overlap" in page
     assert 'name="document" type="text" size="14" value="meta.document"' in page
@@ -272,11 +265,9 @@ def test_a_difference_is_read_for_a_group_that_is_opened(read: Read) -> None:
 
 
 @pytest.fixture
-def settled(settings: Settings) -> None:
+def settled(index: Engine) -> None:
     """The groups of the leases are stored."""
-    engine = open_engine(settings.engine, settings.index)
-    Follower(engine).catch_up()
-    engine.close()
+    Follower(index).catch_up()
 
 
 @pytest.mark.slow
