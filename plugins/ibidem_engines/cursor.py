@@ -38,11 +38,12 @@ NOW = ReadView()  # everything that is there when the search runs
 
 
 @dataclass(frozen=True, slots=True)
-class NextPage:
-    """Start position of the next page of a collapsed ranking."""
+class Place:
+    """Start position of a page in a collapsed ranking."""
 
-    start: int  # how many groups come before it
-    search_after: Sequence[object]  # the engine's sort values to go on from
+    start: int  # how many groups come before
+    # Sort values that an earlier request gave to go on from; needed beyond the groups that an engine counts off.
+    search_after: Sequence[object] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,7 @@ class Cursor:
     """State that one page passes to the next."""
 
     view: ReadView = NOW  # what the ranking reads
-    next_page: NextPage | None = None  # where the next page begins, for an engine that does not count that far
+    next_page: Place | None = None  # where the next page begins, for an engine that does not count that far
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +90,7 @@ class CursorCodec:
             raise UsageError("dedupe_cursor belongs to another index, or another version of ibidem", _START_OVER)
         if digests[1:] != others:
             raise UsageError("dedupe_cursor belongs to another query, level, window or preset", _START_OVER)
-        return Cursor(ReadView(newest, point), None if following is None else NextPage(*following))
+        return Cursor(ReadView(newest, point), None if following is None else Place(*following))
 
     def _digests(self) -> list[str]:
         """Return digests of index names, query and parameters; digests, since there may be thousands of names."""

@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar
 
 from ibidem_engines import stored_groups
-from ibidem_engines.cursor import NOW, ReadView
+from ibidem_engines.cursor import NOW, Place, ReadView
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.document import Document
@@ -211,24 +211,12 @@ class EngineSearch(Protocol):
         """Count the documents of the index without a settled group; the result may be that of the last seconds."""
 
     def collapse(
-        self,
-        place: stored_groups.Place,
-        size: int,
-        *,
-        by: stored_groups.GroupField = "group",
-        order: stored_groups.Order = "relevance",
-        view: ReadView = NOW,
+        self, place: Place, size: int, how: stored_groups.Collapsing = stored_groups.BY_GROUP
     ) -> RequestFlow[stored_groups.Collapsed]:
         """Rank the matches, keeping only the best document of each group; a place that cannot be counted is refused."""
 
     def members(
-        self,
-        groups: Sequence[str],
-        limit: int,
-        *,
-        by: stored_groups.GroupField = "group",
-        order: stored_groups.Order = "relevance",
-        view: ReadView = NOW,
+        self, groups: Sequence[str], limit: int, how: stored_groups.Collapsing = stored_groups.BY_GROUP
     ) -> RequestFlow[stored_groups.Members]:
         """Read up to `limit` matching documents of each of some groups, in rank order."""
 
@@ -236,7 +224,7 @@ class EngineSearch(Protocol):
         """Read the matching leads of some stored groups."""
 
     def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], stored_groups.Values]]:
-        """Read the thread and the work of documents by (index, id); see `MembershipStore.read`."""
+        """Read the thread and the work of documents by (index, id), as values of `FIELDS`; deleted ones are omitted."""
 
 
 # Whether signatures go to an index beside that of the documents, and whether that is one for look-up joins.
@@ -520,6 +508,7 @@ class Engine(Protocol):
 
     def get_record(self, ledger: stored_groups.Ledger, key: str) -> Any:
         """Read the current record of one key; None if there is none."""
+        return self.get_records_by_key(ledger, [key]).get(key)
 
     def recent_record(self, ledger: stored_groups.Ledger, key: str) -> Any:
         """Read a record as `get_record` does, or as it was some seconds ago."""
@@ -565,9 +554,6 @@ class Engine(Protocol):
 
     def facets(self, query: Query, limit: int) -> stored_groups.Facets:
         """Count all matches by year and by at most `limit` sources and languages, if these fields exist."""
-
-    def memberships(self) -> stored_groups.MembershipStore:
-        """Return the memberships of the index."""
 
     def plugin_nodes(self) -> list[PluginNode]:
         """List the nodes, each with its plugin; none if the caller may not see them."""

@@ -22,7 +22,6 @@ from xxhash import xxh3_64_intdigest
 
 from ibidem_dedupe.overrides import DocumentRef, pair_key
 from ibidem_engines.cursor import NOW, ReadView
-from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.packed import IdColumn, PackedValues
 
@@ -210,6 +209,15 @@ class StoredGroups(Protocol):
         A group whose lead is gone is among them, whatever it has left.
         """
 
+    def prepare_memberships(self) -> None:
+        """Add the fields of threads and works (`FIELDS`) to an index that lacks them."""
+
+    def has_threads(self) -> bool:
+        """Return whether any document has a place in a thread."""
+
+    def write_memberships(self, changes: Sequence["MembershipChange"]) -> int:
+        """Write threads and works of documents whose text has not changed since they were read; returns how many."""
+
 
 def index_places(store: StoredGroups) -> dict[str, int]:
     """Return the position of each index in the order of settling."""
@@ -224,6 +232,18 @@ Order = Literal["relevance", "newest", "oldest"]
 MAX_GROUPS = 40_000  # groups of two or more up to which an engine counts them exactly
 
 MAX_MEMBERS = 10_000  # the most documents of one group that are read
+
+
+@dataclass(frozen=True, slots=True)
+class Collapsing:
+    """How a ranking is collapsed."""
+
+    by: GroupField = "group"
+    order: Order = "relevance"
+    view: ReadView = NOW  # what it reads
+
+
+BY_GROUP = Collapsing()
 
 
 @dataclass(frozen=True, slots=True)
@@ -296,15 +316,6 @@ class Facets:
     years: Sequence[FacetCount]  # by the year of the date, the latest first
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
-    """Start position of a page in a collapsed ranking."""
-
-    start: int  # how many groups come before
-    # Sort values that an earlier request gave to go on from; needed beyond the groups that an engine counts off.
-    search_after: Sequence[object] | None = None
-
-
 THREAD = ("thread", "parent", "parent_by", "inclusive")
 WORK = ("work", "edition", "edition_by", "current")
 FIELDS = (*THREAD, *WORK)  # names of the fields, below `ibidem` in a cluster
@@ -324,22 +335,6 @@ class MembershipChange:
 def hash_packed(packed: bytes | None) -> int:
     """Hash packed signatures, to detect that a document has changed since it was read; 0 without signatures."""
     return xxh3_64_intdigest(packed) if packed else 0
-
-
-class MembershipStore(Protocol):
-    """The threads and works that documents of an index or of a group set are stored with, as values of `FIELDS`."""
-
-    def prepare(self) -> None:
-        """Add the fields to an index that lacks them."""
-
-    def has_threads(self) -> bool:
-        """Return whether any document has a place in a thread."""
-
-    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
-        """Read the values of documents; deleted documents are omitted."""
-
-    def write(self, changes: Sequence[MembershipChange]) -> int:
-        """Write values of documents whose text has not changed since they were read; returns how many."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -186,20 +186,20 @@ class Reading:
 
     def write(self, places: Mapping[str, Values], fields: tuple[str, ...], sets: int) -> WrittenMembers:
         """Write the places of documents that differ from the stored ones."""
-        store, nothing = self.engine.memberships(), dict.fromkeys(fields)
-        store.prepare()
+        store, nothing = self.engine.groups(), dict.fromkeys(fields)
+        store.prepare_memberships()
         holders = Counter(name for _, name in self.text_hashes)
         names, planned, written = list(self.text_hashes), 0, 0
         for start in range(0, len(names), AT_ONCE):
             batch = names[start : start + AT_ONCE]
-            stored = self.engine.run(store.read(batch))
+            stored = self.engine.run(self.engine.searching().memberships(batch))
             changes = []
             for name in batch:
                 wanted = places.get(name[1], nothing) if holders[name[1]] == 1 else nothing
                 if name in stored and wanted != {field: stored[name][field] for field in fields}:
                     changes.append(MembershipChange(name, self.text_hashes[name], wanted))
             planned += len(changes)
-            written += store.write(changes) if changes else 0
+            written += store.write_memberships(changes) if changes else 0
         ambiguous = sum(count for count in holders.values() if count > 1)
         documents = sum(holders[name] == 1 for name in places)
         return WrittenMembers(documents, sets, written, planned - written, ambiguous)
@@ -370,7 +370,7 @@ class ThreadPlaces:
     def add(self, names: Sequence[DocumentRef]) -> None:
         """Record documents that need a place, unless the index stores no threads (checked once)."""
         if self._has_threads is None:
-            self._has_threads = self.engine.memberships().has_threads()
+            self._has_threads = self.engine.groups().has_threads()
         if self._has_threads:
             self._waiting += names
         if len(self._waiting) >= MAX_WAITING:
@@ -381,7 +381,7 @@ class ThreadPlaces:
         if self._waiting:
             self.engine.refresh()  # some have joined a group meanwhile; the current state is read before the write
         while (batch := self._waiting[:AT_ONCE]) and not self.is_lost():
-            stored = self.engine.run(self.engine.memberships().read(batch))
+            stored = self.engine.run(self.engine.searching().memberships(batch))
             self._place([name for name in batch if name in stored and not stored[name]["thread"]])
             del self._waiting[:AT_ONCE]  # only now: if one of several indexes was deleted, the next step continues
 
@@ -402,11 +402,11 @@ class ThreadPlaces:
 
     def _write(self, changes: Sequence[MembershipChange]) -> bool:
         """Write places; returns whether all were written, since a document may change after it was read."""
-        store = self.engine.memberships()
+        store = self.engine.groups()
         if not self._is_prepared:
-            store.prepare()
+            store.prepare_memberships()
             self._is_prepared = True
-        written = store.write(changes)
+        written = store.write_memberships(changes)
         self.engine.refresh()  # the look-ups for the next mails need these writes
         return written == len(changes)
 
@@ -432,13 +432,13 @@ class ThreadPlaces:
         for each in (MESSAGE_ID, ANSWERED, REFERENCES):
             found |= self._find(f"meta.{each}", forms)
         attached = self._find(f"meta.{FAMILY}", list(mails))
-        stored = self.engine.run(self.engine.memberships().read(sorted(found)))
+        stored = self.engine.run(self.engine.searching().memberships(sorted(found)))
         threads = {str(each["thread"]) for each in stored.values() if each["thread"]}
         members = self._find("thread", sorted({*threads, *mails}))
         if len(touched := {*new, *attached, *members}) > self.limit:
             raise _Crowd
         documents = self.engine.groups().read(sorted(touched))
-        stored = self.engine.run(self.engine.memberships().read([ref(each) for each in documents]))
+        stored = self.engine.run(self.engine.searching().memberships([ref(each) for each in documents]))
         return _Touched(documents, stored, new)
 
     def _find(self, field_name: str, values: Sequence[str]) -> set[DocumentRef]:

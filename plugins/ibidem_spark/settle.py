@@ -220,7 +220,7 @@ class SparkSettling(Job):
                 line = self.frame([(orjson.dumps(found).decode(),)], "value string")
                 line.coalesce(1).write.mode("overwrite").text(f"{self.folder}/plan.json")
             lost = self.write()
-            if self.engine.memberships().has_threads():
+            if self.engine.groups().has_threads():
                 for row in self.spark.read.parquet(f"{self.folder}/documents").toLocalIterator():
                     settled([(row["index"], row["id"])])
         if lost or self.exported:  # whose leads may have been deleted since

@@ -7,6 +7,7 @@ import pytest
 
 from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
+from ibidem_engines.cursor import Place
 from ibidem_engines.engine import (
     HIGHLIGHT,
     MAX_VERSION,
@@ -19,7 +20,7 @@ from ibidem_engines.engine import (
     WriteStatus,
 )
 from ibidem_engines.query import Filter, Query, parse_query
-from ibidem_engines.stored_groups import Order, Place
+from ibidem_engines.stored_groups import Collapsing, Order
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, long_keys, lookup_keys
@@ -800,7 +801,7 @@ class TestDates:
             "oldest": ["day", "morning", "evening", "next", "none"],
         }
         for order, names in expected.items():
-            page = engine.run(engine.searching(parse_query("grain")).collapse(Place(0), 10, order=order))
+            page = engine.run(engine.searching(parse_query("grain")).collapse(Place(0), 10, Collapsing(order=order)))
             assert [head.hit.id for head in page.heads] == names
 
 

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.cursor import VERSION, Cursor, CursorCodec, NextPage, ReadView
+from ibidem_engines.cursor import VERSION, Cursor, CursorCodec, Place, ReadView
 from ibidem_ingest.errors import UsageError
 
 CODEC = CursorCodec("news", "grain", "near")
 WHOLE = st.integers(-(2**53), 2**53)
 VIEWS = st.builds(ReadView, WHOLE) | st.builds(ReadView, point=st.text(st.characters(codec="utf-8")))
-PAGES = st.none() | st.builds(NextPage, st.integers(0, 10**6), st.lists(WHOLE | st.none() | st.text("a\u00e9 ")))
+PAGES = st.none() | st.builds(Place, st.integers(0, 10**6), st.lists(WHOLE | st.none() | st.text("a\u00e9 ")))
 CURSORS = st.builds(Cursor, VIEWS, PAGES)
 FORGED = "no search of this index has issued it"
 

@@ -12,8 +12,8 @@ from ibidem_engines.stored_groups import (
     FIELDS,
     Assignment,
     MembershipChange,
-    MembershipStore,
     SeqNoRange,
+    StoredGroups,
     Values,
     hash_packed,
 )
@@ -28,14 +28,14 @@ FINAL = {"work": "c", "edition": 2, "edition_by": "name", "current": True}
 
 
 @pytest.fixture
-def members(engine: Engine, record: Make) -> MembershipStore:
+def members(engine: Engine, record: Make) -> StoredGroups:
     """Two mails of one thread and two versions of one work, stored as such; one document is nothing of both."""
     written = [record(name, f"words of {name}") for name in "abcde"]
     store(engine, *written)
-    members = engine.memberships()
-    members.prepare()
+    members = engine.groups()
+    members.prepare_memberships()
     places = (ROOT, ANSWER, DRAFT, FINAL)
-    assert members.write([change(engine, *pair) for pair in zip(written, places, strict=False)]) == 4
+    assert members.write_memberships([change(engine, *pair) for pair in zip(written, places, strict=False)]) == 4
     engine.refresh()
     return members
 
@@ -44,10 +44,9 @@ def change(engine: Engine, record: Record, place: Values) -> MembershipChange:
     return MembershipChange((engine.index, record.document.id), hash_packed(record.packed), place)
 
 
-def read(engine: Engine, members: MembershipStore, *ids: str) -> list[Values]:
+def read(engine: Engine, *ids: str) -> list[Values]:
     names = [(engine.index, each) for each in ids]
-    found = engine.run(members.read(names))
-    assert engine.run(engine.searching().memberships(names)) == found
+    found = engine.run(engine.searching().memberships(names))
     return [
         {field: value for field, value in found[name].items() if value is not None} for name in names if name in found
     ]
@@ -57,37 +56,37 @@ def own(*places: Values) -> Values:
     return {field: value for place in places for field, value in place.items() if value is not None}
 
 
-def test_what_is_written_is_read(engine: Engine, members: MembershipStore) -> None:
+def test_what_is_written_is_read(engine: Engine, members: StoredGroups) -> None:
     stored = [own(ROOT), own(ANSWER), own(DRAFT), own(FINAL), own()]
-    assert read(engine, members, *"abcde", "none") == stored
+    assert read(engine, *"abcde", "none") == stored
 
 
 def test_an_index_has_threads_once_a_document_has_a_place_in_one(
-    engine: Engine, members: MembershipStore, record: Make
+    engine: Engine, members: StoredGroups, record: Make
 ) -> None:
     assert members.has_threads()
     for name in "ab":
-        members.write([change(engine, record(name, f"words of {name}"), dict.fromkeys(FIELDS))])
+        members.write_memberships([change(engine, record(name, f"words of {name}"), dict.fromkeys(FIELDS))])
     engine.refresh()
     assert not members.has_threads()
 
 
 def test_a_mail_may_be_a_version_too_and_values_are_taken_away(
-    engine: Engine, members: MembershipStore, record: Make
+    engine: Engine, members: StoredGroups, record: Make
 ) -> None:
-    members.write([change(engine, record("a", "words of a"), FINAL)])
-    members.write([change(engine, record("b", "words of b"), dict.fromkeys(FIELDS))])
+    members.write_memberships([change(engine, record("a", "words of a"), FINAL)])
+    members.write_memberships([change(engine, record("b", "words of b"), dict.fromkeys(FIELDS))])
     engine.refresh()
-    assert read(engine, members, "a", "b") == [own(ROOT, FINAL), own()]
+    assert read(engine, "a", "b") == [own(ROOT, FINAL), own()]
 
 
 def test_a_document_that_was_written_again_has_none_and_gets_none_of_before(
-    engine: Engine, members: MembershipStore, record: Make
+    engine: Engine, members: StoredGroups, record: Make
 ) -> None:
     store(engine, record("b", "other words", version=2))
-    assert members.write([change(engine, record("b", "words of b"), ANSWER)]) == 0
+    assert members.write_memberships([change(engine, record("b", "words of b"), ANSWER)]) == 0
     engine.refresh()
-    assert read(engine, members, "b") == [own()]
+    assert read(engine, "b") == [own()]
 
 
 def test_all_else_of_a_document_stays(engine: Engine, record: Make) -> None:
@@ -95,19 +94,19 @@ def test_all_else_of_a_document_stays(engine: Engine, record: Make) -> None:
     store(engine, written, record("a", book(1, 2)))
     name = (engine.index, "b")
     before = engine.fetch([name]), engine.long_signatures([name]), matching(engine, "waaab")
-    assert engine.memberships().write([change(engine, written, ROOT)]) == 1
+    assert engine.groups().write_memberships([change(engine, written, ROOT)]) == 1
     engine.refresh()
     assert (engine.fetch([name]), engine.long_signatures([name]), matching(engine, "waaab")) == before
 
 
-def test_joining_a_group_keeps_them(engine: Engine, members: MembershipStore) -> None:
+def test_joining_a_group_keeps_them(engine: Engine, members: StoredGroups) -> None:
     groups = engine.groups()
     upto = groups.newest()
     leads = [each for part in groups.parts() for each in groups.leads(SeqNoRange(part, 0, upto[part]), 10)]
     by_id = {each.name.id: each for each in leads}
     assert groups.assign([Assignment(by_id["b"], by_id["a"].group, lead=False)]) == [True]
     engine.refresh()
-    assert read(engine, members, "b") == [own(ANSWER)]
+    assert read(engine, "b") == [own(ANSWER)]
 
 
 @pytest.mark.usefixtures("members")

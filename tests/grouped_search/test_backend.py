@@ -9,10 +9,10 @@ from ibidem.grouped_search.backend import PageRequest, cursor_codec, start_place
 from ibidem.grouped_search.page import build_lookup
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
-from ibidem_engines.cursor import Cursor, CursorCodec, NextPage, ReadView
+from ibidem_engines.cursor import Cursor, CursorCodec, Place, ReadView
 from ibidem_engines.engine import LookupResult, SignatureLookup
 from ibidem_engines.query import Query, parse_query
-from ibidem_engines.stored_groups import Order, Place
+from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import unpack
 from support.fake_engine import PAGE, FakeEngine
@@ -114,6 +114,6 @@ def test_how_a_query_was_typed_and_which_lead_is_shown_do_not_matter() -> None:
 
 @pytest.mark.parametrize(("page", "size", "goes_on"), [(3, 10, True), (2, 20, True), (3, 20, False), (2, 10, False)])
 def test_a_page_of_another_place_than_the_cursors_is_counted_off(page: int, size: int, goes_on: bool) -> None:
-    following = NextPage(20, [1.5, "news"])
+    following = Place(20, [1.5, "news"])
     place = start_place(PageRequest(parse_request({}), (page - 1) * size, size, next_page=following))
     assert place == Place((page - 1) * size, [1.5, "news"] if goes_on else None)

@@ -125,7 +125,7 @@ def test_an_answer_that_arrives_changes_no_name_of_a_thread(address: str, alias:
 
 def stored_threads(engine: Engine) -> dict[str, ThreadMember]:
     names = [(each.name.index, each.name.id) for each in documents(engine)]
-    read = engine.run(engine.memberships().read(names))
+    read = engine.run(engine.searching().memberships(names))
     return {id_: each for (_, id_), values in read.items() if (each := ThreadMember.read(values))}
 
 

@@ -38,7 +38,7 @@ def arrive(engine: Engine, *documents: Document, version: int = 1) -> None:
 
 def places(engine: Engine) -> dict[str, ThreadMember | None]:
     names = [(hit.index, hit.id) for hits in engine.scan() for hit in hits]
-    found = engine.run(engine.memberships().read(names))
+    found = engine.run(engine.searching().memberships(names))
     return {name: ThreadMember.read(values) for (_, name), values in found.items()}
 
 
@@ -142,7 +142,7 @@ def test_mails_are_placed_by_the_next_step_where_an_index_of_several_was_deleted
         places_of = ThreadPlaces(engine)
         places_of.add([(engine.index, "reply"), (engine.index, "third")])
         with monkeypatch.context() as patch:
-            patch.setattr(type(engine.memberships()), "write", fail)
+            patch.setattr(type(engine.groups()), "write_memberships", fail)
             with pytest.raises(NoIndex):
                 places_of.place()
         places_of.place()

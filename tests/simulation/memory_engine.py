@@ -10,7 +10,6 @@ import orjson
 from typing_extensions import override
 
 from ibidem_core.address import Fields
-from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import Action, ActionOutcome
 from ibidem_engines.cluster.records import put_in_place
@@ -19,16 +18,11 @@ from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, Info, LookupResult, Outcome, Ranking, Record, SignatureLookup, StoredDocument
 from ibidem_engines.ledger import UnstorableRecord, check_storable
 from ibidem_engines.query import Query
-from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.stored_groups import (
-    FIELDS,
     MANUAL_LEDGERS,
     Hit,
     Ledger,
-    MembershipChange,
-    MembershipStore,
     RecordState,
-    Values,
     new_group,
 )
 from ibidem_ingest.dates import interval
@@ -152,26 +146,6 @@ class MemoryTarget(WriteTarget):
         return link.each([partial(link.cluster.act, action) for action in actions], "bulk") if actions else []
 
 
-class NoThreads(MembershipStore):
-    """The memberships of an index that stores none: no document of a schedule is a mail."""
-
-    @override
-    def prepare(self) -> None:
-        raise NotImplementedError("no schedule searches for threads")
-
-    @override
-    def has_threads(self) -> bool:
-        return False
-
-    @override
-    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
-        return answered({name: dict.fromkeys(FIELDS) for name in names})
-
-    @override
-    def write(self, changes: Sequence[MembershipChange]) -> int:
-        raise NotImplementedError("no schedule searches for threads")
-
-
 class MemoryEngine(Engine):
     """An index in memory, as one process sees it; see `Engine`."""
 
@@ -268,10 +242,6 @@ class MemoryEngine(Engine):
         """Give the groups of the index that the name stands for now."""
         return MemoryGroups(self._link, self._link.call(lambda: self._cluster.resolve(self.index).name))
 
-    def memberships(self) -> NoThreads:
-        """Give the memberships of the index, which has none."""
-        return NoThreads()
-
     def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "MemoryEngine":
         """Give the index itself: each alias stands for one."""
         return self
@@ -291,10 +261,6 @@ class MemoryEngine(Engine):
     @override
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
         return self._ledgers.get_keys(ledger, keys)
-
-    @override
-    def get_record(self, ledger: Ledger, key: str) -> Any:
-        return self._ledgers.get_keys(ledger, [key]).get(key)
 
     @override
     def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:

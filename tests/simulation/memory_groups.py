@@ -53,6 +53,11 @@ class MemoryGroups(StoredGroups):
         return self._link.call(lambda: sum(self._link.cluster.shard(part).deletions for part in self._parts))
 
     @override
+    def has_threads(self) -> bool:
+        """Return False: no document of a schedule is a mail."""
+        return False
+
+    @override
     def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
         return [each for each in self._stretch(seq_range) if each.lead][:size]
 

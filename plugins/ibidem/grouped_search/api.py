@@ -20,7 +20,7 @@ from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields, Preset
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines import stored_groups
-from ibidem_engines.cursor import NOW, Cursor, NextPage, ReadView
+from ibidem_engines.cursor import NOW, Cursor, Place, ReadView
 from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.ledger import KEY, checkpoint_of, load_overrides
 from ibidem_engines.query import Filter, Query
@@ -113,17 +113,21 @@ class EngineBackend(backend.SearchBackend):
         decisions = len(load_overrides(self.engine)) if request.policy.level == "identical" else 0
         return backend.IndexState(checkpoint, coverage, decisions)
 
-    def collapse(self, place: stored_groups.Place, size: int) -> RequestFlow[stored_groups.Collapsed]:
+    def collapse(self, place: Place, size: int) -> RequestFlow[stored_groups.Collapsed]:
         with self._timed("window"):
-            page = yield from self._search.collapse(place, size, by=self.by, order=self.order, view=self.view)
+            page = yield from self._search.collapse(place, size, self._how)
         self.view = page.view
         return page
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[stored_groups.Members]:
-        return self._search.members(groups, limit, by=self.by, order=self.order, view=self.view)
+        return self._search.members(groups, limit, self._how)
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         return self._search.leads(groups)
+
+    @property
+    def _how(self) -> stored_groups.Collapsing:
+        return stored_groups.Collapsing(self.by, self.order, self.view)
 
     @property
     def _search(self) -> EngineSearch:
@@ -271,7 +275,7 @@ class Answer:
     view: ReadView  # what the ranking reads
     window: Window | None = None  # the hits that were grouped here
     facets: Facets = field(default_factory=Facets)  # facets of the window
-    next_page: NextPage | None = None  # where the next page begins, for stored groups
+    next_page: Place | None = None  # where the next page begins, for stored groups
 
 
 def group_here(

@@ -15,11 +15,11 @@ from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import MAX_WINDOW, PRESETS, WAYS, By, PassageFields
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset
-from ibidem_engines.cursor import Cursor, CursorCodec, NextPage
+from ibidem_engines.cursor import Cursor, CursorCodec, Place
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.ledger import GroupCheckpoint, parse_policy
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import Collapsed, Coverage, Hit, Members, Order, Place, Values
+from ibidem_engines.stored_groups import Collapsed, Coverage, Hit, Members, Order, Values
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
@@ -80,7 +80,7 @@ class PageRequest:
     tables: Collection[str] = ()  # names of the current idf tables; may be empty
     deepest: int = MAX_WINDOW  # the most hits that a window may hold
     portion: Portion | None = None  # of which one group a portion is shown instead of the page; None: the page
-    next_page: NextPage | None = None  # where the page of a cursor begins
+    next_page: Place | None = None  # where the page of a cursor begins
 
     def shown(self, groups: list[Group]) -> list[Group]:
         """Return the groups of the page, or the one of which a portion is shown."""

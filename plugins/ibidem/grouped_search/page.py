@@ -26,7 +26,7 @@ from ibidem_dedupe.pairs import MIN_SHARED, LongSignatureCache, LongTextMatcher
 from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
-from ibidem_engines.cursor import NextPage
+from ibidem_engines.cursor import Place
 from ibidem_engines.engine import CONTENT_HITS, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.ledger import override_hashes
 from ibidem_engines.requests import RequestFlow
@@ -311,7 +311,7 @@ class GroupedPage:
     hits: list[response.Json]  # the list to show
     account: response.Json  # counts that describe the page
     best: float | None  # the highest score; None if nothing is scored
-    further: NextPage | None = None  # start of the next page, for an engine that does not count that far
+    further: Place | None = None  # start of the next page, for an engine that does not count that far
 
     @property
     def total(self) -> int:
@@ -412,10 +412,10 @@ def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexSt
     return GroupedPage(ranking, window, renderer.hits(), account, page.best, further)
 
 
-def following_page(page_request: PageRequest, last: Sequence[object] | None) -> NextPage | None:
+def following_page(page_request: PageRequest, last: Sequence[object] | None) -> Place | None:
     """Return where the next page begins: behind the sort values of the last group; an empty page is at the end."""
     search_after = start_place(page_request).search_after if last is None else last
-    return None if search_after is None else NextPage(page_request.start + page_request.size, search_after)
+    return None if search_after is None else Place(page_request.start + page_request.size, search_after)
 
 
 def most_members(page_request: PageRequest) -> int:

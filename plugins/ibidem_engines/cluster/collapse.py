@@ -20,6 +20,7 @@ from ibidem_engines.cluster.dsl import ALL, PACKED, Clause
 from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS
 from ibidem_engines.cluster.index import Layout
 from ibidem_engines.cluster.lookup import read_hit
+from ibidem_engines.cursor import Place
 from ibidem_engines.requests import ALL_SHARDS, IN_HEADS, ApiRequest, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import (
     MAX_GROUPS,
@@ -33,7 +34,6 @@ from ibidem_engines.stored_groups import (
     MatchCounts,
     Members,
     Order,
-    Place,
     ShardRef,
 )
 from ibidem_ingest.errors import UsageError

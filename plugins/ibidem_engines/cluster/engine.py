@@ -16,7 +16,7 @@ from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.beside import BesideSource, DatedSource
 from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.collapse import CountResult
-from ibidem_engines.cluster.groups import BesideGroups, ClusterGroups, ClusterMemberships, Points
+from ibidem_engines.cluster.groups import BesideGroups, ClusterGroups, Points
 from ibidem_engines.cluster.health import MAX_SOURCES, OK_STATUSES, check_cluster, count_all, field_issue, lag
 from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, source_of
 from ibidem_engines.cluster.lookup import fill_from_beside, window
@@ -172,9 +172,6 @@ class ClusterEngine(Engine):
                 stack.callback(self._close_point, points[part])
             yield points
 
-    def memberships(self) -> ClusterMemberships:
-        return ClusterMemberships(self.groups())
-
     def _layout_now(self) -> Layout:
         """Read the layout again, since an alias may point to another index by now."""
         if self._readable().indices != (self.index,):
@@ -223,9 +220,6 @@ class ClusterEngine(Engine):
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
         return self._store(ledger).get(ledger, prefix)
-
-    def get_record(self, ledger: Ledger, key: str) -> Any:
-        return self._store(ledger).get_keys(ledger, [key]).get(key)
 
     def recent_record(self, ledger: Ledger, key: str) -> Any:
         name = f"{ledger}/{key}"

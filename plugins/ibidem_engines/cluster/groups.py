@@ -53,7 +53,6 @@ from ibidem_engines.stored_groups import (
     LeadKeys,
     Marks,
     MembershipChange,
-    MembershipStore,
     Name,
     SeqNoRange,
     ShardRef,
@@ -228,6 +227,29 @@ class ClusterGroups(StoredGroups):
             yield {bucket["key"]["group"]: bucket["doc_count"] for bucket in groups["buckets"]}
             pages["after"] = groups["after_key"]
 
+    def prepare_memberships(self) -> None:
+        types = f"*.mappings.properties.{OURS}.properties.{FIELDS[0]}.type"
+        answer = self.cluster.ask("GET", f"/{quote_index(self.index)}/_mapping", filter_path=types)
+        own_types = template("full")["mappings"]["properties"][OURS]["properties"]
+        fields = {"properties": {OURS: {"properties": {name: own_types[name] for name in FIELDS}}}}
+        for index in self.layout.indices:
+            if index not in answer:
+                self.cluster.ask("PUT", f"/{quote_index(index)}/_mapping", fields)
+
+    def has_threads(self) -> bool:
+        query = {"exists": {"field": f"{OURS}.{FIELDS[0]}"}}
+        body: Clause = {"query": query, "size": 0, "track_total_hits": 1, "terminate_after": 1}
+        return bool(self._search(Target(self.index), body)["hits"]["total"]["value"])
+
+    def write_memberships(self, changes: Sequence[MembershipChange]) -> int:
+        written = 0
+        for start in range(0, len(changes), WRITE):
+            by_name = {each.name: each for each in changes[start : start + WRITE]}
+            pairs = [(each, by_name[_place(each)]) for each in self.read(list(by_name))]
+            same = [(each, change.values) for each, change in pairs if hash_packed(each.packed) == change.text_hash]
+            written += sum(self.update(same))
+        return written
+
     def _action(
         self,
         document: GroupedDocument,
@@ -325,45 +347,6 @@ def _counts(aggregation: Mapping[str, Any]) -> list[FacetCount]:
 def _groups(bucket: Mapping[str, Any]) -> int:
     ungrouped = int(bucket["ungrouped"]["doc_count"])
     return ungrouped + min(int(bucket["groups"]["value"]), int(bucket["doc_count"]) - ungrouped)
-
-
-_TYPE = f"*.mappings.properties.{OURS}.properties.{FIELDS[0]}.type"
-_THREAD = f"{OURS}.{FIELDS[0]}"
-
-
-class ClusterMemberships(MembershipStore):
-    """The memberships of an index, or of the indexes behind an alias; see `MembershipStore`."""
-
-    def __init__(self, groups: ClusterGroups) -> None:
-        self._groups = groups
-        self._cluster, self._index = groups.cluster, groups.index
-
-    def prepare(self) -> None:
-        answer = self._cluster.ask("GET", f"/{quote_index(self._index)}/_mapping", filter_path=_TYPE)
-        own_types = template("full")["mappings"]["properties"][OURS]["properties"]
-        fields = {"properties": {OURS: {"properties": {name: own_types[name] for name in FIELDS}}}}
-        for index in self._groups.layout.indices:
-            if index not in answer:
-                self._cluster.ask("PUT", f"/{quote_index(index)}/_mapping", fields)
-
-    def has_threads(self) -> bool:
-        query = {"exists": {"field": _THREAD}}
-        body: Clause = {"query": query, "size": 0, "track_total_hits": 1, "terminate_after": 1}
-        answer = self._cluster.hold(answer_to(Target(self._index).search(body)))
-        return bool(answer["hits"]["total"]["value"])
-
-    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
-        return read_memberships(Target(self._index), names)
-
-    def write(self, changes: Sequence[MembershipChange]) -> int:
-        written = 0
-        for start in range(0, len(changes), WRITE):
-            by_name = {each.name: each for each in changes[start : start + WRITE]}
-            documents = self._groups.read(list(by_name))
-            pairs = [(each, by_name[each.name.index, each.name.id]) for each in documents]
-            same = [(each, change.values) for each, change in pairs if hash_packed(each.packed) == change.text_hash]
-            written += sum(self._groups.update(same))
-        return written
 
 
 def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:

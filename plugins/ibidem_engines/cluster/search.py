@@ -18,10 +18,10 @@ from ibidem_engines.cluster.health import field_issue
 from ibidem_engines.cluster.index import Layout, document_of
 from ibidem_engines.cluster.lookup import LookUp, apply_view, beside_target, limit_writes, long_values, next_view, rank
 from ibidem_engines.cluster.source import to_stored_document
-from ibidem_engines.cursor import NOW, ReadView
+from ibidem_engines.cursor import NOW, Place, ReadView
 from ibidem_engines.query import Query
 from ibidem_engines.requests import COUNTS_S, ApiRequest, RequestFlow, Target, TtlCache
-from ibidem_engines.stored_groups import Collapsed, Coverage, GroupField, Hit, Marks, Members, Order, Place, Values
+from ibidem_engines.stored_groups import BY_GROUP, Collapsed, Collapsing, Coverage, Hit, Marks, Members, Values
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import UsageError
@@ -207,27 +207,17 @@ class ClusterSearch(engine.EngineSearch):
             key, (yield from read_coverage(Target(self.index), self.layout, settled_marks)), COUNTS_S
         )
 
-    def collapse(
-        self, place: Place, size: int, *, by: GroupField = "group", order: Order = "relevance", view: ReadView = NOW
-    ) -> RequestFlow[Collapsed]:
-        began = yield from self._begin(view)
-        cache = CountCache(self.counts, f"{self._ranked.digest()} {began.point} {by}")
-        _, page = yield from self._collapsed(order, began, by).page(place, size, {}, cache)
+    def collapse(self, place: Place, size: int, how: Collapsing = BY_GROUP) -> RequestFlow[Collapsed]:
+        began = yield from self._begin(how.view)
+        cache = CountCache(self.counts, f"{self._ranked.digest()} {began.point} {how.by}")
+        _, page = yield from self._collapsed(replace(how, view=began)).page(place, size, {}, cache)
         return replace(page, view=ReadView(page.newest) if began == NOW else began)
 
-    def members(
-        self,
-        groups: Sequence[str],
-        limit: int,
-        *,
-        by: GroupField = "group",
-        order: Order = "relevance",
-        view: ReadView = NOW,
-    ) -> RequestFlow[Members]:
-        return self._collapsed(order, view, by).members(groups, limit)
+    def members(self, groups: Sequence[str], limit: int, how: Collapsing = BY_GROUP) -> RequestFlow[Members]:
+        return self._collapsed(how).members(groups, limit)
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        return self._collapsed("relevance", NOW).leads(groups)
+        return self._collapsed(BY_GROUP).leads(groups)
 
     def memberships(self, ids: Names) -> RequestFlow[dict[tuple[str, str], Values]]:
         return read_memberships(Target(self.index), ids)
@@ -251,11 +241,11 @@ class ClusterSearch(engine.EngineSearch):
         if not hits and self._ranked.phrases() and (issue := (yield from field_issue(self.index, self.fields))):
             raise UsageError(issue.what, issue.remedy)
 
-    def _collapsed(self, order: Order, view: ReadView, by: GroupField = "group") -> ClusterCollapse:
+    def _collapsed(self, how: Collapsing) -> ClusterCollapse:
         body = dsl.with_ids(dsl.window(self._ranked, self.fields, 0))
-        if view.newest is not None:
-            body["query"] = limit_writes(body["query"], view.newest)
-        return collapse_search(self._target(view), body, self.layout, order, by=by)
+        if how.view.newest is not None:
+            body["query"] = limit_writes(body["query"], how.view.newest)
+        return collapse_search(self._target(how.view), body, self.layout, how.order, by=how.by)
 
     def _batches(self, names: Names) -> Iterator[Names]:
         size = min(AT_ONCE, self.layout.max_hits)

@@ -14,7 +14,7 @@ from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow, refuse, run_sync
 from ibidem_engines.sqlite import read, write
 from ibidem_engines.sqlite.file import MAX_SECONDS, SqliteFile
-from ibidem_engines.sqlite.groups import SqliteGroups, SqliteMemberships
+from ibidem_engines.sqlite.groups import SqliteGroups
 from ibidem_engines.sqlite.search import SqliteSearch, facets
 from ibidem_engines.stored_groups import Facets, Hit, Ledger, RecordState
 from ibidem_engines.words import MAX_SPELLED, spellings
@@ -111,9 +111,6 @@ class SqliteEngine(Engine):
     def groups(self) -> SqliteGroups:
         return SqliteGroups(self._file)
 
-    def memberships(self) -> SqliteMemberships:
-        return SqliteMemberships(self._file)
-
     @override
     def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "SqliteEngine":
         return self
@@ -137,9 +134,6 @@ class SqliteEngine(Engine):
             if len(rows) < SLICE:
                 return
             start = f"{rows[-1][0]}\0"
-
-    def get_record(self, ledger: Ledger, key: str) -> Any:
-        return self.get_records_by_key(ledger, [key]).get(key)
 
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
         with self._file.reading():

@@ -4,10 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from typing_extensions import override
 
-from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import stored_groups
 from ibidem_engines.engine import SignatureLookup
-from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.sqlite.read import find
 from ibidem_engines.sqlite.write import as_json, lookup_values, words
@@ -31,6 +29,9 @@ _GIVEN_UP = """select value - (select count(*) from "ibidem.{index}.documents")
     from "ibidem.{index}.state" where name = 'place'"""
 _SIZES = """select "group", count(*) from "ibidem.{index}.documents"
     where not lead and "group" > ? group by "group" order by "group" limit ?"""
+_PACKED_BY_ID = 'select id, packed from "ibidem.{index}.documents" where id in (select value from json_each(?))'
+_HAS_THREADS = 'select exists (select 1 from "ibidem.{index}.documents" where thread is not null)'
+_WRITE = 'update "ibidem.{index}.documents" set {columns} where id = ?'
 SLICE = 1_000
 LAST_PLACE = 2**63 - 1
 MAX_LEADS = 10_000  # leads that are read for one class of values of one document
@@ -137,6 +138,24 @@ class SqliteGroups(stored_groups.StoredGroups):
             yield dict(rows)
             last_name = rows[-1][0]
 
+    def prepare_memberships(self) -> None:
+        """Do nothing: every file of this layout has the columns."""
+
+    def has_threads(self) -> bool:
+        with self._file.reading():
+            return bool(self._file.run(_HAS_THREADS).fetchone()[0])
+
+    def write_memberships(self, changes: Sequence[stored_groups.MembershipChange]) -> int:
+        with self._file.transaction():
+            rows = self._file.run(_PACKED_BY_ID, (as_json([each.name[1] for each in changes]),)).fetchall()
+            stored = {(self.index, name): stored_groups.hash_packed(packed) for name, packed in rows}
+            same = [each for each in changes if stored.get(each.name) == each.text_hash]
+            for change in same:
+                columns = ", ".join(f"{name} = ?" for name in change.values)
+                values = [each if isinstance(each, str | int) else None for each in change.values.values()]
+                self._file.run(_WRITE.replace("{columns}", columns), (*values, change.name[1]))
+        return len(same)
+
     def _rows(self, statement: str, values: Row) -> list[stored_groups.GroupedDocument]:
         with self._file.reading():
             rows = self._file.run(statement, values).fetchall()
@@ -158,43 +177,3 @@ def _move(file: SqliteFile, place: int) -> None:
     if key:
         file.run(_FORGET_KEYS, (place, key))
         file.run(_KEYS, (number, key))
-
-
-_READ = f"""select id, {", ".join(stored_groups.FIELDS)} from "ibidem.{{index}}.documents"
-    where id in (select value from json_each(?))"""  # noqa: S608 - made of constants
-_PACKED_BY_ID = 'select id, packed from "ibidem.{index}.documents" where id in (select value from json_each(?))'
-_HAS_THREADS = 'select exists (select 1 from "ibidem.{index}.documents" where thread is not null)'
-_WRITE = 'update "ibidem.{index}.documents" set {columns} where id = ?'
-
-
-class SqliteMemberships(stored_groups.MembershipStore):
-    """The memberships of an index in SQLite; see `MembershipStore`."""
-
-    def __init__(self, file: SqliteFile) -> None:
-        self._file = file
-
-    def prepare(self) -> None:
-        """Do nothing: every file of this layout has the columns."""
-
-    def has_threads(self) -> bool:
-        with self._file.reading():
-            return bool(self._file.run(_HAS_THREADS).fetchone()[0])
-
-    def read(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
-        own_ids = as_json([name for index, name in names if index == self._file.index])
-        with self._file.reading():
-            rows = self._file.run(_READ, (own_ids,)).fetchall()
-        return answered(
-            {(self._file.index, row[0]): dict(zip(stored_groups.FIELDS, row[1:], strict=True)) for row in rows}
-        )
-
-    def write(self, changes: Sequence[stored_groups.MembershipChange]) -> int:
-        with self._file.transaction():
-            rows = self._file.run(_PACKED_BY_ID, (as_json([each.name[1] for each in changes]),)).fetchall()
-            stored = {(self._file.index, name): stored_groups.hash_packed(packed) for name, packed in rows}
-            same = [each for each in changes if stored.get(each.name) == each.text_hash]
-            for change in same:
-                columns = ", ".join(f"{name} = ?" for name in change.values)
-                values = [each if isinstance(each, str | int) else None for each in change.values.values()]
-                self._file.run(_WRITE.replace("{columns}", columns), (*values, change.name[1]))
-        return len(same)

@@ -10,12 +10,11 @@ import orjson
 from typing_extensions import override
 
 from ibidem_engines import stored_groups
-from ibidem_engines.cursor import NOW, ReadView
+from ibidem_engines.cursor import NOW, Place, ReadView
 from ibidem_engines.engine import EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.groups import SqliteMemberships
 from ibidem_engines.sqlite.read import Selection, choose, find, newest_place, read_places
 from ibidem_engines.sqlite.write import as_json
 from ibidem_engines.words import mark, passage, searched_phrases
@@ -37,6 +36,8 @@ _BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, 
     where d.id in (select value from json_each(?))"""
 _LONG = """select d.id, l.value from "ibidem.{index}.documents" d join "ibidem.{index}.long" l on l.place = d.place
     where d.id in (select value from json_each(?))"""
+_MEMBERSHIPS = f"""select id, {", ".join(stored_groups.FIELDS)} from "ibidem.{{index}}.documents"
+    where id in (select value from json_each(?))"""  # noqa: S608 - made of constants
 _DATES = """select id, date from "ibidem.{index}.documents"
     where date <> '' and id in (select value from json_each(?))"""
 
@@ -145,39 +146,26 @@ class SqliteSearch(EngineSearch):
             row = self.file.run(_COVERAGE, (settled_marks.get(stored_groups.ShardRef(self.file.index), 0),)).fetchone()
         return answered(stored_groups.Coverage(*row))
 
-    @override
     def collapse(
-        self,
-        place: stored_groups.Place,
-        size: int,
-        *,
-        by: stored_groups.GroupField = "group",
-        order: stored_groups.Order = "relevance",
-        view: ReadView = NOW,
+        self, place: Place, size: int, how: stored_groups.Collapsing = stored_groups.BY_GROUP
     ) -> RequestFlow[stored_groups.Collapsed]:
         file = self.file
         with file.reading():
-            newest = newest_place(file, view)
+            newest = newest_place(file, how.view)
             selection = choose(self._ranked, newest)
-            heads = file.run(_fill_ranked(_HEADS, selection, order), (*selection.values, size, place.start)).fetchall()
+            ranked = _fill_ranked(_HEADS, selection, how.order)
+            heads = file.run(ranked, (*selection.values, size, place.start)).fetchall()
             documents, count, best = file.run(_fill(_MATCH_COUNTS, selection), selection.values).fetchone()
         counts = stored_groups.MatchCounts(documents, count, exact=True)
         return answered(stored_groups.Collapsed(_hits(file, heads), counts, best, view=ReadView(newest)))
 
-    @override
     def members(
-        self,
-        groups: Sequence[str],
-        limit: int,
-        *,
-        by: stored_groups.GroupField = "group",
-        order: stored_groups.Order = "relevance",
-        view: ReadView = NOW,
+        self, groups: Sequence[str], limit: int, how: stored_groups.Collapsing = stored_groups.BY_GROUP
     ) -> RequestFlow[stored_groups.Members]:
         names, file = as_json(list(groups)), self.file
         with file.reading():
-            selection = choose(self._ranked, newest_place(file, view))
-            rows = file.run(_fill_ranked(_MEMBERS, selection, order), (*selection.values, limit, names)).fetchall()
+            selection = choose(self._ranked, newest_place(file, how.view))
+            rows = file.run(_fill_ranked(_MEMBERS, selection, how.order), (*selection.values, limit, names)).fetchall()
             sizes = dict(file.run(_fill(_MATCH_SIZES, selection), (*selection.values, names)).fetchall())
         return answered(stored_groups.Members(_hits(file, rows), sizes))
 
@@ -189,7 +177,11 @@ class SqliteSearch(EngineSearch):
         return answered({each.group: each.hit for each in _hits(self.file, rows)})
 
     def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], stored_groups.Values]]:
-        return SqliteMemberships(self.file).read(ids)
+        with self.file.reading():
+            rows = self.file.run(_MEMBERSHIPS, (as_json(self._own(ids)),)).fetchall()
+        return answered(
+            {(self.file.index, name): dict(zip(stored_groups.FIELDS, row, strict=True)) for name, *row in rows}
+        )
 
 
 def facets(file: SqliteFile, query: Query, limit: int) -> stored_groups.Facets:

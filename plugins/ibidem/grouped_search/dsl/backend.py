@@ -35,7 +35,7 @@ from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, sc
 from ibidem_engines.cluster.lookup import LookUp
 from ibidem_engines.cluster.search import NAME, iterate_hits, may_use_plugin, pop_account
 from ibidem_engines.cluster.source import as_document
-from ibidem_engines.cursor import NOW, Cursor, CursorCodec, NextPage, ReadView
+from ibidem_engines.cursor import NOW, Cursor, CursorCodec, Place, ReadView
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.ledger import KEY, GroupCheckpoint, checkpoint_of, read_entries, read_preset
 from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, ApiRequest, RequestFlow, Target, TtlCache
@@ -47,7 +47,6 @@ from ibidem_engines.stored_groups import (
     Hit,
     IndexNames,
     Members,
-    Place,
     Values,
     parse_marks,
 )
@@ -193,7 +192,7 @@ class DslBackend(backend.SearchBackend):
         self._ids = False
         self._ranked: Sequence[Hit] = ()
         self._found: Sequence[Hit] = ()
-        self.next_page: NextPage | None = None
+        self.next_page: Place | None = None
         self._overrides: Sequence[Override] = ()
         self._view = NOW
         self._collapsed: Collapsed | None = None
@@ -222,7 +221,7 @@ class DslBackend(backend.SearchBackend):
         """Cursor for later pages of this ranking; empty if it would need a point in time."""
         return "" if self._view == NOW else self.write_cursor()
 
-    def write_cursor(self, next_page: NextPage | None = None) -> str:
+    def write_cursor(self, next_page: Place | None = None) -> str:
         """Return the cursor of the next page, by its start position or number."""
         return self._codec(self.search.request).encode(Cursor(self._view, next_page))
 
