@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.request import parse_request
-from ibidem_engines.cluster.collapse import MatchCounter
+from ibidem_engines.cluster.collapse import ClusterCollapse
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
@@ -290,8 +290,8 @@ def test_an_engine_that_stays_open_counts_groups_again_only_where_others_match(
     address: str, records: list[Record], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     counts: list[int] = []
-    count = MatchCounter.count
-    monkeypatch.setattr(MatchCounter, "count", lambda *arguments: counts.append(1) or count(*arguments))
+    count = ClusterCollapse._count
+    monkeypatch.setattr(ClusterCollapse, "_count", lambda *arguments: counts.append(1) or count(*arguments))
     index = f"{INDEX}-counts"
     engine = filled(address, records, index)
     try:

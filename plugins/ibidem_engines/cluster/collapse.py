@@ -97,88 +97,6 @@ class CountCache:
         self.cache.put(self.key, count)
 
 
-@dataclass(frozen=True, slots=True)
-class MatchCounter:
-    """Counts all matches of a search."""
-
-    target: Target  # the indexes, or a point in time
-    body: Mapping[str, Any]  # the search
-    layout: Layout  # layout of the indexes
-    field: str = GROUP  # what the documents of a group share
-
-    @property
-    def writes(self) -> Clause:
-        """The aggregations that show whether the matching writes have changed."""
-        return WRITES_BY_INDEX if len(self.layout.indices) > 1 else WRITES
-
-    def count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], CountResult]]:
-        """Count, and run other searches at the same time."""
-        request = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
-        *answers, count_answer = read_responses((yield request))
-        if "aggregations" not in count_answer:
-            return answers, NO_COUNTS
-        counts = count_answer["aggregations"][COUNTS]
-        match_counts = yield from self._read(counts)
-        several = frozenset(each["key"] for each in counts.get("several", {}).get("buckets", ()))
-        is_whole = match_counts.exact and len(several) == counts["sizes"]["count"]
-        return answers, CountResult(Writes.read(counts), match_counts, several if is_whole else None)
-
-    def _count_body(self) -> Clause:
-        # All groups of two or more; with several shards, each shard also returns its single documents.
-        min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if self.layout.shards == 1 else 1}
-        aggs: Clause = {
-            "groups": {"terms": {"field": self.field, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}},
-            "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
-            "ungrouped": {"missing": {"field": self.field}},
-            **self.writes,
-        }
-        if self.layout.shards == 1:
-            aggs["several"] = {"terms": {"field": self.field, "size": MAX_NAMED, "min_doc_count": 2}}
-        return self._body(aggs)
-
-    def _body(self, aggs: Clause) -> Clause:
-        parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
-        if "min_score" in parts and "knn" not in parts:  # which Elasticsearch leaves out of aggregations
-            parts["query"] = {"function_score": {"query": parts.get("query", ALL), "min_score": parts.pop("min_score")}}
-        return {**parts, "size": 0, "track_total_hits": False, "aggs": {COUNTS: filter_aggregations(self.body, aggs)}}
-
-    def _read(self, counts: Mapping[str, Any]) -> RequestFlow[MatchCounts]:
-        """Read the counts; if there are too many groups of two or more to count exactly, estimate them."""
-        documents, ungrouped_count = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
-        several, members = int(counts["sizes"]["count"]), int(counts["sizes"]["sum"] or 0)
-        remainder = int(counts["groups"]["sum_other_doc_count"])
-        exact = several < MAX_GROUPS and not (remainder and self.layout.shards > 1)
-        groups = documents - ungrouped_count - (members - several)
-        if not exact:
-            has_leads = self.layout.shards > 1 and self.field == GROUP
-            counted = (yield from self._count_by_leads(documents - ungrouped_count)) if has_leads else None
-            exact = counted is not None
-            if counted is None:
-                count = {"cardinality": {"field": self.field, "precision_threshold": MAX_GROUPS}}
-                estimate = yield from self._aggregate({"groups": count})
-                counted = min(documents - ungrouped_count, int(estimate["groups"]["value"]))
-            groups = counted
-        return MatchCounts(documents, groups + ungrouped_count, exact, ungrouped_count)
-
-    def _count_by_leads(self, documents: int) -> RequestFlow[int | None]:
-        """Count the groups of several shards: groups with a matching lead, and groups without one."""
-        names = {"terms": {"field": GROUP, "size": MAX_GROUPS, "shard_size": MAX_GROUPS}}
-        listing = yield from self._aggregate({"followers": {"filter": FOLLOWERS, "aggs": {"groups": names}}})
-        followers = listing["followers"]
-        if followers["groups"]["sum_other_doc_count"]:
-            return None
-        groups = [each["key"] for each in followers["groups"]["buckets"]]
-        with_lead = {"bool": {"filter": [LEADS, {"terms": {GROUP: groups}}]}}
-        led = yield from self._aggregate({"led": {"filter": with_lead}})
-        leads = documents - int(followers["doc_count"])
-        return leads + len(groups) - int(led["led"]["doc_count"])
-
-    def _aggregate(self, aggs: Clause) -> RequestFlow[Mapping[str, Any]]:
-        (answer,) = read_responses((yield self.target.searches([self._body(aggs)])))
-        counts: Mapping[str, Any] = answer["aggregations"][COUNTS]
-        return counts
-
-
 def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow[Coverage]:
     """Count the documents of indexes without a settled group; each shard numbers its writes separately."""
     head = {name: target.params[name] for name in IN_HEADS if name in target.params} | ALL_SHARDS
@@ -282,9 +200,8 @@ class ClusterCollapse:
         if cache is None:
             answer, count = yield from self._send_uncounted(request, aggregations, has_ungrouped=has_ungrouped)
         else:
-            counter = MatchCounter(self.target, self.body, self.layout, self.field)
             request |= {"aggs": aggregations} if aggregations else {}
-            answer, count = yield from self._send_first(request, counter, cache, separate=bool(aggregations))
+            answer, count = yield from self._send_first(request, cache, separate=bool(aggregations))
         counts = count.counts
         heads = self._read(answer)
         next_place = answer["hits"]["hits"][-1]["sort"] if heads else place.search_after
@@ -309,21 +226,21 @@ class ClusterCollapse:
         return answer, CountResult(writes, MatchCounts(documents, None, exact=False, ungrouped=ungrouped))
 
     def _send_first(
-        self, request: Mapping[str, Any], counter: MatchCounter, cache: CountCache, *, separate: bool
+        self, request: Mapping[str, Any], cache: CountCache, *, separate: bool
     ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
         """Send the first search; all matches are counted at the same time, unless the count is known."""
         count = cache.get()
         if count is None and not separate:
-            (answer,), counts = yield from counter.count(request)
+            (answer,), counts = yield from self._count(request)
         else:
-            aggs = {**request.get("aggs", {}), COUNTS: filter_aggregations(self.body, counter.writes)}
+            aggs = {**request.get("aggs", {}), COUNTS: filter_aggregations(self.body, self._writes)}
             search = request if count is None else {**request, "aggs": aggs}
             answer = (yield self.target.search(search)) if separate else (yield from self._search([search]))[0]
             if count is not None:
                 writes, answer = split_counts(answer)
                 if (Writes.read(writes) if writes else NO_COUNTS.writes) == count.writes:
                     return answer, count
-            _, counts = yield from counter.count()
+            _, counts = yield from self._count()
         cache.put(counts)
         return answer, counts
 
@@ -431,6 +348,78 @@ class ClusterCollapse:
         if len(bodies) == 1:  # a single search costs less
             return [(yield self.target.search(bodies[0]))]
         return read_responses((yield self.target.searches(bodies)))
+
+    @property
+    def _writes(self) -> Clause:
+        """The aggregations that show whether the matching writes have changed."""
+        return WRITES_BY_INDEX if len(self.layout.indices) > 1 else WRITES
+
+    def _count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], CountResult]]:
+        """Count, and run other searches at the same time."""
+        request = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
+        *answers, count_answer = read_responses((yield request))
+        if "aggregations" not in count_answer:
+            return answers, NO_COUNTS
+        counts = count_answer["aggregations"][COUNTS]
+        match_counts = yield from self._read_counts(counts)
+        several = frozenset(each["key"] for each in counts.get("several", {}).get("buckets", ()))
+        is_whole = match_counts.exact and len(several) == counts["sizes"]["count"]
+        return answers, CountResult(Writes.read(counts), match_counts, several if is_whole else None)
+
+    def _count_body(self) -> Clause:
+        # All groups of two or more; with several shards, each shard also returns its single documents.
+        min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if self.layout.shards == 1 else 1}
+        aggs: Clause = {
+            "groups": {"terms": {"field": self.field, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}},
+            "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
+            "ungrouped": {"missing": {"field": self.field}},
+            **self._writes,
+        }
+        if self.layout.shards == 1:
+            aggs["several"] = {"terms": {"field": self.field, "size": MAX_NAMED, "min_doc_count": 2}}
+        return self._counting(aggs)
+
+    def _counting(self, aggs: Clause) -> Clause:
+        parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
+        if "min_score" in parts and "knn" not in parts:  # which Elasticsearch leaves out of aggregations
+            parts["query"] = {"function_score": {"query": parts.get("query", ALL), "min_score": parts.pop("min_score")}}
+        return {**parts, "size": 0, "track_total_hits": False, "aggs": {COUNTS: filter_aggregations(self.body, aggs)}}
+
+    def _read_counts(self, counts: Mapping[str, Any]) -> RequestFlow[MatchCounts]:
+        """Read the counts; if there are too many groups of two or more to count exactly, estimate them."""
+        documents, ungrouped_count = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
+        several, members = int(counts["sizes"]["count"]), int(counts["sizes"]["sum"] or 0)
+        remainder = int(counts["groups"]["sum_other_doc_count"])
+        exact = several < MAX_GROUPS and not (remainder and self.layout.shards > 1)
+        groups = documents - ungrouped_count - (members - several)
+        if not exact:
+            has_leads = self.layout.shards > 1 and self.field == GROUP
+            counted = (yield from self._count_by_leads(documents - ungrouped_count)) if has_leads else None
+            exact = counted is not None
+            if counted is None:
+                count = {"cardinality": {"field": self.field, "precision_threshold": MAX_GROUPS}}
+                estimate = yield from self._aggregate({"groups": count})
+                counted = min(documents - ungrouped_count, int(estimate["groups"]["value"]))
+            groups = counted
+        return MatchCounts(documents, groups + ungrouped_count, exact, ungrouped_count)
+
+    def _count_by_leads(self, documents: int) -> RequestFlow[int | None]:
+        """Count the groups of several shards: groups with a matching lead, and groups without one."""
+        names = {"terms": {"field": GROUP, "size": MAX_GROUPS, "shard_size": MAX_GROUPS}}
+        listing = yield from self._aggregate({"followers": {"filter": FOLLOWERS, "aggs": {"groups": names}}})
+        followers = listing["followers"]
+        if followers["groups"]["sum_other_doc_count"]:
+            return None
+        groups = [each["key"] for each in followers["groups"]["buckets"]]
+        with_lead = {"bool": {"filter": [LEADS, {"terms": {GROUP: groups}}]}}
+        led = yield from self._aggregate({"led": {"filter": with_lead}})
+        leads = documents - int(followers["doc_count"])
+        return leads + len(groups) - int(led["led"]["doc_count"])
+
+    def _aggregate(self, aggs: Clause) -> RequestFlow[Mapping[str, Any]]:
+        (answer,) = read_responses((yield self.target.searches([self._counting(aggs)])))
+        counts: Mapping[str, Any] = answer["aggregations"][COUNTS]
+        return counts
 
 
 def first_value(hit: Mapping[str, Any], field: str) -> object:
