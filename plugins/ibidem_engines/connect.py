@@ -12,6 +12,7 @@ from ibidem_engines.engine import Beside, Engine, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import MAX_SECONDS
 from ibidem_ingest.errors import UsageError, kind
+from ibidem_ingest.signatures.packed import guard, unpack
 
 _INDEX = re.compile(r"[a-z0-9][a-z0-9_.-]{0,99}", re.ASCII)
 _RIGHT_SQLITE = "write sqlite:///folder/file.sqlite (from the current folder) or sqlite:////absolute/file.sqlite"
@@ -90,3 +91,25 @@ def _open_cluster(address: Address, index: str) -> Engine:
 
 
 _ENGINES: dict[str, Callable[[str, str], Engine]] = {"sqlite": _sqlite, **dict.fromkeys(CLUSTERS, _cluster)}
+
+
+SAMPLE = 100  # documents that are looked at; one that changed since it was signed decides nothing alone
+
+
+def check_distinct(engine: Engine, distinct: Sequence[str], *, writes: bool = False) -> None:
+    """Refuse fields that an index was not signed with; whoever only reads may name none."""
+    if not (distinct or writes):
+        return
+    hits = next(iter(engine.scan(size=SAMPLE)), [])
+    values = [(hit, unpack(hit.packed)) for hit in hits if hit.packed]
+    stored = {(hit.index, hit.id): packed.guard for hit, packed in values if packed is not None}
+    wanted = dict.fromkeys(stored, bytes(4))
+    if distinct and stored:
+        wanted |= {(each.index, each.document.id): guard(each.document, distinct) for each in engine.fetch([*stored])}
+    judged = [stored[name] == wanted[name] for name in stored if any(stored[name]) or any(wanted[name])]
+    if sum(judged) * 2 < len(judged):
+        raise UsageError(
+            f"IBIDEM_DISTINCT={','.join(distinct)!r}, but index {engine.index!r} was signed with another value",
+            "set it to the value of that time; or sign again: on a cluster with ibidem backfill, else with ibidem "
+            "ingest into another IBIDEM_INDEX",
+        )

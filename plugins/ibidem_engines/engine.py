@@ -71,7 +71,6 @@ class StoredDocument:
     index: str  # the index that holds it
     document: Document  # the document, whole
     version: int  # the stored version
-    idf: str  # name of the idf table it was signed with; empty when unsigned
     # Passages with the query's words between `HIGHLIGHT` marks; the beginning when no word occurs.
     snippets: Sequence[str] = ()
     title: str = ""  # the title with the same marks

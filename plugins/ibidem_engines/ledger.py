@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any, Literal, TypeVar
 
@@ -28,11 +28,11 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys_batch
-from ibidem_ingest.signatures.packed import guard, unpack
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.sign import batches, digest, sign_and_pack
 
 T = TypeVar("T")
+LookupValues = dict[LookupField, list[str]]  # values under which a document is looked up
 Parse = Callable[[Mapping[str, Any]], T]  # makes a value of a record, or raises an error of ours
 
 
@@ -138,10 +138,15 @@ class OwnRecord:
                 self._state = state
                 return
             _, self._state = self.engine.read_record(self.ledger, self.key)  # an earlier request may have been late
-        raise Unavailable(
-            f"the record {self.key!r} of the ledger {self.ledger!r} is constantly changed by others",
-            "try again once the other process has ended",
-        )
+        raise contention_error(self.ledger, self.key)
+
+
+def contention_error(ledger: Ledger, key: str, label: str = "") -> Unavailable:
+    """Return the error of a record that others keep changing."""
+    return Unavailable(
+        f"{label}the record {key!r} of the ledger {ledger!r} is constantly changed by others",
+        "try again once the other process has ended",
+    )
 
 
 KEY = "checkpoint"
@@ -386,8 +391,72 @@ class UnstorableRecord(ValueError):
         self.field = field
         self.why = reason
 
+    def outcome(self, id_: str) -> Outcome:
+        return Outcome(id_, WriteStatus.REFUSED, field=self.field, why=self.why)
 
-def clash(record: Record, origin: str) -> str:
+
+@dataclass(frozen=True, slots=True)
+class StoredVersion:
+    """The stored version of a document, for a conditional write."""
+
+    version: int | None  # its version; None when ibidem never wrote it
+    digest: str  # of its record
+    state: tuple[int, int]  # two numbers of the engine's own, which another write changes
+    origin: str = ""  # the file or place that it was read from; empty if unknown
+    index: str = ""  # the index that holds it
+    group: str = ""  # name of the group that it leads; empty if it leads none
+    others: tuple[str, ...] = ()  # other indexes that hold a document with its id
+
+
+Decision = tuple[WriteStatus, str]  # what is done with a document, and why not what was asked for
+
+_AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
+
+
+def decide(record: Record, stored: StoredVersion | None, tombstone: int | None, *, retry: bool = False) -> Decision:
+    """Decide on a write; with `retry`, an equal document may be that of an earlier try."""
+    if stored and stored.others:
+        return WriteStatus.REFUSED, _several(stored)
+    is_equal = stored is not None and stored.digest == record.digest
+    if stored and not is_equal and (reason := _clash(record, stored.origin)):
+        return WriteStatus.REFUSED, reason
+    if stored and stored.version is not None and stored.version > record.version:
+        return WriteStatus.STALE, _older(record.version, stored.version)
+    if tombstone is not None and tombstone >= record.version:
+        return WriteStatus.STALE, f"version {record.version} was deleted with version {tombstone}"
+    if stored and is_equal:
+        return (WriteStatus.INDEXED if retry and stored.version == record.version else WriteStatus.UNCHANGED), ""
+    return WriteStatus.INDEXED, ""
+
+
+def decide_deletion(stored: StoredVersion | None, version: int) -> Decision:
+    if stored is None:
+        return WriteStatus.MISSING, ""
+    if stored.others:
+        return WriteStatus.REFUSED, _several(stored)
+    if stored.version is not None and stored.version > version:
+        return WriteStatus.STALE, _older(version, stored.version)
+    return WriteStatus.DELETED, ""
+
+
+def decided(id_: str, decision: Decision, stored: StoredVersion | None) -> Outcome:
+    """Return the outcome of a decision by which nothing new is written."""
+    status, reason = decision
+    old_version = stored.version if stored else None
+    return Outcome(id_, status, previous_version=old_version, field=_AT_FAULT.get(status, ""), why=reason)
+
+
+def _older(version: int, stored_version: int) -> str:
+    return f"version {version} is older than the one in the index, {stored_version}"
+
+
+def _several(stored: StoredVersion) -> str:
+    """Return why nothing is done with an id that several documents have."""
+    indices = ", ".join((stored.index, *stored.others))
+    return f"it is in several indexes: {indices}; name one of them in IBIDEM_INDEX, or remove one"
+
+
+def _clash(record: Record, origin: str) -> str:
     """Return why a record may not replace a document of another origin; empty if it may."""
     document = record.document
     if not origin or not document.origin or document.origin == origin or document.origin.startswith(f"{origin}/"):
@@ -398,11 +467,30 @@ def clash(record: Record, origin: str) -> str:
     )
 
 
-def write_in_turns(records: Sequence[Record], write: Callable[[Sequence[Record]], list[Outcome]]) -> list[Outcome]:
+def tombstone_versions(entries: Mapping[str, Any]) -> dict[str, int]:
+    """Return the versions of tombstones by document id; damaged ones are omitted."""
+    return {id_: stone.version for id_, stone in read_entries(entries.items(), Tombstone.from_record)}
+
+
+def new_tombstones(versions: Mapping[str, int], there: Mapping[str, int]) -> dict[str, dict[str, object]]:
+    """Return the tombstones of deletions, unless a newer one is there."""
+    timestamp = datetime.now(UTC).isoformat(timespec="seconds")
+    return {
+        id_: {"version": version, "at": timestamp}
+        for id_, version in versions.items()
+        if there.get(id_, version) <= version
+    }
+
+
+def write_in_turns(
+    records: Sequence[Record],
+    prepare: Callable[[Record, LookupValues], T],
+    write: Callable[[Mapping[int, T]], Mapping[int, Outcome]],
+) -> list[Outcome]:
     """Write the records of one call; in several turns if an id has several origins.
 
     Only a stored document decides whether a record of another origin is refused; a record that was refused itself must
-    not keep the next one out.
+    not keep the next one out. In each turn `write` gets by position what `prepare` has made of the records.
     """
     last: dict[str, tuple[int, str]] = {}
     turns: list[list[int]] = []  # positions in the call, in each turn of one origin per id
@@ -416,8 +504,33 @@ def write_in_turns(records: Sequence[Record], write: Callable[[Sequence[Record]]
         turns[turn].append(position)
     outcomes: dict[int, Outcome] = {}
     for positions in turns:
-        outcomes |= zip(positions, write([records[at] for at in positions]), strict=True)
+        superseded = _find_superseded(records, positions)
+        outcomes |= superseded
+        ready: dict[int, T] = {}
+        keys = values_of_records([records[at] for at in positions])
+        for position, values in zip(positions, keys, strict=True):
+            if position not in superseded:
+                try:
+                    ready[position] = prepare(records[position], values)
+                except UnstorableRecord as unfit:
+                    outcomes[position] = unfit.outcome(records[position].document.id)
+        outcomes |= write(ready) if ready else {}
     return [outcomes[at] for at in range(len(records))]
+
+
+def _find_superseded(records: Sequence[Record], positions: Sequence[int]) -> dict[int, Outcome]:
+    """Return the outcomes of records that a newer or later record of the same turn replaces."""
+    best: dict[str, int] = {}
+    outcomes: dict[int, Outcome] = {}
+    for position in positions:
+        record = records[position]
+        rival = best.setdefault(record.document.id, position)
+        winner, loser = (position, rival) if record.version >= records[rival].version else (rival, position)
+        best[record.document.id] = winner
+        if loser != winner:
+            reason = f"the same id occurs again in this batch, with version {records[winner].version}"
+            outcomes[loser] = Outcome(record.document.id, WriteStatus.STALE, field="id", why=reason)
+    return outcomes
 
 
 def check_storable(record: Record) -> None:
@@ -437,21 +550,7 @@ def check_storable(record: Record) -> None:
         raise UnstorableRecord("id", f"an id has 1 to {MAX_ID_BYTES} bytes")
 
 
-def find_superseded(records: Sequence[Record]) -> dict[int, Outcome]:
-    """Return the outcomes of records that a newer or later record of the same turn replaces."""
-    best: dict[str, int] = {}
-    outcomes: dict[int, Outcome] = {}
-    for position, record in enumerate(records):
-        rival = best.setdefault(record.document.id, position)
-        winner, loser = (position, rival) if record.version >= records[rival].version else (rival, position)
-        best[record.document.id] = winner
-        if loser != winner:
-            reason = f"the same id occurs again in this batch, with version {records[winner].version}"
-            outcomes[loser] = Outcome(record.document.id, WriteStatus.STALE, field="id", why=reason)
-    return outcomes
-
-
-def values_of_records(records: Sequence[Record]) -> list[dict[LookupField, list[str]]]:
+def values_of_records(records: Sequence[Record]) -> list[LookupValues]:
     """Compute the look-up values of records from their signatures, in one batch."""
     keys = lookup_keys_batch([record.packed for record in records])
     for values, record in zip(keys, records, strict=True):
@@ -477,24 +576,3 @@ def records(documents: Sequence[Document], tables: Tables, distinct: Sequence[st
 SIGN_AGAIN = (
     "sign them again with: ibidem backfill --into NAME; in SQLite with ibidem ingest PATH, into another IBIDEM_INDEX"
 )
-
-SAMPLE = 100  # documents that are looked at; one that changed since it was signed decides nothing alone
-
-
-def check_distinct(engine: Engine, distinct: Sequence[str], *, writes: bool = False) -> None:
-    """Refuse fields that an index was not signed with; whoever only reads may name none."""
-    if not (distinct or writes):
-        return
-    hits = next(iter(engine.scan(size=SAMPLE)), [])
-    values = [(hit, unpack(hit.packed)) for hit in hits if hit.packed]
-    stored = {(hit.index, hit.id): packed.guard for hit, packed in values if packed is not None}
-    wanted = dict.fromkeys(stored, bytes(4))
-    if distinct and stored:
-        wanted |= {(each.index, each.document.id): guard(each.document, distinct) for each in engine.fetch([*stored])}
-    judged = [stored[name] == wanted[name] for name in stored if any(stored[name]) or any(wanted[name])]
-    if sum(judged) * 2 < len(judged):
-        raise UsageError(
-            f"IBIDEM_DISTINCT={','.join(distinct)!r}, but index {engine.index!r} was signed with another value",
-            "set it to the value of that time; or sign again: on a cluster with ibidem backfill, else with ibidem "
-            "ingest into another IBIDEM_INDEX",
-        )

@@ -28,10 +28,6 @@ class ApiRequest:
 RequestFlow = Generator[ApiRequest, Any, T]
 
 
-def answer_to(request: ApiRequest) -> RequestFlow[Any]:
-    return (yield request)
-
-
 def answered(result: T) -> RequestFlow[T]:
     """Return a flow without requests that has a known result."""
     return result

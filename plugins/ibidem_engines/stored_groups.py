@@ -452,14 +452,7 @@ class HitColumns(Sequence[Hit]):
 
     def __getitem__(self, row: int | slice) -> "Hit | HitColumns":
         if isinstance(row, slice):
-            return HitColumns(
-                self.indices[row],
-                self.ids[row],
-                self.scores[row],
-                self.packed[row],
-                self.orders[row],
-                self.sorts[row],
-            )
+            return self.take(range(len(self))[row])
         row = range(len(self))[row]
         if row not in self.cache:
             self.cache[row] = Hit(

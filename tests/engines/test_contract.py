@@ -532,7 +532,6 @@ class TestFetch:
         entry = engine.fetch([(engine.index, "b"), (engine.index, "a")])
         assert [each.document for each in entry] == [full_record.document, record("a").document]
         assert [each.index for each in entry] == [engine.index] * 2
-        assert [each.idf for each in entry] == [full_record.signatures.idf] * 2
         assert [each.version for each in entry] == [1, 1]
 
     def test_a_document_that_names_its_version_names_the_one_seen_last(self, engine: Engine, record: Make) -> None:

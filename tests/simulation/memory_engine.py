@@ -13,10 +13,10 @@ from ibidem_core.address import Fields
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import Action, ActionOutcome
 from ibidem_engines.cluster.records import put_in_place
-from ibidem_engines.cluster.write import StoredVersion, WriteMode, WriteTarget
+from ibidem_engines.cluster.write import WriteMode, WriteTarget
 from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, Info, LookupResult, Outcome, Ranking, Record, SignatureLookup, StoredDocument
-from ibidem_engines.ledger import UnstorableRecord, check_storable
+from ibidem_engines.ledger import StoredVersion, UnstorableRecord, check_storable
 from ibidem_engines.query import Query
 from ibidem_engines.stored_groups import (
     MANUAL_LEDGERS,
@@ -214,10 +214,7 @@ class MemoryEngine(Engine):
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         found = {each.id: each for each in self._view()}
         documents = [(index, found[id_]) for index, id_ in ids if id_ in found]
-        return [
-            StoredDocument(index, each.record.document, each.version, each.record.signatures.idf)
-            for index, each in documents
-        ]
+        return [StoredDocument(index, each.record.document, each.version) for index, each in documents]
 
     @override
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:

@@ -69,7 +69,7 @@ class FakeEngine(Engine):
 
     def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
         self.asked["fetch"] += 1
-        return [StoredDocument(index, Document(name, f"text of {name}"), 1, "", ("text",)) for index, name in ids]
+        return [StoredDocument(index, Document(name, f"text of {name}"), 1, ("text",)) for index, name in ids]
 
     def find(self, searches: Sequence[SignatureLookup], query: Query | None = None) -> list[LookupResult]:
         self.asked["find"] += 1

@@ -18,9 +18,9 @@ import xxhash
 
 from ibidem_core.errors import EngineError, Unavailable, retry_unavailable
 from ibidem_core.settings import Settings, load
-from ibidem_engines.connect import open_engine
+from ibidem_engines.connect import check_distinct, open_engine
 from ibidem_engines.engine import Engine, Info
-from ibidem_engines.ledger import SIGN_AGAIN, OwnRecord, check_distinct, count_joined
+from ibidem_engines.ledger import SIGN_AGAIN, OwnRecord, count_joined
 from ibidem_ingest.document import Document, has_unread_date
 from ibidem_ingest.errors import Refusal, UsageError, short_repr
 from ibidem_ingest.idf.store import Tables

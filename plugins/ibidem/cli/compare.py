@@ -35,7 +35,7 @@ from ibidem_dedupe.parameters import PAIR_LEVEL
 from ibidem_dedupe.policy import Level
 from ibidem_dedupe.reasons import percent, shared_text
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.ledger import check_distinct
+from ibidem_engines.connect import check_distinct
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.idf.store import Tables

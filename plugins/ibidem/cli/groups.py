@@ -38,7 +38,8 @@ from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MAX_LEADS
 from ibidem_dedupe.pairs import MAX_TEXTS_PER_KEY
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.ledger import SIGN_AGAIN, check_distinct
+from ibidem_engines.connect import check_distinct
+from ibidem_engines.ledger import SIGN_AGAIN
 from ibidem_ingest.distribution import need_hook
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables

@@ -15,8 +15,8 @@ from ibidem.index.documents import Duplicate, Inspection, inspect, inspect_outsi
 from ibidem.index.groups import read_group
 from ibidem_core.settings import load
 from ibidem_dedupe.request import pair_policy
+from ibidem_engines.connect import check_distinct
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import check_distinct
 from ibidem_ingest.distribution import hook
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables

@@ -18,8 +18,9 @@ from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.reasons import percent
 from ibidem_dedupe.request import pair_policy
+from ibidem_engines.connect import check_distinct
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import Conflict, GroupCheckpoint, check_distinct, parse_policy
+from ibidem_engines.ledger import Conflict, GroupCheckpoint, parse_policy
 from ibidem_ingest.distribution import need_hook
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.minhash import found_share

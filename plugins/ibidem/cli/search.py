@@ -27,7 +27,7 @@ from ibidem.grouped_search.explanations import Response, ResponseHit, account_li
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_dedupe.request import parse_request
-from ibidem_engines.ledger import check_distinct
+from ibidem_engines.connect import check_distinct
 from ibidem_engines.query import QUERY_HELP, Query, parse_filter, parse_query
 from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError, short_repr

@@ -19,10 +19,11 @@ from ibidem_engines.cluster.dsl import Clause, ids_query
 from ibidem_engines.cluster.index import beside_key, refresh_index, signature_index
 from ibidem_engines.cluster.records import make_missing
 from ibidem_engines.cluster.reindex import SLICE, ClusterReindexSource
-from ibidem_engines.cluster.source import Values, signature_entry
+from ibidem_engines.cluster.source import signature_entry
 from ibidem_engines.cluster.source_storage import source_document
 from ibidem_engines.cluster.write import get_many
 from ibidem_engines.engine import Destination, FieldCounts, Outcome, Record, Signed, SourceDocument
+from ibidem_engines.ledger import LookupValues
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, own_group
 from ibidem_ingest.errors import UsageError
 
@@ -73,7 +74,7 @@ class BesideSource(ClusterReindexSource):
             return
         settings: Clause = {"number_of_shards": self._layout.shards, "auto_expand_replicas": "0-1", "hidden": True}
         if self._lookup:
-            if (documents := self._count(self.index, {"match_all": {}})) > MAX_LOOKUP:
+            if (documents := layout.count(self._cluster, self.index, {"match_all": {}})) > MAX_LOOKUP:
                 problem = f"{self.index!r} has {documents:,} documents, and an index for look-ups has one shard"
                 raise UsageError(problem, f"leave out --lookup: it is for at most {MAX_LOOKUP:,}")
             settings |= {"number_of_shards": 1, "mode": "lookup"}
@@ -135,7 +136,7 @@ class BesideSource(ClusterReindexSource):
     def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
         return [each and replace(each, order=0) for each in super().sign(documents)]
 
-    def _signing(self, document: SourceDocument, record: Record, values: Values) -> Action:
+    def _signing(self, document: SourceDocument, record: Record, values: LookupValues) -> Action:
         name, is_new = document.name, document.state == NO_STATE
         body = signature_entry(record, name.index, document.order, document.group or own_group(name), values)
         verb, state = ("create", None) if is_new else ("index", document.state)
@@ -149,12 +150,14 @@ class BesideSource(ClusterReindexSource):
             ends[part.index] = max(end, ends.get(part.index, 0))
         gone: list[Clause] = [{"bool": {"must_not": {"terms": {f"{OURS}.index": list(ends)}}}}]
         ranges = [(index, 0, end) for index, end in ends.items()]
-        removed = sum(self._delete(gone, ()) for _ in range(self._count(self._held, gone[0]) // SLICE + 1))
+        removed = sum(
+            self._delete(gone, ()) for _ in range(layout.count(self._cluster, self._held, gone[0]) // SLICE + 1)
+        )
         while ranges:
             index, after, end = ranges.pop()
             inside: list[Clause] = [{"term": {f"{OURS}.index": index}}, _orders(f"{OURS}.order", after + 1, end + 1)]
-            held = self._count(self._held, {"bool": {"filter": inside}})
-            if held <= self._count(index, self._written(after, end)):
+            held = layout.count(self._cluster, self._held, {"bool": {"filter": inside}})
+            if held <= layout.count(self._cluster, index, self._written(after, end)):
                 continue
             if held > SLICE and end - after > 1:
                 middle = (after + end) // 2
@@ -189,10 +192,6 @@ class BesideSource(ClusterReindexSource):
         ]
         return sum(outcome.status < 300 for outcome in run(self._cluster, actions)) if actions else 0
 
-    def _count(self, index: str, query: Clause) -> int:
-        body: Clause = {"query": query, "size": 0, "track_total_hits": True}
-        return int(self._cluster.search(index, body)["hits"]["total"]["value"])
-
 
 class DatedSource(BesideSource):
     """The same for an index that says in a field when a document was last changed, by milliseconds in place of numbers.
@@ -218,8 +217,7 @@ class DatedSource(BesideSource):
         return {part: self._last_write(part) for part in self.parts()}
 
     def count(self, seq_range: SeqNoRange) -> int:
-        body: Clause = {"query": self._since(seq_range), "size": 0, "track_total_hits": True}
-        return int(layout.search_shard(self._cluster, seq_range.part, body)["hits"]["total"]["value"])
+        return layout.count_shard(self._cluster, seq_range.part, self._since(seq_range))
 
     def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
         """Return the first documents of a range, and all others that have the date of the last one."""

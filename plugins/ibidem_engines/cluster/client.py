@@ -334,7 +334,7 @@ class ClusterClient:
     def hold(self, flow: RequestFlow[T]) -> T:
         """Send every request of a flow, and return its result."""
         try:
-            return run_sync(flow, self._send)
+            return run_sync(flow, self.send)
         except Failure as failure:
             raise to_engine_error(failure, self.label) from failure
 
@@ -348,7 +348,8 @@ class ClusterClient:
             self._wire.close()
         self._wire = None
 
-    def _send(self, request: ApiRequest) -> Any:
+    def send(self, request: ApiRequest) -> Any:
+        """Send one request; an error status that it allows is an empty response."""
         try:
             if request.lines is not None:
                 return self.ask_lines(request.path, map(orjson.dumps, self._lines(request)), **request.params)

@@ -26,7 +26,7 @@ from ibidem_engines.cluster.search import ClusterSearch, open_point, target_of
 from ibidem_engines.cluster.write import WriteMode, WriteTarget
 from ibidem_engines.engine import Beside, Engine, HealthIssue, Info, Outcome, PluginNode, Record, T
 from ibidem_engines.query import Query
-from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, RequestFlow, Target, TtlCache, answer_to
+from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import MANUAL_LEDGERS, Coverage, Facets, Hit, IndexNames, Ledger, RecordState
 from ibidem_ingest.errors import UsageError
 
@@ -127,7 +127,7 @@ class ClusterEngine(Engine):
             held = self.group_set().info()
             behind = (total := self.run(count_all(self.index))) - held.documents
             return replace(held, documents=total, unsigned=max(0, behind) + held.unsigned)
-        answer = self._search(dsl.COUNTS)
+        answer = self._cluster.search(self.index, dsl.COUNTS)
         name, counts, documents = self._dialect.name, answer["aggregations"], answer["hits"]["total"]["value"]
         tables = {bucket["key"]: bucket["doc_count"] for bucket in counts["tables"]["buckets"] if bucket["key"]}
         unsigned = counts["unsigned"]["doc_count"]
@@ -154,7 +154,7 @@ class ClusterEngine(Engine):
 
     def facets(self, query: Query, limit: int) -> Facets:
         body = groups.facet_request(dsl.clause(query, self._searched_fields()), self.fields, limit)
-        return groups.read_facets(self._search(body))
+        return groups.read_facets(self._cluster.search(self.index, body))
 
     def groups(self, points: Points | None = None) -> ClusterGroups:
         index_layout = self._layout_now()
@@ -287,10 +287,9 @@ class ClusterEngine(Engine):
             index_layout = self._readable()
         layout.check_writable(index_layout, self._cluster)
         target = layout.write_index(index_layout, self.index, self._cluster)
-        kind = "full" if "full" in index_layout.kinds else "lean"
         ledgers = LedgerStore(self._cluster, index_layout.names(self.index), self._ledgers)
         indices = index_layout.indices
-        return WriteTarget(self._cluster, target, self.fields, kind, ledgers, self._write_mode, indices)
+        return WriteTarget(self._cluster, target, self.fields, index_layout.kind, ledgers, self._write_mode, indices)
 
     def _check_server(self) -> str:
         """Refuse a server that is another product, or too old; returns its version."""
@@ -321,9 +320,6 @@ class ClusterEngine(Engine):
     def _close_point(self, point: str) -> None:
         body = [point] if self._dialect.closed_as == "pit_id" else point
         self._cluster.ask("DELETE", self._dialect.close_point, {self._dialect.closed_as: body})
-
-    def _search(self, body: Mapping[str, Any]) -> Any:
-        return self.run(answer_to(Target(self.index).search(body)))
 
     def _slices(self, body: dict[str, Any], beside: Sequence[str], preference: str = "") -> Iterator[list[Hit]]:
         """Scan a point in time, and close it in any case."""

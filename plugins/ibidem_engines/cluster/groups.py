@@ -40,7 +40,7 @@ from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import signature_fields
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import KEY, checkpoint_of
-from ibidem_engines.requests import RequestFlow, Target, answer_to, quote_index
+from ibidem_engines.requests import RequestFlow, Target, quote_index
 from ibidem_engines.stored_groups import (
     FIELDS,
     Assignment,
@@ -258,9 +258,11 @@ class ClusterGroups(StoredGroups):
         keys: dict[LookupField, list[str]],
     ) -> Action:
         """Build a partial update; fields missing in `_source` are added, since the server builds on it."""
-        kind = "full" if "full" in self.layout.kinds else "lean"
         lookup_values = keys | long_keys(LongSignatures.decode(long_value)) if keys else {}
-        own_fields = {**signature_fields(document.name.id, document.packed, long_value, lookup_values, kind), **values}
+        own_fields = {
+            **signature_fields(document.name.id, document.packed, long_value, lookup_values, self.layout.kind),
+            **values,
+        }
         body = orjson.dumps({"doc": {OURS: own_fields}})
         name = document.name
         return Action("update", name.index, name.id, body, document.state, name.routing)
@@ -269,7 +271,7 @@ class ClusterGroups(StoredGroups):
         return [_document(hit) for hit in self._search(target, body)["hits"]["hits"]]
 
     def _search(self, target: Target, body: Clause) -> Any:
-        return self.cluster.hold(answer_to(target.search(body)))
+        return self.cluster.send(target.search(body))
 
 
 class BesideGroups(ClusterGroups):

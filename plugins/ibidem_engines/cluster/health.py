@@ -7,7 +7,7 @@ from ibidem_core.address import OURS, Fields
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.records import record_indices
 from ibidem_engines.engine import HealthIssue
-from ibidem_engines.requests import ApiRequest, RequestFlow, Target, answer_to, quote_index
+from ibidem_engines.requests import ApiRequest, RequestFlow, Target, quote_index
 
 OK_STATUSES = (403, 404, 400)  # statuses of those who may not look, and of servers that do not know what is asked
 
@@ -58,7 +58,7 @@ def _explain_allocation(cluster: ClusterClient, index: str) -> str:
     """Ask the server why the first shard of an index is unassigned."""
     body = {"index": index, "shard": 0, "primary": True}
     request = ApiRequest("POST", "/_cluster/allocation/explain", body=body, ok_statuses=OK_STATUSES)
-    answer = cluster.hold(answer_to(request))
+    answer = cluster.send(request)
     info = answer.get("unassigned_info", {})
     details = str(info.get("details", "")).partition("\n")[0]
     reasons = [info.get("reason", ""), details, answer.get("allocate_explanation", "")]
@@ -85,7 +85,7 @@ def _has_disk_threshold(cluster: ClusterClient) -> bool:
 
 
 def _get(cluster: ClusterClient, path: str, params: Mapping[str, str]) -> Any:
-    return cluster.hold(answer_to(ApiRequest("GET", path, params, ok_statuses=OK_STATUSES)))
+    return cluster.send(ApiRequest("GET", path, params, ok_statuses=OK_STATUSES))
 
 
 FIELDS_SHOWN = 8  # fields of an index that are named

@@ -14,7 +14,7 @@ from ibidem_core.address import OURS, read_path
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster.client import NOT_FOUND, ClusterClient, Failure, State, to_engine_error
 from ibidem_engines.cluster.dsl import Clause, ids_query
-from ibidem_engines.requests import ApiRequest, RequestFlow, answer_to, quote_index
+from ibidem_engines.requests import ApiRequest, RequestFlow, quote_index
 from ibidem_engines.stored_groups import IndexNames, Marks, Name, SeqNoRange, ShardRef
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -119,6 +119,11 @@ class Layout:
 
     def names(self, *asked: str) -> IndexNames:
         return IndexNames(asked, self.indices, self.aliases, self.streams)
+
+    @property
+    def kind(self) -> str:
+        """The layout in which documents are written."""
+        return "full" if "full" in self.kinds else "lean"
 
     @property
     def is_set(self) -> bool:
@@ -395,7 +400,7 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
         if answer["successful"] == answer["total"]:
             return
         path, params = f"/_cluster/health/{quote_index(indices)}", {"filter_path": "status,active_shards"}
-        health = cluster.hold(answer_to(ApiRequest("GET", path, params, ok_statuses=UNREADABLE_STATUSES)))
+        health = cluster.send(ApiRequest("GET", path, params, ok_statuses=UNREADABLE_STATUSES))
         if health.get("status") == "red":
             raise _refresh_error(cluster, indices, answer)
         if answer["successful"] >= health.get("active_shards", 0):
@@ -489,10 +494,13 @@ def deletions(cluster: ClusterClient, parts: Sequence[ShardRef]) -> int:
     return xxh3_64_intdigest(orjson.dumps([counts, starts], option=orjson.OPT_SORT_KEYS)) >> 1
 
 
-def count(cluster: ClusterClient, seq_range: SeqNoRange) -> int:
-    """Count the documents written in a range of sequence numbers."""
-    body: Clause = {"query": {"bool": {"filter": [in_range(seq_range)]}}, "size": 0, "track_total_hits": True}
-    return int(search_shard(cluster, seq_range.part, body)["hits"]["total"]["value"])
+def count(cluster: ClusterClient, index: str, query: Clause, /, **params: str) -> int:
+    body: Clause = {"query": query, "size": 0, "track_total_hits": True}
+    return int(cluster.search(index, body, **params)["hits"]["total"]["value"])
+
+
+def count_shard(cluster: ClusterClient, part: ShardRef, query: Clause) -> int:
+    return count(cluster, part.index, query, preference=f"_shards:{part.shard}")
 
 
 def search_shard(cluster: ClusterClient, part: ShardRef, body: Clause) -> Any:

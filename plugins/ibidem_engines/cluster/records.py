@@ -14,7 +14,7 @@ from typing import Any
 import orjson
 from xxhash import xxh3_128_hexdigest
 
-from ibidem_core.errors import Permanent, Unavailable
+from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import (
     CONFLICT,
     FORBIDDEN,
@@ -29,7 +29,7 @@ from ibidem_engines.cluster.client import (
 from ibidem_engines.cluster.dsl import Clause
 from ibidem_engines.cluster.index import is_failure, make, refresh_index, unless_failure
 from ibidem_engines.engine import HealthIssue
-from ibidem_engines.ledger import ATTEMPTS
+from ibidem_engines.ledger import ATTEMPTS, contention_error
 from ibidem_engines.requests import ALL_SHARDS, ApiRequest, RequestFlow, TtlCache, quote_index
 from ibidem_engines.stored_groups import MANUAL_LEDGERS, IndexNames, Ledger, RecordState, StoredRecord
 from ibidem_ingest.document import MAX_ID_BYTES
@@ -313,15 +313,7 @@ def put_in_place(store: "LedgerStore", label: str, ledger: Ledger, entries: Mapp
         keys = store.put_onto(ledger, {key: entries[key] for key in keys}, states)
         if not keys:
             return
-    raise contention_error(label, ledger, keys[0])
-
-
-def contention_error(label: str, ledger: Ledger, key: str) -> Unavailable:
-    """Return the error of a record that others keep changing."""
-    return Unavailable(
-        f"{label}: the record {key!r} of the ledger {ledger!r} is constantly changed by others",
-        "try again once the other process has ended",
-    )
+    raise contention_error(ledger, keys[0], f"{label}: ")
 
 
 NAMES_AT_ONCE = 25  # indexes in the path of one request
@@ -477,7 +469,7 @@ class LedgerStore:
             remaining = docs.keys() - deleted
             if not remaining:
                 return deleted
-        raise contention_error(self.cluster.label, ledger, min(remaining)[1])
+        raise contention_error(ledger, min(remaining)[1], f"{self.cluster.label}: ")
 
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
         """Remove records that have not changed since they were read, under every index name; returns how many."""

@@ -24,7 +24,7 @@ from ibidem_engines.cluster.client import (
 )
 from ibidem_engines.cluster.lookup import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
-from ibidem_engines.cluster.source import Values, remove_member, signed_part, with_signatures
+from ibidem_engines.cluster.source import remove_member, signed_part, with_signatures
 from ibidem_engines.cluster.source_storage import (
     BY_VERSION,
     WITH_VECTORS,
@@ -47,8 +47,8 @@ from ibidem_engines.engine import (
     SourceDocument,
     WriteStatus,
 )
-from ibidem_engines.ledger import UnstorableRecord, values_of_records
-from ibidem_engines.requests import ApiRequest, answer_to, quote_index
+from ibidem_engines.ledger import LookupValues, UnstorableRecord, values_of_records
+from ibidem_engines.requests import ApiRequest, quote_index
 from ibidem_engines.stored_groups import Ledger, Marks, Name, SeqNoRange, ShardRef, own_group
 from ibidem_ingest.errors import UsageError
 
@@ -103,10 +103,6 @@ class ClusterReindexTarget(ReindexTarget):
             self._cluster.ask("PUT", f"/{self.name}", body)
         records.make_missing(self._cluster, self.name)
 
-    def take(self, documents: Sequence[Signed]) -> list[Outcome]:
-        """Write documents with the engine's own version of each, so that an older version never wins."""
-        return self._write(documents)
-
     def newest(self) -> dict[ShardRef, int]:
         return layout.newest(self._cluster, layout.shards(self._layout))
 
@@ -144,7 +140,7 @@ class ClusterReindexTarget(ReindexTarget):
         for part, max_seq_no in end.items():
             found = layout.states(self._cluster, SeqNoRange(part, layout.NONE, max_seq_no), max(1, len(ids)), ids)
             states |= {name.id: state for name, state in found}
-        return self._replace_older(documents, self._write(documents, states))
+        return self._replace_older(documents, self.take(documents, states))
 
     def _replace_older(self, documents: Sequence[Signed], outcomes: Sequence[Outcome]) -> list[Outcome]:
         """Write copies over older versions; documents of other programs have no version and are kept."""
@@ -164,13 +160,16 @@ class ClusterReindexTarget(ReindexTarget):
             if not older:
                 break
             states = {id_: each.state for id_, each in stored.items()}
-            replaced = self._write([documents[position] for position in older], states)
+            replaced = self.take([documents[position] for position in older], states)
             for position, outcome in zip(older, replaced, strict=True):
                 found[position] = outcome
         return found
 
-    def _write(self, documents: Sequence[Signed], states: Mapping[str, tuple[int, int]] | None = None) -> list[Outcome]:
-        """Write copies onto known states, where others must not be there yet; or by the engine's own versions."""
+    def take(self, documents: Sequence[Signed], states: Mapping[str, tuple[int, int]] | None = None) -> list[Outcome]:
+        """Write copies onto known states, where others must not be there yet.
+
+        Without states by the engine's own version of each, so that an older version never wins.
+        """
         outcomes: dict[int, Outcome] = {}
         actions: dict[int, Action] = {}
         values = iter(values_of_records([record for _, record in documents if record is not None]))
@@ -180,7 +179,7 @@ class ClusterReindexTarget(ReindexTarget):
                 if record is not None:
                     body = with_signatures(document.raw, record, self._kind, next(values))
             except UnstorableRecord as unfit:
-                outcomes[position] = Outcome(name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
+                outcomes[position] = unfit.outcome(name.id)
             state, version = (None, document.engine_version) if states is None else (states.get(name.id), None)
             verb = "index" if states is None or state else "create"
             actions[position] = Action(verb, self.name, name.id, body, state, name.routing, version)
@@ -193,7 +192,7 @@ class ClusterReindexTarget(ReindexTarget):
     def _move(self, alias: str) -> None:
         """Move an alias to the copy, unchanged and in one step."""
         request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(NOT_FOUND,))
-        definition: Mapping[str, Any] = self._cluster.hold(answer_to(request))
+        definition: Mapping[str, Any] = self._cluster.send(request)
         was = [metadata["aliases"][alias] for metadata in definition.values()]
         properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
         actions = [{"remove": {"index": index, "alias": alias}} for index in definition if index != self.name]
@@ -333,7 +332,7 @@ class ClusterReindexSource(ReindexSource):
         return layout.newest(self._cluster, self.parts(), marks)
 
     def count(self, seq_range: SeqNoRange) -> int:
-        return layout.count(self._cluster, seq_range)
+        return layout.count_shard(self._cluster, seq_range.part, layout.in_range(seq_range))
 
     def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
         return [name for name, _ in layout.states(self._cluster, seq_range, size)]
@@ -390,14 +389,14 @@ class ClusterReindexSource(ReindexSource):
             try:
                 actions[position] = self._signing(document, record, values)
             except UnstorableRecord as unfit:
-                outcomes[position] = Outcome(document.name.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
+                outcomes[position] = unfit.outcome(document.name.id)
         for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
             outcomes[position] = read_outcome(documents[position][0], outcome)
         return [outcomes.get(position) for position in range(len(documents))]
 
-    def _signing(self, document: SourceDocument, record: Record, values: Values) -> Action:
+    def _signing(self, document: SourceDocument, record: Record, values: LookupValues) -> Action:
         """Build the action that adds signatures to a document: a whole write if its JSON was read."""
-        name, kind = document.name, "full" if "full" in self._layout.kinds else "lean"
+        name, kind = document.name, self._layout.kind
         group = document.group or own_group(name)
         if not document.raw or self.updates_in_part:
             body = signed_part(record, kind, document.own_fields, values, group=group)
@@ -444,7 +443,7 @@ class ClusterReindexSource(ReindexSource):
         return int(answer["_all"]["total"]["store"]["size_in_bytes"])
 
     def added_bytes(self, record: Record) -> int:
-        return len(with_signatures(b"{}", record, self._kind))
+        return len(with_signatures(b"{}", record, self._kind, values_of_records([record])[0]))
 
     def deletions(self) -> int:
         return layout.deletions(self._cluster, self.parts())

@@ -3,7 +3,7 @@
 import base64
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, time, timedelta
 from typing import Any
 
@@ -12,7 +12,7 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem_core.address import OURS, Fields, read_path, remove_path, set_path
 from ibidem_engines.engine import HIGHLIGHT, Record, StoredDocument
-from ibidem_engines.ledger import UnstorableRecord, check_storable
+from ibidem_engines.ledger import LookupValues, UnstorableRecord, check_storable
 from ibidem_engines.query import Query
 from ibidem_engines.stored_groups import new_group
 from ibidem_engines.words import mark, passage, searched_phrases
@@ -21,9 +21,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import kind, short_repr
 from ibidem_ingest.mail.head import with_hash
 from ibidem_ingest.readers.text import strip_markup
-from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys
-from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.schema import SCHEMA
 
 # Numbers are passed over, whatever they are.
@@ -116,14 +114,12 @@ _OWN_FIELDS: Mapping[str, Collection[str]] = {
     "lean": {"content"},
 }
 
-Values = Mapping[LookupField, Sequence[str]]  # values under which a document is looked up
-
 MAX_VALUE = 1_000
 
 _NAMES = ("title", "text", "date", "source", "url", "language")
 
 
-def as_source(record: Record, fields: Fields, layout: str, values: Values | None = None, *, group: str = "") -> bytes:
+def as_source(record: Record, fields: Fields, layout: str, values: LookupValues, *, group: str = "") -> bytes:
     """Serialize a record as JSON: the document under the index's own field names, our fields under `ibidem`."""
     document = record.document
     check_storable(record)
@@ -145,20 +141,20 @@ def as_source(record: Record, fields: Fields, layout: str, values: Values | None
 
 
 def signed_part(
-    record: Record, layout: str, stored_names: Iterable[str], values: Values | None = None, *, group: str = ""
+    record: Record, layout: str, stored_names: Iterable[str], values: LookupValues, *, group: str = ""
 ) -> bytes:
     """Build the partial update that adds only a document's signatures."""
     check_storable(record)
     return orjson.dumps({"doc": {OURS: dict.fromkeys(stored_names) | _own_part(record, layout, values, group)}})
 
 
-def with_signatures(raw: bytes, record: Record, layout: str, values: Values | None = None, *, group: str = "") -> bytes:
+def with_signatures(raw: bytes, record: Record, layout: str, values: LookupValues, *, group: str = "") -> bytes:
     """Add a document's signatures to its `_source`, leaving every other byte unchanged."""
     check_storable(record)
     return with_member(raw, OURS, orjson.dumps(_own_part(record, layout, values, group)))
 
 
-def signature_entry(record: Record, index: str, order: int, group: str, values: Values) -> bytes:
+def signature_entry(record: Record, index: str, order: int, group: str, values: LookupValues) -> bytes:
     """Serialize the signatures of a document of an index that is left as it is, without its metadata."""
     check_storable(record)
     own_part = _own_part(record, "lean", values, group) | {"index": index, "order": order}
@@ -166,13 +162,12 @@ def signature_entry(record: Record, index: str, order: int, group: str, values: 
     return orjson.dumps({"key": record.document.id, OURS: fields})
 
 
-def version_update(record: Record, layout: str) -> bytes:
+def version_update(record: Record, layout: str, values: LookupValues) -> bytes:
     """Build the partial update that raises a document's version.
 
     An update rebuilds the document from its `_source`, so fields not kept there are sent again.
     """
-    lookup_values = _lookup_values(record.packed, record.long)
-    own_part = signature_fields(record.document.id, record.packed, record.long, lookup_values, layout)
+    own_part = signature_fields(record.document.id, record.packed, record.long, values, layout)
     return orjson.dumps({"doc": {OURS: {"version": record.version} | own_part}})
 
 
@@ -218,11 +213,6 @@ def read_version(source: Mapping[str, object]) -> int:
     return _number(read_path(source, "ibidem.version")) or 0
 
 
-def read_idf(source: Mapping[str, object]) -> str:
-    """Read the name of the idf table; empty if the document is unsigned."""
-    return _text(source, "ibidem.idf")
-
-
 def filter_value(name: str, value: str) -> str:
     """Return the value by which filters find an entry of `meta`; long values are hashed."""
     value = f"{name}={value}"
@@ -234,7 +224,7 @@ def led_group(own_part: Mapping[str, object]) -> str:
     return _text(own_part, "group") if own_part.get("lead") is True else ""
 
 
-def _own_part(record: Record, layout: str, known_values: Values | None = None, group: str = "") -> dict[str, object]:
+def _own_part(record: Record, layout: str, lookup_values: LookupValues, group: str = "") -> dict[str, object]:
     document = record.document
     own_part: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
     own_part |= {"group": group or new_group(), "lead": True}
@@ -247,7 +237,6 @@ def _own_part(record: Record, layout: str, known_values: Values | None = None, g
     if values := sorted(set(_filter_values(with_hash(document.meta)))):
         own_part["meta"] = values
     if record.packed:
-        lookup_values = _lookup_values(record.packed, record.long) if known_values is None else known_values
         own_part |= signature_fields(document.id, record.packed, record.long, lookup_values, layout)
         own_part |= {"schema": SCHEMA, "idf": record.signatures.idf, "length": record.signatures.length}
         if (pages := len(document.pages)) > 1 or layout == "full":
@@ -256,7 +245,7 @@ def _own_part(record: Record, layout: str, known_values: Values | None = None, g
 
 
 def signature_fields(
-    id_: str, packed: bytes, long_value: bytes, lookup_values: Values, layout: str
+    id_: str, packed: bytes, long_value: bytes, lookup_values: LookupValues, layout: str
 ) -> dict[str, object]:
     """Return the fields that are excluded from `_source`, since they can be computed from the text.
 
@@ -274,11 +263,6 @@ def signature_fields(
     hashes = COLLAPSIBLE if layout == "full" else ()
     own_fields |= {name: lookup_values.get(name, [f"{scheme}:none:{id_}"])[0] for name, scheme in hashes}
     return own_fields | {"content": lookup_values["content"][0]}
-
-
-def _lookup_values(packed: bytes, long_value: bytes) -> Values:
-    unpacked = unpack(packed) if packed else None
-    return {} if unpacked is None else lookup_keys(unpacked) | long_keys(LongSignatures.decode(long_value))
 
 
 def _days(text: str) -> list[str]:
@@ -361,7 +345,6 @@ def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | No
         hit["_index"],
         document,
         read_version(source),
-        read_idf(source),
         snippets=pieces or [passage(document.text, searched_phrases(query, "text"))],
         title=marks[fields.title][0]
         if fields.title in marks

@@ -25,12 +25,11 @@ from ibidem_engines.cluster.source import (
     led_group,
     objects,
     own_fields,
-    read_idf,
     read_version,
     text_fault,
 )
 from ibidem_engines.engine import Destination, FieldCounts, SourceDocument
-from ibidem_engines.requests import JsonAnswer, Target, answer_to, quote_index
+from ibidem_engines.requests import JsonAnswer, Target, quote_index
 from ibidem_engines.stored_groups import Name
 from ibidem_ingest.language import add_languages
 
@@ -280,7 +279,7 @@ def count_fields(cluster: ClusterClient, index: str) -> FieldCounts:
     for start in range(0, len(queries), MAX_SEARCHES):
         batch = queries[start : start + MAX_SEARCHES]
         bodies = [{"query": query, "size": 0, "track_total_hits": True} for query in batch]
-        responses += cluster.hold(answer_to(Target(index).searches(bodies)))["responses"]
+        responses += cluster.send(Target(index).searches(bodies))["responses"]
     total, *counts = (_count(each, cluster.label) for each in responses)
     by_field = {name: count for name, count in zip(names, counts, strict=True) if count is not None}
     return FieldCounts(total or 0, by_field)
@@ -328,7 +327,7 @@ def source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: byt
         version=read_version(source),
         digest=_own_text(own_part, "record"),
         schema=_own_text(own_part, "schema"),
-        idf=read_idf(source),
+        idf=_own_text(own_part, "idf"),
         packed=_decode_packed(own_part),
         state=(hit.get("_seq_no", 0), hit.get("_primary_term", 0)),
         order=write_order(hit["_seq_no"]) if "_seq_no" in hit else name.order,

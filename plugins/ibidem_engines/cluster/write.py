@@ -6,7 +6,6 @@ sequence number, and a write that finds another state than the one it was decide
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC, datetime
 from functools import partial
 from typing import Any
 
@@ -16,22 +15,10 @@ from ibidem_engines import ledger
 from ibidem_engines.cluster.client import CONFLICT, NOT_FOUND, Action, ActionOutcome, ClusterClient, read_docs, run
 from ibidem_engines.cluster.index import write_order
 from ibidem_engines.cluster.records import LedgerStore
-from ibidem_engines.cluster.source import Values, as_source, led_group, version_update
+from ibidem_engines.cluster.source import as_source, led_group, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
+from ibidem_engines.ledger import Decision, LookupValues, StoredVersion
 from ibidem_engines.requests import ApiRequest, quote_index
-
-
-@dataclass(frozen=True, slots=True)
-class StoredVersion:
-    """The stored version of a document, for a conditional write."""
-
-    version: int | None  # its version; None when ibidem never wrote it
-    digest: str  # of its record
-    state: tuple[int, int]  # sequence number and primary term
-    origin: str = ""  # the file or place that it was read from; empty if unknown
-    index: str = ""  # the index that holds it
-    group: str = ""  # name of the group that it leads; empty if it leads none
-    others: tuple[str, ...] = ()  # other indexes that hold a document with its id
 
 
 def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str]) -> dict[str, StoredVersion]:
@@ -92,7 +79,7 @@ class WriteTarget:
     mode: WriteMode = field(default_factory=WriteMode)  # whether a write reads first
     indices: tuple[str, ...] = ()  # all indexes of the name, the newest last: a document is replaced where it is
 
-    def source(self, record: Record, values: Values | None = None, group: str = "") -> bytes:
+    def source(self, record: Record, values: LookupValues, group: str = "") -> bytes:
         """Return a document; a lead keeps the name of its group, so that its followers are found."""
         return as_source(record, self.fields, self.layout, values, group=group)
 
@@ -100,19 +87,12 @@ class WriteTarget:
         return read_versions(self.cluster, self.indices or (self.index,), ids) if ids else {}
 
     def tombstones(self, ids: Sequence[str]) -> dict[str, int]:
-        return tombstone_versions(self.ledgers.get_keys("tombstones", ids))
+        return ledger.tombstone_versions(self.ledgers.get_keys("tombstones", ids))
 
     def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:
         """Run actions as bulk requests."""
         return run(self.cluster, actions)
 
-
-def tombstone_versions(entries: Mapping[str, Any]) -> dict[str, int]:
-    """Return the versions of tombstones by document id; damaged ones are omitted."""
-    return {id_: stone.version for id_, stone in ledger.read_entries(entries.items(), ledger.Tombstone.from_record)}
-
-
-_AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 
 ROUNDS = 9  # how often a write is decided again; each time another writer was faster
 
@@ -123,7 +103,7 @@ class _Ready:
 
     record: Record
     source: bytes
-    values: Values  # its look-up values
+    values: LookupValues  # its look-up values
 
     @property
     def id(self) -> str:
@@ -131,21 +111,10 @@ class _Ready:
 
 
 def write(target: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
-    return ledger.write_in_turns(records, partial(_write_turn, target))
+    def prepare(record: Record, values: LookupValues) -> _Ready:
+        return _Ready(record, target.source(record, values), values)
 
-
-def _write_turn(target: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
-    outcomes = ledger.find_superseded(records)
-    ready: dict[int, _Ready] = {}
-    for position, (record, values) in enumerate(zip(records, ledger.values_of_records(records), strict=True)):
-        if position not in outcomes:
-            try:
-                ready[position] = _Ready(record, target.source(record, values), values)
-            except ledger.UnstorableRecord as unfit:
-                outcomes[position] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
-    if ready:
-        outcomes |= _write(target, ready)
-    return [outcomes[position] for position in range(len(records))]
+    return ledger.write_in_turns(records, prepare, partial(_write, target))
 
 
 def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version: bool) -> list[Outcome]:
@@ -164,16 +133,17 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version
             else version
             for id_ in remaining
         }
-        decisions = {id_: _decide_deletion(stored_versions.get(id_), versions[id_]) for id_ in remaining}
+        decisions = {id_: ledger.decide_deletion(stored_versions.get(id_), versions[id_]) for id_ in remaining}
         fates = {id_: fate for id_, (fate, _) in decisions.items()}
-        _write_tombstones(target, {id_: versions[id_] for id_ in remaining if fates[id_] not in _AT_FAULT})
+        buried = (WriteStatus.DELETED, WriteStatus.MISSING)
+        _write_tombstones(target, {id_: versions[id_] for id_ in remaining if fates[id_] in buried})
         deletions = [id_ for id_ in remaining if fates[id_] is WriteStatus.DELETED]
         results = target.run([_deletion(id_, stored_versions[id_]) for id_ in deletions])
         conflicts = {id_ for id_, each in zip(deletions, results, strict=True) if each.status in (CONFLICT, NOT_FOUND)}
         conflicts |= target.stored_versions([id_ for id_ in remaining if fates[id_] is WriteStatus.MISSING]).keys()
         for id_ in remaining:
             if id_ not in conflicts:
-                outcomes[id_] = _unwritten(id_, decisions[id_], stored_versions.get(id_))
+                outcomes[id_] = ledger.decided(id_, decisions[id_], stored_versions.get(id_))
         remaining = sorted(conflicts)
         if not remaining:
             return [outcomes[id_] for id_ in ids]
@@ -195,7 +165,7 @@ def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcom
         stored_versions = target.stored_versions(ids if turn else list(tombstones))
         retry = turn > 1 or target.cluster.resend_count > sent_again
         decisions = {
-            position: _decide(each.record, stored_versions.get(each.id), tombstones.get(each.id), retry=retry)
+            position: ledger.decide(each.record, stored_versions.get(each.id), tombstones.get(each.id), retry=retry)
             for position, each in remaining.items()
         }
         acting = {
@@ -219,27 +189,10 @@ def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcom
     raise _conflict_error(target, [each.id for each in remaining.values()])
 
 
-def _decide(
-    record: Record, entry: StoredVersion | None, tombstone: int | None, *, retry: bool
-) -> tuple[WriteStatus, str]:
-    if entry and entry.others:
-        return WriteStatus.REFUSED, _several(entry)
-    is_equal = entry is not None and entry.digest == record.digest
-    if entry and not is_equal and (reason := ledger.clash(record, entry.origin)):
-        return WriteStatus.REFUSED, reason
-    if entry and entry.version is not None and entry.version > record.version:
-        return WriteStatus.STALE, f"version {record.version} is older than the one in the index, {entry.version}"
-    if tombstone is not None and tombstone >= record.version:
-        return WriteStatus.STALE, f"version {record.version} was deleted with version {tombstone}"
-    if entry and is_equal:
-        return (WriteStatus.INDEXED if retry and entry.version == record.version else WriteStatus.UNCHANGED), ""
-    return WriteStatus.INDEXED, ""
-
-
 def _action(
     target: WriteTarget,
     ready: _Ready,
-    decision: tuple[WriteStatus, str],
+    decision: Decision,
     stored_versions: Mapping[str, StoredVersion],
     tombstones: Mapping[str, int],
 ) -> Action | None:
@@ -253,7 +206,7 @@ def _action(
     if decision[0] is WriteStatus.STALE and stored and is_deleted and not stored.others:
         return _deletion(ready.id, stored)
     if decision[0] is WriteStatus.UNCHANGED and stored and stored.version != ready.record.version:
-        body = version_update(ready.record, target.layout)
+        body = version_update(ready.record, target.layout, ready.values)
         return Action("update", stored.index, ready.id, body, stored.state)
     if decision[0] is not WriteStatus.INDEXED:
         return None
@@ -265,9 +218,7 @@ def _action(
     return Action("index", stored.index, ready.id, source, stored.state)
 
 
-def _outcome(
-    ready: _Ready, decision: tuple[WriteStatus, str], entry: StoredVersion | None, outcome: ActionOutcome | None
-) -> Outcome:
+def _outcome(ready: _Ready, decision: Decision, entry: StoredVersion | None, outcome: ActionOutcome | None) -> Outcome:
     old_version = entry.version if entry else None
     if outcome and outcome.reason:
         at_fault = refused_field(outcome.reason)
@@ -275,14 +226,7 @@ def _outcome(
     if decision[0] is WriteStatus.INDEXED:
         place = outcome.place if outcome else entry.state[0] if entry else 0
         return Outcome(ready.id, WriteStatus.INDEXED, write_order(place), old_version)
-    return _unwritten(ready.id, decision, entry)
-
-
-def _unwritten(id_: str, decision: tuple[WriteStatus, str], entry: StoredVersion | None) -> Outcome:
-    """Return the outcome of a decision by which nothing new is written."""
-    status, reason = decision
-    old_version = entry.version if entry else None
-    return Outcome(id_, status, previous_version=old_version, field=_AT_FAULT.get(status, ""), why=reason)
+    return ledger.decided(ready.id, decision, entry)
 
 
 def refused_field(reason: str) -> str:
@@ -336,22 +280,6 @@ def _is_of(entry: StoredVersion, record: Record) -> bool:
     return (entry.digest, entry.version) == (record.digest, record.version)
 
 
-def _decide_deletion(entry: StoredVersion | None, version: int) -> tuple[WriteStatus, str]:
-    if entry is None:
-        return WriteStatus.MISSING, ""
-    if entry.others:
-        return WriteStatus.REFUSED, _several(entry)
-    if entry.version is not None and entry.version > version:
-        return WriteStatus.STALE, f"version {version} is older than the one in the index, {entry.version}"
-    return WriteStatus.DELETED, ""
-
-
-def _several(entry: StoredVersion) -> str:
-    """Return the outcome for an id that several documents have."""
-    indices = ", ".join((entry.index, *entry.others))
-    return f"it is in several indexes: {indices}; name one of them in IBIDEM_INDEX, or remove one"
-
-
 def _deletion(id_: str, entry: StoredVersion) -> Action:
     return Action("delete", entry.index, id_, state=entry.state)
 
@@ -362,16 +290,11 @@ def _write_tombstones(target: WriteTarget, versions: Mapping[str, int]) -> None:
     Each is written onto the very tombstone that was read: of two deletions that read at the same time, the older
     version does not replace the newer.
     """
-    timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     remaining = list(versions)
     for turn in range(ROUNDS if remaining else 0):
         entries, states = target.ledgers.read_states("tombstones", remaining)
-        tombstones = tombstone_versions(entries)
-        stones = {
-            id_: {"version": versions[id_], "at": timestamp}
-            for id_ in remaining
-            if tombstones.get(id_, versions[id_]) <= versions[id_]
-        }
+        wanted = {id_: versions[id_] for id_ in remaining}
+        stones = ledger.new_tombstones(wanted, ledger.tombstone_versions(entries))
         remaining = target.ledgers.put_onto("tombstones", stones, states)
         if not remaining:
             return

@@ -12,10 +12,10 @@ from ibidem_engines.cursor import NOW
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, T
 from ibidem_engines.query import Query
 from ibidem_engines.requests import RequestFlow, refuse, run_sync
-from ibidem_engines.sqlite import read, write
+from ibidem_engines.sqlite import write
 from ibidem_engines.sqlite.file import MAX_SECONDS, SqliteFile
 from ibidem_engines.sqlite.groups import SqliteGroups
-from ibidem_engines.sqlite.search import SqliteSearch, facets
+from ibidem_engines.sqlite.search import SqliteSearch, facets, info, newest_place
 from ibidem_engines.stored_groups import Facets, Hit, Ledger, RecordState
 from ibidem_engines.words import MAX_SPELLED, spellings
 from ibidem_ingest.errors import UsageError
@@ -72,7 +72,7 @@ class SqliteEngine(Engine):
         if size < 1:
             raise UsageError(f"a slice of {size} documents is not possible", "use 1 or more")
         with self._file.reading():
-            newest = read.newest_place(self._file, NOW)
+            newest = newest_place(self._file, NOW)
         last_place = 0
         while True:
             with self._file.reading():
@@ -89,7 +89,7 @@ class SqliteEngine(Engine):
         """Do nothing: writes are visible at once."""
 
     def info(self) -> Info:
-        return read.info(self._file)
+        return info(self._file)
 
     def health_issues(self) -> list[HealthIssue]:
         path = self._file.path

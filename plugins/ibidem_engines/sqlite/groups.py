@@ -7,8 +7,8 @@ from typing_extensions import override
 from ibidem_engines import stored_groups
 from ibidem_engines.engine import SignatureLookup
 from ibidem_engines.sqlite.file import Row, SqliteFile
-from ibidem_engines.sqlite.read import find
-from ibidem_engines.sqlite.write import as_json, lookup_values, words
+from ibidem_engines.sqlite.search import find
+from ibidem_engines.sqlite.write import as_json, move
 
 _LEADS = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
     where place > ? and place <= ? and lead order by place limit ?"""
@@ -35,18 +35,6 @@ _WRITE = 'update "ibidem.{index}.documents" set {columns} where id = ?'
 SLICE = 1_000
 LAST_PLACE = 2**63 - 1
 MAX_LEADS = 10_000  # leads that are read for one class of values of one document
-
-
-_NEXT = """update "ibidem.{index}.state" set value = value + 1 where name = 'place' returning value"""
-_SIGNED = """select d.packed, l.value from "ibidem.{index}.documents" d
-    left join "ibidem.{index}.long" l on l.place = d.place where d.place = ?"""
-_FORGET_KEYS = 'insert into "ibidem.{index}.keys" ("ibidem.{index}.keys", rowid, key) values (\'delete\', ?, ?)'
-_KEYS = 'insert into "ibidem.{index}.keys" (rowid, key) values (?, ?)'
-_MOVED = (
-    'update "ibidem.{index}.documents" set place = ? where place = ?',
-    'update "ibidem.{index}.long" set place = ? where place = ?',
-    'update "ibidem.{index}.texts" set rowid = ? where rowid = ?',
-)
 
 
 class SqliteGroups(stored_groups.StoredGroups):
@@ -121,7 +109,7 @@ class SqliteGroups(stored_groups.StoredGroups):
         values = (change.group, int(change.lead), name.id, name.order, *before)
         is_written = self._file.run(_JOIN, values).rowcount > 0
         if is_written and change.lead and not change.settled:
-            _move(self._file, name.order)
+            move(self._file, name.order)
         return is_written
 
     def counts(self) -> stored_groups.GroupCounts:
@@ -165,15 +153,3 @@ class SqliteGroups(stored_groups.StoredGroups):
             )
             for name, place, packed, group, lead in rows
         ]
-
-
-def _move(file: SqliteFile, place: int) -> None:
-    """Move a document to the next position, inside an open transaction."""
-    (packed, long_value) = file.run(_SIGNED, (place,)).fetchone()
-    key = words(lookup_values(packed, long_value or b"")) if packed else ""
-    (number,) = file.run(_NEXT).fetchone()
-    for statement in _MOVED:
-        file.run(statement, (number, place))
-    if key:
-        file.run(_FORGET_KEYS, (place, key))
-        file.run(_KEYS, (number, key))

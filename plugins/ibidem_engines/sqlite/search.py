@@ -1,26 +1,311 @@
 """Search of an index in an SQLite file: flows without requests, since the file answers at once.
 
-A collapsed search ranks all matches, and the best of each group is kept.
+Words are translated to FTS5, filters to conditions on a document. A collapsed search ranks all matches, and the best of
+each group is kept.
 """
 
+import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from itertools import chain
 
 import orjson
 from typing_extensions import override
 
 from ibidem_engines import stored_groups
 from ibidem_engines.cursor import NOW, Place, ReadView
-from ibidem_engines.engine import EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
-from ibidem_engines.query import Query
+from ibidem_engines.engine import EngineSearch, Info, LookupResult, Ranking, SignatureLookup, StoredDocument
+from ibidem_engines.query import FLAGS, MEMBERSHIPS, Filter, Phrase, Query, Words, days
 from ibidem_engines.requests import RequestFlow, answered
-from ibidem_engines.sqlite.file import SqliteFile
-from ibidem_engines.sqlite.read import Selection, choose, find, newest_place, read_places
-from ibidem_engines.sqlite.write import as_json
+from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
+from ibidem_engines.sqlite.write import as_json, word
 from ibidem_engines.words import mark, passage, searched_phrases
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField
+from ibidem_ingest.signatures.schema import SCHEMA
+
+_META = """exists (select 1 from json_each(d.meta) m where m.key = ? and (
+    case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end = ?
+    or m.type = 'array' and exists (select 1 from json_each(m.value) e where cast(e.value as text) = ?)))"""
+_IN = "in (select value from json_each(?))"
+_ANY_META = _META.replace("end = ?", f"end {_IN}").replace("as text) = ?", f"as text) {_IN}")
+# Conditions on fields of which any number of values may be asked for.
+_LISTED = {"id": f"d.id {_IN}", "thread": f"d.thread {_IN}", "work": f"d.work {_IN}"}
+
+
+@dataclass(frozen=True, slots=True)
+class Conditions:
+    """The conditions on a document, for `where … and …` with the documents table as `d`."""
+
+    sql: str  # conditions, each with `and` before it; empty when there are none
+    values: tuple[Value, ...]  # values of its question marks
+
+
+def expression(words: Query | Words | None) -> str:
+    """Convert required and excluded words into an FTS5 expression; empty if no word is required.
+
+    >>> from ibidem_engines.query import parse_query
+    >>> expression(parse_query('grain OR wheat "export duty" -rice'))
+    '("grain" OR "wheat") AND ("export duty") NOT ("rice")'
+    """
+    if words is None or not words.all_of:
+        return ""
+    required = " AND ".join(_join_or(entry) for entry in words.all_of)
+    return f"{required} NOT {_join_or(words.none_of)}" if words.none_of else required
+
+
+def conditions(query: Query | None) -> Conditions:
+    """Convert a query's filters into conditions, and its exclusions if it has no words."""
+    if query is None:
+        return Conditions("", ())
+    filters: dict[str, list[Filter]] = {}
+    for condition in query.filters:
+        filters.setdefault(condition.field, []).append(condition)
+    by_field = [_any_of(name, some) for name, some in filters.items()]
+    exclusions = [_condition(condition) for condition in query.excluded]
+    sql = "".join(f" and ({' or '.join(each.sql for each in group)})" for group in by_field)
+    values = tuple(value for group in by_field for each in group for value in each.values)
+    sql += "".join(f" and not coalesce({each.sql}, 0)" for each in exclusions)
+    values += tuple(value for each in exclusions for value in each.values)
+    if query.none_of and not query.all_of:
+        sql += ' and d.place not in (select rowid from "ibidem.{index}.texts" where "ibidem.{index}.texts" match ?)'
+        values += (_join_or(query.none_of),)
+    return Conditions(sql, values)
+
+
+def _join_or(parts: Sequence[Phrase | Words]) -> str:
+    expressions = (_phrase(each) if isinstance(each, Phrase) else f"({expression(each)})" for each in parts)
+    return f"({' OR '.join(expressions)})"
+
+
+def _phrase(phrase: Phrase) -> str:
+    """Quote a phrase; inside quotation marks, no other character is special for FTS5.
+
+    >>> _phrase(Phrase("duty on export", slop=5))
+    'NEAR("duty" "on" "export", 6)'
+    """
+    column = f"{phrase.field} : " if phrase.field else ""
+    text = phrase.text.replace('"', " ").replace("\0", " ")
+    words = text.split()
+    if phrase.slop is not None and words:
+        # FTS5 counts what is between the first and the last word, the other words of the phrase too.
+        between = phrase.slop + max(0, len(words) - 2)
+        quoted = " ".join(f'"{word}"' for word in words)
+        return f"{column}NEAR({quoted}, {between})"
+    return f'{column}"{text}"{" *" if phrase.prefix else ""}'
+
+
+def _condition(filter_: Filter) -> Conditions:
+    if filter_ == Filter("date", ""):
+        return Conditions("d.first is null", ())
+    if filter_.field == "date":
+        first, last = days(filter_.value)
+        return Conditions(
+            "(d.last >= ? or ? is null) and (d.first <= ? or ? is null) and d.first is not null",
+            (first, first, last, last),
+        )
+    if filter_.field in FLAGS:
+        return Conditions(f"d.{filter_.field} = ?", (int(filter_.value == "true"),))
+    if filter_.field in ("id", "source", "language", *MEMBERSHIPS):
+        return Conditions(f"d.{filter_.field} = ?", (filter_.value,))
+    return Conditions(_META, (filter_.field.removeprefix("meta."), filter_.value, filter_.value))
+
+
+def _any_of(field: str, filters: Sequence[Filter]) -> list[Conditions]:
+    """Return alternative conditions: one for each value, or a single one for fields with many values."""
+    listed = orjson.dumps([each.value for each in filters]).decode()
+    if len(filters) == 1 or (field not in _LISTED and not field.startswith("meta.")):
+        return [_condition(each) for each in filters]
+    if field in _LISTED:
+        return [Conditions(_LISTED[field], (listed,))]
+    return [Conditions(_ANY_META, (field.removeprefix("meta."), listed, listed))]
+
+
+_NEWEST = (1 << 63) - 1
+_BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
+_BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
+    where place in (select value from json_each(?)) and lead >= ? order by id"""
+_COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
+
+
+def newest_place(file: SqliteFile, view: ReadView) -> int:
+    """Return the newest position that a ranking reads: that of the view, or the current one."""
+    if view.newest is not None:
+        return view.newest
+    return file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
+
+
+def info(file: SqliteFile) -> Info:
+    """Describe the file; see `Engine.info`."""
+    state = file.state()
+    if (state.get("layout"), state.get("schema")) != (LAYOUT, SCHEMA):
+        return Info("sqlite", sqlite3.sqlite_version, bool(state), 0, 0, _schema(state), {})
+    with file.reading():
+        counts = file.run(_COUNTS).fetchall()
+    tables: dict[str, int] = {}
+    for idf, _, count in counts:
+        if idf:
+            tables[idf] = tables.get(idf, 0) + count
+    documents = sum(count for _, _, count in counts)
+    unsigned_count = sum(count for _, is_signed, count in counts if not is_signed)
+    schema = _schema(state) if documents > unsigned_count else ()
+    return Info("sqlite", sqlite3.sqlite_version, bool(state), documents, unsigned_count, schema, tables)
+
+
+def read_places(file: SqliteFile, places: Iterable[int], *, leads: bool) -> list[tuple[int, str, bytes | None]]:
+    """Read position, id and packed signatures of documents, or of leads only, by position, ordered by id."""
+    return file.run(_BY_PLACE, (as_json(list(places)), int(leads))).fetchall()
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The matching documents as SQL: the part after `from`, and its parameters."""
+
+    place: str  # the column that holds the place
+    rank: str  # the expression that ranks (less is better)
+    from_clause: str  # tables and conditions
+    values: tuple[Value, ...]  # the bound values
+
+    def sql(self, rank: str = "") -> str:
+        """Build the statement that returns positions with their ranks."""
+        return f"select {self.place} as place, {rank or self.rank} as rank from {self.from_clause}"  # noqa: S608 - values are bound
+
+    @property
+    def count(self) -> str:
+        return f"select count(*) from {self.from_clause}"  # noqa: S608 - values are bound
+
+
+def choose(query: Query, newest: int) -> Selection:
+    """Build the selection of a query's matches up to a position; tables are joined only for filters."""
+    words, limits = expression(query), conditions(query)
+    place = "t.rowid" if words else "d.place"
+    if not words:
+        tables = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}'
+        return Selection(place, "0.0", tables, (newest, *limits.values))
+    join = ' join "ibidem.{index}.documents" d on d.place = t.rowid' if limits.sql else ""
+    condition = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}'
+    tables = f'"ibidem.{{index}}.texts" t{join} where {condition}'
+    return Selection(place, _BM25, tables, (words, newest, *limits.values))
+
+
+def _schema(state: dict[str, Value]) -> tuple[str, ...]:
+    return (str(state["schema"]),) if "schema" in state else ()
+
+
+_WITH_VALUE = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
+_LEADS_WITH_VALUE = """select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <= ?
+    and (select lead from "ibidem.{index}.documents" where place = "ibidem.{index}.keys".rowid)
+    order by rowid limit ?"""
+_COUNT = 'select count(*) from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <> ?'
+_OWN = 'select id, place from "ibidem.{index}.documents" where id in (select value from json_each(?))'
+
+
+@dataclass(slots=True)
+class _Answer:
+    """The result of one search, as positions of documents."""
+
+    places: set[int] = field(default_factory=set)
+    capped: list[LookupField] = field(default_factory=list)
+    copies: int = 0
+
+
+def find(
+    file: SqliteFile, searches: Sequence[SignatureLookup], query: Query | None, last_lead: int | None = None
+) -> list[LookupResult]:
+    """Look up values; see `Engine.find`, and `StoredGroups.with_value` for the leads up to a position."""
+    with file.reading():
+        own_ids = [name for name in {each.own_id for each in searches} if name]
+        own_places = dict(file.run(_OWN, (as_json(own_ids),)).fetchall()) if own_ids else {}
+        allowed_places = None
+        if query is not None:
+            selection = choose(query, _NEWEST)
+            allowed_places = {place for place, _ in file.run(selection.sql("0.0"), selection.values)}
+        look_up = _LookUp(file, allowed_places, last_lead)
+        answers = [look_up.answer(search, own_places.get(search.own_id, 0)) for search in searches]
+        places = set(chain.from_iterable(answer.places for answer in answers))
+        documents = read_places(file, places, leads=last_lead is not None)
+    hits = [stored_groups.Hit(file.index, name, 0.0, packed, place) for place, name, packed in documents]
+    number = {hit.order: at for at, hit in enumerate(hits)}
+    return [
+        LookupResult(
+            [hits[at] for at in sorted(number[place] for place in answer.places if place in number)],  # ordered by id
+            answer.capped,
+            answer.copies,
+        )
+        for answer in answers
+    ]
+
+
+class _LookUp:
+    """The look-ups of one call, in one snapshot of the file; each distinct value is looked up once."""
+
+    def __init__(self, file: SqliteFile, allowed_places: set[int] | None, last_lead: int | None = None) -> None:
+        self._file = file
+        self._allowed_places = allowed_places
+        self._last_lead = last_lead
+        self._places_by_value: dict[tuple[str, int], list[int]] = {}
+
+    def answer(self, search: SignatureLookup, own_place: int) -> _Answer:
+        answer = _Answer()
+        for lookup_field in search.values:
+            self._add(answer, lookup_field, search, own_place)
+        return answer
+
+    def _add(self, answer: _Answer, lookup_field: LookupField, search: SignatureLookup, own_place: int) -> None:
+        """Add the documents with the values of a field to a result, up to the limit."""
+        min_shared, limit = search.min_shared.get(lookup_field, 1), search.hit_limit(lookup_field)
+        # Positions ascend: the first few of each value contain the first few of all, plus the own one and one more.
+        read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
+        values = list(dict.fromkeys(search.values[lookup_field]))
+        with_value = [self._with_value(value, read_limit) for value in values]
+        if lookup_field in LONG_FIELDS:
+            below_limit = [
+                each
+                for each in with_value
+                if sum(
+                    place != own_place and (self._allowed_places is None or place in self._allowed_places)
+                    for place in each
+                )
+                <= limit
+            ]
+            answer.capped += [lookup_field] * (len(below_limit) < len(with_value))
+            with_value = below_limit or [[]]
+        if min_shared <= 1:
+            places = set().union(*with_value)
+        else:
+            counts = Counter(chain.from_iterable(with_value))
+            places = {place for place, count in counts.items() if count >= min_shared}
+        places.discard(own_place)
+        if self._allowed_places is not None:
+            places &= self._allowed_places
+        answer.places.update(places if len(places) <= limit else sorted(places)[:limit])
+        if lookup_field == "content":
+            answer.copies = len(places) if len(places) <= limit else self._count(values, places, own_place)
+        elif len(places) > limit and lookup_field not in answer.capped:
+            answer.capped.append(lookup_field)
+
+    def _with_value(self, value: str, limit: int) -> list[int]:
+        """Read the positions of documents with a value, in ascending order."""
+        key = value, limit
+        if key not in self._places_by_value:
+            phrase = f'"{word(value)}"'
+            if self._last_lead is None:
+                rows = self._file.run(_WITH_VALUE, (phrase, limit))
+            else:
+                rows = self._file.run(_LEADS_WITH_VALUE, (phrase, self._last_lead, limit))
+            self._places_by_value[key] = [place for (place,) in rows]
+        return self._places_by_value[key]
+
+    def _count(self, values: Sequence[str], places: set[int], own_place: int) -> int:
+        """Count the documents with a content hash; with a query, all are known."""
+        if self._allowed_places is not None:
+            return len(places)
+        words = {word(value) for value in values}
+        return sum(self._file.run(_COUNT, (f'"{each}"', own_place)).fetchone()[0] for each in words)
+
 
 MAX_HITS = 10_000
 # Hits read beyond a window, so that equal ranks at its end can be ordered by id without ranking all once more.
@@ -28,7 +313,7 @@ MARGIN = 200
 
 _TIED = """select r.place, r.rank from ({ranked}) r join "ibidem.{index}.documents" i on i.place = r.place
     where r.rank = ? order by i.id limit ?"""
-_BY_ID = """select d.id, d.version, d.idf, d.source, d.language, d.date, d.url, d.given, d.meta,
+_BY_ID = """select d.id, d.version, d.source, d.language, d.date, d.url, d.given, d.meta,
     coalesce(json_extract(w.entry, '$[0]'), t.title), coalesce(json_extract(w.entry, '$[1]'), t.text),
     d.origin
     from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
@@ -121,11 +406,11 @@ class SqliteSearch(EngineSearch):
             rows = self.file.run(_BY_ID, (as_json(own_ids),)).fetchall()
         in_title, in_text = searched_phrases(self.query, "title"), searched_phrases(self.query, "text")
         found: dict[str, StoredDocument] = {}
-        for name, version, idf, source, language, date, url, given, meta, title, text, origin in rows:
+        for name, version, source, language, date, url, given, meta, title, text, origin in rows:
             own_version = None if given is None else version
             document = Document(name, text, title, date, source, url, language, own_version, orjson.loads(meta), origin)
             snippets = (passage(text, in_text),)
-            found[name] = StoredDocument(self.file.index, document, version, idf, snippets, mark(title, in_title))
+            found[name] = StoredDocument(self.file.index, document, version, snippets, mark(title, in_title))
         return answered([found[name] for name in own_ids if name in found])
 
     def dates(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], str]]:

@@ -5,8 +5,7 @@ Look-up keys are words of a contentless full-text table.
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -15,20 +14,22 @@ from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
 from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
 from ibidem_engines.ledger import (
-    Tombstone,
+    LookupValues,
+    StoredVersion,
     UnstorableRecord,
     check_storable,
-    clash,
-    find_superseded,
-    read_entries,
-    values_of_records,
+    decide,
+    decide_deletion,
+    decided,
+    new_tombstones,
+    tombstone_versions,
     write_in_turns,
 )
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.stored_groups import Ledger, RecordState, new_group
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys
+from ibidem_ingest.signatures.lookup_keys import long_keys, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.text.tokens import visible
 
@@ -75,13 +76,13 @@ def as_json(value: object) -> str:
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 
 
-def lookup_values(packed: bytes, long_value: bytes = b"") -> dict[LookupField, list[str]]:
+def lookup_values(packed: bytes, long_value: bytes = b"") -> LookupValues:
     """Return the look-up values of signatures; empty for missing, damaged and unknown signatures."""
     unpacked = unpack(packed) if packed else None
     return {} if unpacked is None else lookup_keys(unpacked) | long_keys(LongSignatures.decode(long_value))
 
 
-def words(values: dict[LookupField, list[str]]) -> str:
+def words(values: LookupValues) -> str:
     """Join all values of a document into the words of one FTS row.
 
     Values of two classes are never equal: each begins with its scheme or its letter.
@@ -102,8 +103,7 @@ MAX_CHARACTERS = 200_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Ready:
-    position: int  # its place in the call
+class _Ready:
     record: Record
     row: Row  # the columns of its row in the documents table, from `id` on
     keys: str  # its look-up values as words, those of its long signatures too
@@ -113,17 +113,8 @@ class Ready:
         return self.record.document.id
 
 
-def prepare(records: Sequence[Record]) -> tuple[list[Ready], dict[int, Outcome]]:
-    outcomes = find_superseded(records)
-    rows: dict[int, Row] = {}
-    for position, record in enumerate(records):
-        if position not in outcomes:
-            try:
-                rows[position] = _row(record)
-            except UnstorableRecord as unfit:
-                outcomes[position] = Outcome(record.document.id, WriteStatus.REFUSED, field=unfit.field, why=unfit.why)
-    values = dict(zip(rows, values_of_records([records[at] for at in rows]), strict=True))
-    return [Ready(at, records[at], row, words(values[at])) for at, row in rows.items()], outcomes
+def _prepare(record: Record, values: LookupValues) -> _Ready:
+    return _Ready(record, _row(record), words(values))
 
 
 def _row(record: Record) -> Row:
@@ -154,126 +145,83 @@ _KEYS = 'insert into "ibidem.{index}.keys" (rowid, key) values (?, ?)'
 _FORGET_KEYS = 'insert into "ibidem.{index}.keys" ("ibidem.{index}.keys", rowid, key) values (\'delete\', ?, ?)'
 # Title and text as they are written, where the texts that are searched lack characters that nobody sees.
 _WRITTEN = """insert or replace into "ibidem.{index}.ledger" values ('written', ?, ?)"""
-_FORGET_WRITTEN = """delete from "ibidem.{index}.ledger" where ledger = 'written'
-    and key = (select id from "ibidem.{index}.documents" where place = ?)"""
 _LONG = 'insert into "ibidem.{index}.long" (place, value) values (?, ?)'
 _SIGNED = """select d.place, d.packed, l.value from "ibidem.{index}.documents" d
     left join "ibidem.{index}.long" l on l.place = d.place where d.place in (select value from json_each(?))"""
+_NEXT = """update "ibidem.{index}.state" set value = value + ? where name = 'place' returning value"""
+_REMOVED = (
+    'delete from "ibidem.{index}.texts" where rowid = ?',
+    """delete from "ibidem.{index}.ledger" where ledger = 'written'
+    and key = (select id from "ibidem.{index}.documents" where place = ?)""",
+    'delete from "ibidem.{index}.long" where place = ?',
+    'delete from "ibidem.{index}.documents" where place = ?',
+)
+_MOVED = (
+    'update "ibidem.{index}.documents" set place = ? where place = ?',
+    'update "ibidem.{index}.long" set place = ? where place = ?',
+    'update "ibidem.{index}.texts" set rowid = ? where rowid = ?',
+)
 _RAISE = 'update "ibidem.{index}.documents" set version = ? where id = ?'
 _THERE = """select id, place, version, digest, origin, case lead when 1 then "group" else '' end
     from "ibidem.{index}.documents" where id in (select value from json_each(?))"""
 
 
-@dataclass(frozen=True, slots=True)
-class _StoredVersion:
-    place: int
-    version: int
-    digest: str
-    origin: str
-    group: str  # name of the group that it leads; empty if it leads none
-
-
-@dataclass(frozen=True, slots=True)
-class _StoredState:
-    """The documents and tombstones with the ids of a call."""
-
-    documents: Mapping[str, _StoredVersion]
-    tombstones: Mapping[str, int]  # the versions of tombstones
-
-    @classmethod
-    def read(cls, file: SqliteFile, ids: Sequence[str]) -> "_StoredState":
-        """Read the stored versions of all ids at once."""
-        rows = file.run(_THERE, (as_json(ids),))
-        documents = {name: _StoredVersion(*fields) for name, *fields in rows}
-        stones = read_entries(get(file, "tombstones", ids).items(), Tombstone.from_record)
-        return cls(documents, {name: stone.version for name, stone in stones})
-
-    def stale_reason(self, name: str, version: int) -> str:
-        """Return why a version is too old to be written; empty if it is new enough."""
-        if name in self.documents and self.documents[name].version > version:
-            return f"version {version} is older than the one in the index, {self.documents[name].version}"
-        if name in self.tombstones and self.tombstones[name] >= version:
-            return f"version {version} was deleted with version {self.tombstones[name]}"
-        return ""
-
-    def outcome(self, record: Record) -> Outcome:
-        name = record.document.id
-        entry = self.documents.get(name)
-        old_version = entry.version if entry else None
-        is_equal = entry is not None and entry.digest == record.digest
-        if entry and not is_equal and (reason := clash(record, entry.origin)):
-            return Outcome(name, WriteStatus.REFUSED, previous_version=old_version, field="id", why=reason)
-        if reason := self.stale_reason(name, record.version):
-            return Outcome(name, WriteStatus.STALE, previous_version=old_version, field="version", why=reason)
-        status = WriteStatus.UNCHANGED if is_equal else WriteStatus.INDEXED
-        return Outcome(name, status, previous_version=old_version)
-
-    def deletion(self, name: str, version: int) -> Outcome:
-        if name not in self.documents:
-            return Outcome(name, WriteStatus.MISSING)
-        old_version = self.documents[name].version
-        if old_version <= version:
-            return Outcome(name, WriteStatus.DELETED, previous_version=old_version)
-        reason = self.stale_reason(name, version)
-        return Outcome(name, WriteStatus.STALE, previous_version=old_version, field="version", why=reason)
+def _read_stored(file: SqliteFile, ids: Sequence[str]) -> tuple[dict[str, StoredVersion], dict[str, int]]:
+    """Read the stored versions of documents and the versions of tombstones by id; a state begins with the place."""
+    rows = file.run(_THERE, (as_json(ids),))
+    versions = {
+        name: StoredVersion(version, digest, (place, 0), origin, file.index, group)
+        for name, place, version, digest, origin, group in rows
+    }
+    return versions, tombstone_versions(get(file, "tombstones", ids))
 
 
 def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
     """Store records; see `Engine.write`."""
-    return write_in_turns(records, partial(_write_turn, file))
-
-
-def _write_turn(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
-    ready, outcomes = prepare(records)
-    if ready:
-        with file.transaction():
-            outcomes |= _write(file, ready)
-    return [outcomes[at] for at in range(len(records))]
+    return write_in_turns(records, _prepare, partial(_write, file))
 
 
 def delete(file: SqliteFile, ids: Sequence[str], version: int, *, any_version: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`."""
-    timestamp = datetime.now(UTC).isoformat(timespec="seconds")
     with file.transaction():
-        stored = _StoredState.read(file, ids)
-        versions_by_id = {name: each.version for name, each in stored.documents.items()}
-        versions = {name: next_version(version, versions_by_id.get(name)) if any_version else version for name in ids}
-        outcomes = {name: stored.deletion(name, versions[name]) for name in ids}
-        deleted = [name for name, each in outcomes.items() if each.status is WriteStatus.DELETED]
-        _remove(file, [stored.documents[name].place for name in deleted])
-        tombstones = {
-            name: {"version": versions[name], "at": timestamp}
-            for name, each in outcomes.items()
-            if each.status is not WriteStatus.STALE and stored.tombstones.get(name, versions[name]) <= versions[name]
+        stored, tombstones = _read_stored(file, ids)
+        versions = {
+            name: next_version(version, stored[name].version) if any_version and name in stored else version
+            for name in ids
         }
-        put(file, "tombstones", tombstones)
-    return [outcomes[name] for name in ids]
+        decisions = {name: decide_deletion(stored.get(name), versions[name]) for name in ids}
+        _remove(file, [stored[name].state[0] for name, each in decisions.items() if each[0] is WriteStatus.DELETED])
+        buried = {name: versions[name] for name, each in decisions.items() if each[0] is not WriteStatus.STALE}
+        put(file, "tombstones", new_tombstones(buried, tombstones))
+    return [decided(name, decisions[name], stored.get(name)) for name in ids]
 
 
-def _write(file: SqliteFile, ready: Sequence[Ready]) -> dict[int, Outcome]:
+def _write(file: SqliteFile, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
     """Store rows and return their outcomes, by position in the call."""
-    stored = _StoredState.read(file, [each.id for each in ready])
-    outcomes = {each.position: stored.outcome(each.record) for each in ready}
-    inserts = [each for each in ready if outcomes[each.position].status is WriteStatus.INDEXED]
-    _remove(file, [stored.documents[each.id].place for each in inserts if each.id in stored.documents])
-    groups = {name: each.group for name, each in stored.documents.items()}
-    for each, place in zip(inserts, _insert(file, inserts, groups), strict=True):
-        outcomes[each.position] = Outcome(each.id, WriteStatus.INDEXED, place, outcomes[each.position].previous_version)
-    unchanged = [each.record for each in ready if outcomes[each.position].status is WriteStatus.UNCHANGED]
-    file.run_many(_RAISE, [(record.version, record.document.id) for record in unchanged])
-    if stored.tombstones:
-        for ledger in ("tombstones", "deleted"):
-            remove(file, ledger, [each.id for each in inserts])
+    with file.transaction():
+        stored, tombstones = _read_stored(file, [each.id for each in ready.values()])
+        decisions = {
+            at: decide(each.record, stored.get(each.id), tombstones.get(each.id)) for at, each in ready.items()
+        }
+        outcomes = {at: decided(each.id, decisions[at], stored.get(each.id)) for at, each in ready.items()}
+        inserts = {at: each for at, each in ready.items() if decisions[at][0] is WriteStatus.INDEXED}
+        _remove(file, [stored[each.id].state[0] for each in inserts.values() if each.id in stored])
+        groups = {name: each.group for name, each in stored.items()}
+        for at, place in zip(inserts, _insert(file, list(inserts.values()), groups), strict=True):
+            outcomes[at] = replace(outcomes[at], order=place)
+        unchanged = [each.record for at, each in ready.items() if decisions[at][0] is WriteStatus.UNCHANGED]
+        file.run_many(_RAISE, [(record.version, record.document.id) for record in unchanged])
+        if tombstones:
+            for ledger in ("tombstones", "deleted"):
+                remove(file, ledger, [each.id for each in inserts.values()])
     return outcomes
 
 
-def _insert(file: SqliteFile, records: Sequence[Ready], groups: Mapping[str, str]) -> range:
+def _insert(file: SqliteFile, records: Sequence[_Ready], groups: Mapping[str, str]) -> range:
     """Insert rows at the next positions, and return the positions; a lead keeps the name of its group."""
     if not records:
         return range(0)
-    (last_place,) = file.run("""select value from "ibidem.{index}.state" where name = 'place'""").fetchone()
-    places = range(last_place + 1, last_place + 1 + len(records))
-    file.run("""update "ibidem.{index}.state" set value = ? where name = 'place'""", (places[-1],))
+    places = _take_places(file, len(records))
     pairs = list(zip(places, records, strict=True))
     file.run_many(_DOCUMENT, [(place, *each.row, groups.get(each.id) or new_group()) for place, each in pairs])
     written = [(each.record.document.title, each.record.document.text) for each in records]
@@ -286,16 +234,29 @@ def _insert(file: SqliteFile, records: Sequence[Ready], groups: Mapping[str, str
     return places
 
 
-def _remove(file: SqliteFile, places: Sequence[int]) -> None:
-    """Remove documents from all tables; their look-up values are computed from their signatures."""
-    if not places:
-        return
-    rows = file.run(_SIGNED, (as_json(list(places)),)).fetchall()
+def _take_places(file: SqliteFile, count: int) -> range:
+    (last_place,) = file.run(_NEXT, (count,)).fetchone()
+    return range(last_place - count + 1, last_place + 1)
+
+
+def _keys_of(file: SqliteFile, places: Sequence[int]) -> list[tuple[int, str]]:
+    """Return the look-up values of documents as words, computed from their signatures."""
+    rows = file.run(_SIGNED, (as_json(places),)).fetchall()
     keys = [(place, words(lookup_values(packed, long_value or b""))) for place, packed, long_value in rows if packed]
-    file.run_many(_FORGET_KEYS, [(place, key) for place, key in keys if key])
-    file.run_many('delete from "ibidem.{index}.texts" where rowid = ?', [(place,) for place in places])
-    file.run_many(_FORGET_WRITTEN, [(place,) for place in places])
-    file.run_many(
-        'delete from "ibidem.{index}.long" where place = ?', [(place,) for place, _, long_value in rows if long_value]
-    )
-    file.run_many('delete from "ibidem.{index}.documents" where place = ?', [(place,) for place in places])
+    return [(place, key) for place, key in keys if key]
+
+
+def _remove(file: SqliteFile, places: Sequence[int]) -> None:
+    """Remove documents from all tables."""
+    file.run_many(_FORGET_KEYS, _keys_of(file, places))
+    for statement in _REMOVED:
+        file.run_many(statement, [(place,) for place in places])
+
+
+def move(file: SqliteFile, place: int) -> None:
+    """Move a document to the next position, inside an open transaction."""
+    keys, (number,) = _keys_of(file, [place]), _take_places(file, 1)
+    for statement in _MOVED:
+        file.run(statement, (number, place))
+    file.run_many(_FORGET_KEYS, keys)
+    file.run_many(_KEYS, [(number, key) for _, key in keys])

@@ -13,7 +13,7 @@ import pytest
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_engines.query import Filter, Query
 from ibidem_engines.sqlite.file import SQLITE, SqliteFile, from_sqlite
-from ibidem_engines.sqlite.read import conditions
+from ibidem_engines.sqlite.search import conditions
 from ibidem_ingest.errors import IbidemError
 
 PUT = "insert into \"ibidem.{index}.ledger\" values ('runs', ?, ?)"

@@ -12,9 +12,9 @@ from ibidem_core.errors import DamagedRecord
 from ibidem_dedupe.parameters import PRESETS, Preset
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import pair_policy
-from ibidem_engines.connect import open_engine
+from ibidem_engines.connect import check_distinct, open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import StoredPreset, check_distinct, lookup_presets, save_preset
+from ibidem_engines.ledger import StoredPreset, lookup_presets, save_preset
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import pack
 from support.learned_rules import make_rule
