@@ -40,6 +40,7 @@ MODULES: Mapping[str, Sequence[str]] = {
     "ibidem_engines/ledger.py": ("engines/sqlite/test_group_checkpoint.py",),
     "ibidem_engines/cluster/records.py": ("engines/cluster/test_state_store.py",),
     "ibidem_workers/groups/settle.py": (
+        "workers/groups/test_block.py",
         "workers/groups/test_settle.py",
         "workers/groups/test_promotion.py",
         "workers/groups/test_follower.py",
@@ -52,7 +53,6 @@ MODULES: Mapping[str, Sequence[str]] = {
         "workers/groups/test_stored_columns.py",
         "workers/groups/test_everything.py",
     ),
-    "ibidem_workers/groups/block.py": ("workers/groups/test_block.py", "workers/groups/test_lead_keys.py"),
     "ibidem_workers/groups/follower.py": (
         "workers/groups/test_follower*.py",
         "workers/groups/test_everything.py",

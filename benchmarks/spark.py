@@ -49,7 +49,7 @@ from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_spark import steps
 from ibidem_spark.rounds import TAIL, WIDTH
 from ibidem_spark.settle import DOCUMENT, ROWS, SparkSettling, open_session
-from ibidem_workers.groups.block import Rules
+from ibidem_workers.groups.settle import Rules
 from measured import write_part
 from processor import process_seconds, server_seconds
 from servers.command_line import Way

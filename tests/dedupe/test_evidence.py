@@ -24,7 +24,7 @@ from ibidem_dedupe.reasons import Reason, Why
 from ibidem_ingest.signatures.packed import Packed
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET
-from ibidem_workers.groups.block import Row, Rules
+from ibidem_workers.groups.settle import Row, Rules
 from support.windows import pack_signatures, signatures, value
 
 

@@ -144,7 +144,7 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(settle.Settler, "_successions", lambda *_: []), "a group has no lead"
     ),
     "settled leads are not looked up": Defect(
-        lambda: patch.object(settle.LookUpMatch, "_find", lambda *_, **__: []),
+        lambda: patch.object(settle.Settler, "_find", lambda *_, **__: []),
         "lead groups of their own, and are duplicates",
     ),
 }

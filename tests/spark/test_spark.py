@@ -27,8 +27,8 @@ from ibidem_engines.ledger import GroupCheckpoint, parse_policy, policy_as_recor
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.groups import service
-from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.follower import count_joined
+from ibidem_workers.groups.settle import Rules
 from servers.command_line import IBIDEM
 from servers.indices import ask, remove_indices
 from support.learned_rules import make_rule

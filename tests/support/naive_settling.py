@@ -8,7 +8,7 @@ from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import Packed, unpack
-from ibidem_workers.groups.block import Row
+from ibidem_workers.groups.settle import Row
 
 # Gives the level at which two documents are duplicates; an empty string when they are not.
 Judge = Callable[[Row, Row], str]

@@ -10,7 +10,7 @@ from ibidem_dedupe.overrides import Override, Overrides
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.ledger import POLICY
-from ibidem_workers.groups.block import Row, Rules
+from ibidem_workers.groups.settle import Row, Rules
 from support.naive_settling import judge, plain
 from support.signed_records import make_record
 from support.windows import SampleWindow, example_settings, windows

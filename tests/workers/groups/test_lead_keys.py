@@ -14,8 +14,7 @@ from ibidem_engines.ledger import POLICY
 from ibidem_engines.stored_groups import LeadKeys
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import Packed, unpack
-from ibidem_workers.groups.block import Row, Rules
-from ibidem_workers.groups.settle import content_keys, near_keys
+from ibidem_workers.groups.settle import Row, Rules, content_keys, near_keys
 from support.naive_settling import judge
 from support.windows import SampleWindow, example_settings, pack_signatures, signatures, value, windows, with_slots
 from workers.groups.test_block import rows_of

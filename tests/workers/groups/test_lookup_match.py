@@ -8,9 +8,8 @@ from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import POLICY
-from ibidem_engines.stored_groups import Assignment, Marks, ShardRef
-from ibidem_workers.groups.block import Join, Row, Rules
-from ibidem_workers.groups.settle import LookUpMatch, make_row
+from ibidem_engines.stored_groups import Assignment, ShardRef
+from ibidem_workers.groups.settle import Join, Row, Rules, Settler, make_row
 from workers.groups.test_follower import OTHER, write
 from workers.groups.test_service import index, stored
 from workers.groups.test_settle import named, part_of_words
@@ -35,9 +34,11 @@ def rows_of(engine: Engine, *names: str) -> list[Row]:
     return [make_row(each) for each in stored(engine) if each.name.id in names]
 
 
-def match(engine: Engine, end: int = 4, words: tuple[Override, ...] = (), joined: str = "") -> LookUpMatch:
-    marks: Marks = {PART: end}
-    return LookUpMatch(engine.groups(), Rules(POLICY, Overrides(words)), marks, {name_of(each) for each in joined})
+def joins(
+    engine: Engine, names: str, end: int = 4, words: tuple[Override, ...] = (), joined: str = ""
+) -> dict[str, str]:
+    settler = Settler(engine.groups(), Rules(POLICY, Overrides(words)), {name_of(each) for each in joined})
+    return joins_of(settler.look_up(rows(engine, names), {PART: end}))
 
 
 def name_of(name: str) -> DocumentRef:
@@ -63,7 +64,7 @@ def joins_of(joins: list[Join]) -> dict[str, str]:
 def test_each_document_joins_the_first_settled_lead_that_it_duplicates(
     engine: Engine, end: int, joined: str, expected: dict[str, str]
 ) -> None:
-    assert joins_of(match(engine, end, joined=joined).joins(rows(engine, "bynfz"))) == expected
+    assert joins(engine, "bynfz", end, joined=joined) == expected
 
 
 @pytest.mark.parametrize(("end", "is_lead", "expected"), [(4, True, "x"), (1, True, ""), (4, False, "")])
@@ -74,7 +75,7 @@ def test_the_other_document_of_a_manual_decision_is_looked_up_by_name_if_it_is_a
     if not is_lead:
         (document,) = named(engine, "x")
         engine.groups().assign([Assignment(document, "another", lead=False)])
-    found = joins_of(match(engine, end, words).joins(rows(engine, "nb")))
+    found = joins(engine, "nb", end, words)
     assert found.get("n", "") == expected
     assert found.get("b", "") == ("c" if end == 4 else "")
 
@@ -83,14 +84,14 @@ def test_a_part_of_which_nothing_is_settled_has_no_leads_and_is_not_asked_for_an
     engine: Engine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(type(engine.groups()), "with_value", lambda *_: pytest.fail("a look-up"))
-    assert match(engine, 0).joins(rows(engine, "bnf")) == []
-    assert match(engine, 4).joins(rows(engine, "f")) == []
+    assert joins(engine, "bnf", 0) == {}
+    assert joins(engine, "f") == {}
 
 
 @pytest.mark.parametrize("policy", [POLICY, POLICY.at("identical")])
 def test_copies_of_a_lead_are_found_by_their_content_alone(engine: Engine, policy: Policy) -> None:
     write(engine, copy=part_of_words(0))
-    rules = Rules(policy, Overrides())
-    found = LookUpMatch(engine.groups(), rules, {PART: 4}).joins([*rows(engine, "b"), *rows_of(engine, "copy")])
+    settler = Settler(engine.groups(), Rules(policy, Overrides()))
+    found = settler.look_up([*rows(engine, "b"), *rows_of(engine, "copy")], {PART: 4})
     assert joins_of(found) == ({"copy": "a", "b": "a"} if policy == POLICY else {"copy": "a"})
     assert {join.level for join in found if join.name == name_of("copy")} == {"identical"}

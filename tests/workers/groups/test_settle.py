@@ -12,9 +12,8 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import POLICY
 from ibidem_engines.sqlite.groups import SqliteGroups
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Name, ShardRef
-from ibidem_workers.groups.block import Join, Row, Rules
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.settle import Settler, split_group
+from ibidem_workers.groups.settle import Join, Row, Rules, Settler, split_group
 from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import opened
 from workers.groups.test_follower import OTHER, TEXT, before_a_write, followers, joined, write

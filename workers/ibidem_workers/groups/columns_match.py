@@ -24,8 +24,7 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.stored_groups import GroupedDocument, Marks, SeqNoRange
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_workers.groups.block import Join, Row, Rules
-from ibidem_workers.groups.settle import LeadChanged, Match
+from ibidem_workers.groups.settle import Join, LeadChanged, Match, Row, Rules
 
 EMPTY = PackedColumns.decode([])
 ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]  # the columns themselves

@@ -47,7 +47,6 @@ from ibidem_ingest.distribution import hook
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_workers.backfill.checkpoint import all_writes
-from ibidem_workers.groups.block import Rules
 from ibidem_workers.groups.columns_match import (
     MAX_BYTES,
     NO_GROUP,
@@ -58,7 +57,7 @@ from ibidem_workers.groups.columns_match import (
     match_columns,
     read_slices,
 )
-from ibidem_workers.groups.settle import Match, Plan, Settler, promote, ref, start_groups
+from ibidem_workers.groups.settle import Match, Plan, Rules, Settler, promote, ref, start_groups
 
 Choose = Callable[[PackedColumns], Policy]  # returns the rule for some documents
 

@@ -1,14 +1,24 @@
-"""Settling of one portion: leads, joins, and new groups for the followers of rewritten leads."""
+"""Settling of one portion: leads, joins, and new groups for the followers of rewritten leads.
+
+Documents are settled in blocks against unchanging leads, by the rules of a window, in the order of writing. Each joins
+the first lead that it duplicates, or becomes a lead; it is compared with leads alone, so there are no chains. Leads
+before the block come first, in the order of their writes. So any cut into blocks gives the same groups as one pass over
+all documents. Manual decisions on pairs are followed, unless one of the texts has changed since.
+"""
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from math import ceil, floor
 
+import numpy as np
+
 from ibidem_dedupe import evidence
-from ibidem_dedupe.overrides import DocumentRef
-from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.leader_clustering import Grouping, first_copies, group
+from ibidem_dedupe.overrides import DocumentRef, Overrides, PairConstraints, apply_overrides
+from ibidem_dedupe.pairs import PairClassifier
+from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.stored_groups import (
     Assignment,
     GroupedDocument,
@@ -21,50 +31,69 @@ from ibidem_engines.stored_groups import (
 )
 from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys, lookup_keys_batch
 from ibidem_ingest.signatures.packed import Packed, unpack
-from ibidem_workers.groups.block import Join, Row, Rules
+from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 
 @dataclass(frozen=True, slots=True)
-class LookUpMatch:
-    """Matches documents against unchanging leads."""
+class Row:
+    name: DocumentRef  # its index and id
+    order: int  # number of the write that it comes from
+    value: bytes  # its packed signatures; empty when it was never signed
 
-    store: StoredGroups  # the index's groups
-    rules: Rules  # the rules that documents are settled by
-    marks: Marks  # up to which write of each part leads are settled
-    # Documents that changed groups since searches were last refreshed, which may still show them as leads of the old.
-    recent_changes: Collection[DocumentRef] = frozenset()
 
-    def joins(self, rows: Sequence[Row]) -> list[Join]:
-        """Return the joins of a block, including joins among its rows; all other rows become leads."""
-        leads = self._sort(self._find(rows, copies=True))  # copies need no further look-up
-        rest = self.rules.originals(leads, rows)
-        known = {lead.name: lead for lead in [*leads, *self._find(rest, copies=False)]}
-        return self.rules.joins(self._sort(known.values()), rows)
+@dataclass(frozen=True, slots=True)
+class Join:
+    """The assignment of a document to a lead."""
 
-    def _sort(self, leads: Iterable[Row]) -> list[Row]:
-        """Sort leads by index and sequence number."""
-        places = index_places(self.store)
-        return sorted(leads, key=lambda row: (places.get(row.name[0], len(places)), row.order, row.name))
+    name: DocumentRef  # index and id of the document
+    lead: DocumentRef  # index and id of the lead
+    level: Level  # at which level the two are duplicates
 
-    def _find(self, rows: Sequence[Row], *, copies: bool) -> list[Row]:
-        """Look up settled leads, without leads that have joined a group meanwhile."""
-        lookups = [each for each in self._lookups(rows, copies=copies) if each.values or each.several]
-        hits = self.store.with_value(lookups, self.marks) if lookups and any(self.marks.values()) else []
-        leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
-        row_names = {row.name for row in rows}
-        partners = self.rules.overrides.partners(row_names)
-        others = self.store.read(sorted(unread), self.marks) if (unread := partners - leads.keys()) else ()
-        leads |= {row.name: row for row in map(make_row, (each for each in others if each.lead))}
-        return [row for name, row in leads.items() if name not in self.recent_changes and name not in row_names]
 
-    def _lookups(self, rows: Sequence[Row], *, copies: bool) -> list[LeadKeys]:
-        """Return the look-up keys of each document with words."""
-        read = [(packed, row.value) for row in rows if (packed := unpack(row.value)) is not None and packed.length]
-        if copies:
-            return [content_keys(packed) for packed, _ in read]
-        keys = lookup_keys_batch([value for _, value in read])
-        policy = self.rules.policy
-        return [near_keys(packed, policy, row_keys) for (packed, _), row_keys in zip(read, keys, strict=True)]
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """The rules of settling, the same for look-ups and for columns."""
+
+    policy: Policy  # the decision for a pair, which counts only pairs with a key that an index stores
+    overrides: Overrides  # manual decisions
+
+    def __post_init__(self) -> None:
+        """Remove rules for pairs that no look-up finds."""
+        object.__setattr__(self, "policy", replace(self.policy, indexed=True))
+
+    def joins(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Join]:
+        """Return the joins of a block; all its other documents become leads."""
+        names = [row.name for row in (*leads, *rows)]
+        columns, constraints = self._columns([*leads, *rows])
+        grouping = group(columns, self.policy, constraints, leads=len(leads))
+        return [
+            Join(names[row], names[int(grouping.lead[row])], self.level(grouping, row))
+            for row in np.flatnonzero(grouping.lead != np.arange(len(names))).tolist()
+        ]
+
+    def level(self, grouping: Grouping, row: int) -> Level:
+        """Return the level at which a row duplicates its lead; for a manual decision the requested level."""
+        return evidence.TABLE.level(int(grouping.evidence[row]), self.policy)
+
+    def originals(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Row]:
+        """Return the rows that are not copies of a lead or of an earlier row, to look up leads for."""
+        columns, constraints = self._columns([*leads, *rows])
+        first = first_copies(columns, self.policy, len(leads), constraints)[len(leads) :]
+        return [rows[at] for at in np.flatnonzero(first == len(leads) + np.arange(len(rows))).tolist()]
+
+    def duplicates(self, lead: Row, rows: Sequence[Row]) -> list[bool]:
+        columns, constraints = self._columns([lead, *rows])
+        pairs = np.arange(1, len(rows) + 1) * (len(rows) + 1)
+        found, _ = PairClassifier(columns, self.policy, constraints).decide(pairs)
+        return [bool(each) for each in np.isin(pairs, found)]
+
+    def _columns(self, rows: Sequence[Row]) -> tuple[PackedColumns, PairConstraints]:
+        columns = PackedColumns.decode([row.value for row in rows])
+        return columns, self.constraints([row.name for row in rows], columns)
+
+    def constraints(self, names: Sequence[DocumentRef], columns: PackedColumns) -> PairConstraints:
+        """Return the valid manual decisions, on pairs of rows."""
+        return apply_overrides(self.overrides.words, names, columns).constraints
 
 
 def make_row(document: GroupedDocument) -> Row:
@@ -133,10 +162,10 @@ class Settler:
         """Settle a portion; returns how many of its documents joined a lead, by level."""
         for turn in range(ROUNDS - 1):
             try:
-                return self._settle(portion, plan, match if match and not turn else self._look_up, marks)
+                return self._settle(portion, plan, match if match and not turn else self.look_up, marks)
             except LeadChanged:
                 self.refresh()
-        return self._settle(portion, plan, self._look_up, marks)
+        return self._settle(portion, plan, self.look_up, marks)
 
     def refresh(self) -> None:
         """Make writes visible to searches."""
@@ -152,8 +181,35 @@ class Settler:
         changes = [*start_groups(displaced), *self._successions(joins, documents, followers)]
         return self.write(joins, documents, plan, changes)
 
-    def _look_up(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
-        return LookUpMatch(self.store, self.rules, marks, self.recent_changes).joins(rows)
+    def look_up(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
+        """Return the joins of a block, including joins among its rows; all other rows become leads."""
+        leads = self._sort(self._find(rows, marks, copies=True))  # copies need no further look-up
+        rest = self.rules.originals(leads, rows)
+        known = {lead.name: lead for lead in [*leads, *self._find(rest, marks, copies=False)]}
+        return self.rules.joins(self._sort(known.values()), rows)
+
+    def _sort(self, leads: Iterable[Row]) -> list[Row]:
+        return sorted(leads, key=lambda row: (self._rank(row.name[0], row.order), row.name))
+
+    def _find(self, rows: Sequence[Row], marks: Marks, *, copies: bool) -> list[Row]:
+        """Look up leads settled up to the marks, without leads that have joined a group meanwhile."""
+        lookups = [each for each in self._lookups(rows, copies=copies) if each.values or each.several]
+        hits = self.store.with_value(lookups, marks) if lookups and any(marks.values()) else []
+        leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
+        row_names = {row.name for row in rows}
+        partners = self.rules.overrides.partners(row_names)
+        others = self.store.read(sorted(unread), marks) if (unread := partners - leads.keys()) else ()
+        leads |= {row.name: row for row in map(make_row, (each for each in others if each.lead))}
+        return [row for name, row in leads.items() if name not in self.recent_changes and name not in row_names]
+
+    def _lookups(self, rows: Sequence[Row], *, copies: bool) -> list[LeadKeys]:
+        """Return the look-up keys of each document with words."""
+        read = [(packed, row.value) for row in rows if (packed := unpack(row.value)) is not None and packed.length]
+        if copies:
+            return [content_keys(packed) for packed, _ in read]
+        keys = lookup_keys_batch([value for _, value in read])
+        policy = self.rules.policy
+        return [near_keys(packed, policy, row_keys) for (packed, _), row_keys in zip(read, keys, strict=True)]
 
     def write(
         self,
@@ -209,14 +265,16 @@ class Settler:
         lead_groups: set[str] = set()
         displaced = []
         for each in portion:
-            others = (self._rank(other) for other in followers.get(each.group, ()) if other.lead)
-            if each.group in lead_groups or not each.group or any(other < self._rank(each) for other in others):
+            rank = self._rank(each.name.index, each.name.order)
+            leads = (other.name for other in followers.get(each.group, ()) if other.lead)
+            is_later = any(self._rank(lead.index, lead.order) < rank for lead in leads)
+            if each.group in lead_groups or not each.group or is_later:
                 displaced.append(each)
             lead_groups.add(each.group)
         return displaced
 
-    def _rank(self, document: GroupedDocument) -> tuple[int, int]:
-        return self._places.get(document.name.index, len(self._places)), document.name.order
+    def _rank(self, index: str, order: int) -> tuple[int, int]:
+        return self._places.get(index, len(self._places)), order
 
     def _groups(
         self, joins: Sequence[Join], documents: Mapping[DocumentRef, GroupedDocument]
