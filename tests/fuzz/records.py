@@ -32,9 +32,9 @@ from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import digest, sign_one
 from ibidem_workers.batches import BatchResult, check
 from ibidem_workers.celery_app import TASK, make_app
-from ibidem_workers.consumer import FOREIGN_ERRORS
 from ibidem_workers.dead_letters import read_letter
 from ibidem_workers.runs import RunRecord
+from ibidem_workers.worker import FOREIGN_ERRORS
 
 FIELDS = Fields(text="article.body", title="headline", meta="")
 SOURCE = orjson.dumps(

@@ -7,13 +7,11 @@ from uuid import uuid4
 
 import pytest
 from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFailed, RecoverableConnectionError
-from kombu.utils.imports import symbol_by_name
 from redis import Redis
 
 from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_workers.celery_app import connect_broker, count_rejected, make_app, send, translate_error
-from ibidem_workers.consumer import Consumer
 from support.rabbitmq_queues import delete_queues
 
 PATIENCE = 30.0
@@ -57,10 +55,6 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
         time.sleep(0.05)
     assert (rejections.count, rejections.where) == (1, f"queue {settings.queue}-dead")
     remove()
-
-
-def test_the_consumer_that_workers_are_told_to_use_is_ours(settings: Settings) -> None:
-    assert symbol_by_name(make_app(settings.changed(broker="redis://redis.example")).conf.worker_consumer) is Consumer
 
 
 ADDRESSES = ["amqp://mq.example//", "redis://redis.example/0"]

@@ -108,7 +108,6 @@ _COMMON: dict[str, object] = {
     "task_reject_on_worker_lost": True,
     "task_acks_on_failure_or_timeout": False,
     "worker_prefetch_multiplier": 1,
-    "worker_consumer": "ibidem_workers.consumer:Consumer",
     "worker_hijack_root_logger": False,
     "worker_redirect_stdouts": False,
     "broker_connection_retry_on_startup": True,

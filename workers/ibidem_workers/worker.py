@@ -5,7 +5,6 @@ ledger counts the tries of a batch, so that a message that is delivered again ne
 """
 
 import gc
-import logging
 import os
 import signal
 import socket
@@ -21,6 +20,10 @@ from typing import Any
 from celery import Celery, Task, signals
 from celery.exceptions import CPendingDeprecationWarning, Reject
 from celery.platforms import SecurityWarning
+from celery.worker import consumer
+from kombu.connection import Connection
+from kombu.exceptions import ContentDisallowed, DecodeError
+from kombu.message import Message
 
 from ibidem_core import logs
 from ibidem_core.errors import Permanent, Unavailable
@@ -28,14 +31,12 @@ from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import REDELIVERY, Batch, Record, most_of_message, restrict_serializers
+from ibidem_workers.batches import REDELIVERY, Batch, Record, check, most_of_message, restrict_serializers
 from ibidem_workers.celery_app import TASK, connect_broker, make_app, send
 from ibidem_workers.executors import COLLECTED_AFTER, FATAL_EXIT, is_alive
-from ibidem_workers.tasks import SIGN_SECONDS, WARM_LANGUAGE, Delivery, WorkerContext, sign_and_write, time_limit
+from ibidem_workers.tasks import SIGN_SECONDS, WARM_LANGUAGE, Delivery, WorkerContext, _log, sign_and_write, time_limit
 
 PAUSE = 1.0  # seconds before a message that met an unexpected error is put back
-
-_log = logging.getLogger(__name__)
 
 
 def main(parent: str = "") -> int:
@@ -79,6 +80,7 @@ def work(settings: Settings) -> int:
     # It also warns of a future change when the broker is lost; the current batch is finished and redelivered.
     warnings.filterwarnings("ignore", category=CPendingDeprecationWarning)
     worker: Any = app.Worker(
+        consumer_cls=Consumer,
         pool="prefork",
         concurrency=settings.workers,
         queues=[settings.queue],
@@ -91,6 +93,60 @@ def work(settings: Settings) -> int:
     )
     worker.start()
     return int(worker.exitcode or 0)
+
+
+DELAYED_DELIVERY = "celery.worker.consumer.delayed_delivery:DelayedDelivery"
+
+# Errors that Celery raises over a message of another shape; a broker's errors are not among them.
+FOREIGN_ERRORS = (
+    ArithmeticError,
+    AttributeError,
+    ContentDisallowed,
+    DecodeError,
+    LookupError,
+    RecursionError,
+    TypeError,
+    ValueError,
+)
+
+
+class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no types
+    """A worker's consumer of messages, which rejects foreign ones.
+
+    Delayed delivery is off: our tasks are never scheduled, and Celery makes 28 queues for it. Other programs may write
+    into the queue: a message that no submitter has sent is moved to the rejected messages, and ends no worker.
+    """
+
+    class Blueprint(consumer.Consumer.Blueprint):  # type: ignore[misc] # celery publishes no types
+        """The bootsteps of the consumer."""
+
+        default_steps = tuple(step for step in consumer.Consumer.Blueprint.default_steps if step != DELAYED_DELIVERY)
+
+    def connect(self) -> Connection:
+        """Connect, and declare every queue of the application, including the unread one of rejected messages."""
+        connection: Connection = super().connect()
+        for queue in self.app.conf.task_queues:
+            queue(connection.default_channel).declare()
+        return connection
+
+    def create_task_handler(self, *args: Any, **kwargs: Any) -> Callable[[Message], None]:
+        """Return the handler of messages; a message that it cannot parse is rejected."""
+        handle = super().create_task_handler(*args, **kwargs)
+
+        def receive(message: Message) -> None:
+            """Refuse a message that is too long or foreign; process others."""
+            try:
+                check(message, self.app.conf.ibidem_message_bytes)
+                handle(message)
+            except FOREIGN_ERRORS as error:
+                self.on_decode_error(message, error)
+
+        return receive
+
+    def on_decode_error(self, message: Message, exc: Exception) -> None:
+        """Reject a message that cannot be decoded; Celery would acknowledge it."""
+        _log.warning("a message that no submitter has sent is set aside: %s: %s", type(exc).__name__, exc)
+        message.reject_log_error(_log, self.connection_errors)  # type: ignore[no-untyped-call] # kombu's own
 
 
 def register(app: Celery, open_context: Callable[[], WorkerContext]) -> None:
