@@ -13,7 +13,7 @@ import pytest
 from ibidem.cli.strip import report
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_workers.backfill.strip import StripRequest, StripResult
+from ibidem_workers.backfill.strip import StripResult
 from servers.indices import ask, remove_indices
 from support.command_line import Answer, Run
 
@@ -153,13 +153,12 @@ def test_signatures_are_counted_removed_and_counted_again(run: Run, answer: Answ
 
 
 def test_one_document_and_several_are_told_in_their_own_grammar() -> None:
-    dry = StripRequest(dry=True)
-    first = [list(report(StripResult(count, count), "news", dry))[1] for count in (1, 2)]
+    first = [list(report(StripResult(count, count), "news", dry=True))[1] for count in (1, 2)]
     assert first == [
         "1 document would lose its signatures: 0 bytes",
         "2 documents would lose their signatures: 0 bytes",
     ]
-    left = [list(report(StripResult(left=count), "news", StripRequest()))[-1].split(":")[0] for count in (1, 2)]
+    left = [list(report(StripResult(left=count), "news"))[-1].split(":")[0] for count in (1, 2)]
     assert left == ["1 document in 'news' was signed meanwhile", "2 documents in 'news' were signed meanwhile"]
 
 

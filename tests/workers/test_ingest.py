@@ -18,7 +18,7 @@ from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers import dead_letters
 from ibidem_workers import ingest as ingest_module
 from ibidem_workers.executors import Supervisor
-from ibidem_workers.ingest import IngestRequest, Interruption, ingest, ingest_documents, retry
+from ibidem_workers.ingest import Interruption, ingest, ingest_documents, retry
 from ibidem_workers.runs import Progress, summary
 from workers.conftest import fill
 
@@ -36,7 +36,7 @@ def test_every_document_of_a_file_is_accounted_for(engine: Engine, settings: Set
     path = tmp_path / "law.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8")
     looks: list[Progress] = []
-    run = ingest(IngestRequest([path]), settings, report=looks.append)
+    run = ingest([path], settings, report=looks.append)
     counts = summary(engine, run)
     names = ("read", "indexed", "stale", "refused", "unsigned", "repeated", "meta_fields", "pending", "state")
     assert {name: counts[name] for name in names} == {
@@ -115,7 +115,7 @@ def test_dead_letters_are_tried_again_as_a_run_of_their_own(engine: Engine, sett
 
 def test_a_path_that_is_not_there_is_an_error_before_anything_starts(settings: Settings, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"missing\.jsonl"):
-        ingest(IngestRequest([tmp_path / "missing.jsonl"]), settings)
+        ingest([tmp_path / "missing.jsonl"], settings)
     assert not (tmp_path / "index.sqlite").exists()
 
 

@@ -10,7 +10,6 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
-from dataclasses import dataclass, field
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -40,15 +39,6 @@ REFUSALS_A_SLICE = 500
 NOTED_EVERY = 2.0  # seconds between two notes of a run that is being read
 
 Source = Iterable[Document | Refusal]
-
-
-@dataclass(frozen=True, slots=True)
-class IngestRequest:
-    """Files to ingest, and options for reading them."""
-
-    paths: Sequence[str | Path]  # files and folders; `-` is standard input
-    choice: Choice = field(default_factory=Choice)  # how they are read
-    note: Callable[[Document | Refusal], Document | Refusal] | None = None  # each passes through it as it is read
 
 
 class Submission:
@@ -205,20 +195,22 @@ class Interruption(EngineError):
     """A run was interrupted; everything sent so far is kept."""
 
 
-def ingest(
-    request: IngestRequest,
+def ingest(  # noqa: PLR0913 - the options of one command, each by its name
+    paths: Sequence[str | Path],
     settings: Settings,
     *,
+    choice: Choice | None = None,
+    note: Callable[[Document | Refusal], Document | Refusal] | None = None,
     wait: bool = True,
     report: Report = lambda _: None,
 ) -> str:
-    """Ingest files and folders."""
+    """Ingest files and folders; `-` is standard input, and what is read passes through `note`."""
     tally = Tally()
     source = read(
-        request.paths, request.choice, settings.max_text, tally, settings.read_seconds, processes=settings.workers
+        paths, choice or Choice(), settings.max_text, tally, settings.read_seconds, processes=settings.workers
     )
-    source = map(request.note, source) if request.note else source
-    return ingest_documents(source, settings, wait=wait, report=report, tally=tally, paths=request.paths)
+    source = map(note, source) if note else source
+    return ingest_documents(source, settings, wait=wait, report=report, tally=tally, paths=paths)
 
 
 def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its name

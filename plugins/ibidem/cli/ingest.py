@@ -19,7 +19,7 @@ from ibidem_core.settings import Settings, load
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.formats import DETECT, SUFFIXES, Choice, Format, IdFrom
 from ibidem_ingest.readers.inputs import named_pipes
-from ibidem_workers.ingest import IngestRequest, ingest
+from ibidem_workers.ingest import ingest
 from ibidem_workers.runs import summary
 
 FormatName = Annotated[
@@ -104,7 +104,7 @@ def run(
     note = partial(add_seen, seen) if sync else None
     with bar("Indexing", rated=True) as advance:
         report = partial(update_bar, advance)
-        name = ingest(IngestRequest(paths, choice, note), settings, wait=wait, report=report)
+        name = ingest(paths, settings, choice=choice, note=note, wait=wait, report=report)
     with engine_context(settings) as engine:
         result: dict[str, Any] = summary(engine, name)
     if sync:

@@ -13,7 +13,7 @@ from ibidem.cli.status import refusals
 from ibidem.grouped_search.explanations import format_count
 from ibidem_core import logs
 from ibidem_core.settings import load
-from ibidem_workers.backfill.strip import StripRequest, StripResult, strip
+from ibidem_workers.backfill.strip import StripResult, strip
 
 
 def run(
@@ -35,19 +35,18 @@ def run(
     """
     settings = load()
     logs.set_up(settings)
-    request = StripRequest(into, dry=dry, records=records)
     with bar("Reading" if dry else "Removing", rated=True) as advance:
-        result = strip(request, settings, advance)
+        result = strip(settings, advance, into=into, dry=dry, records=records)
     answer = result.as_json()
     refused = refusals({"refusals": answer["refusals"], "run": ""})
-    show(answer, chain(map(Text, report(result, settings.index, request)), refused), as_json=as_json)
+    show(answer, chain(map(Text, report(result, settings.index, into, dry=dry)), refused), as_json=as_json)
     if result.refused or result.left:
         raise typer.Exit(SOME_REFUSED)
 
 
-def report(result: StripResult, index: str, request: StripRequest) -> Iterator[str]:
+def report(result: StripResult, index: str, into: str = "", *, dry: bool = False) -> Iterator[str]:
     yield f"{format_count(result.read, 'document')} read"
-    verb = "would lose" if request.dry else "lost"
+    verb = "would lose" if dry else "lost"
     pronoun = "its" if result.stripped == 1 else "their"
     yield f"{format_count(result.stripped, 'document')} {verb} {pronoun} signatures: {result.bytes:,} bytes"
     if result.left:
@@ -58,6 +57,6 @@ def report(result: StripResult, index: str, request: StripRequest) -> Iterator[s
         )
     elif result.fields and result.stripped:
         yield "The mapping keeps the fields of `ibidem`, empty; a new index is without them: ibidem strip --into NAME"
-    if request.into and not request.dry:
-        yield f"The new index is {request.into!r}" + (f", under the alias {result.alias!r}." if result.alias else ".")
+    if into and not dry:
+        yield f"The new index is {into!r}" + (f", under the alias {result.alias!r}." if result.alias else ".")
         yield "The first index is unchanged; you can delete it."

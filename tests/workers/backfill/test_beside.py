@@ -24,9 +24,9 @@ from ibidem_gateway.app import make_gateway
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill import checkpoint
 from ibidem_workers.backfill.run import backfill_in_place
-from ibidem_workers.backfill.strip import StripRequest, strip
+from ibidem_workers.backfill.strip import strip
 from ibidem_workers.groups.service import regroup
-from ibidem_workers.ingest import IngestRequest, ingest
+from ibidem_workers.ingest import ingest
 from servers.fake_server import Answer, Request, between
 from servers.indices import ask
 from workers.backfill.conftest import ALIAS, FIELDS, FIRST, MAPPING, SECOND, Theirs, stories, story
@@ -93,7 +93,7 @@ class TestBackfill:
         shards = ask(foreign_index.address, "GET", f"/{HELD}/_settings")[HELD]["settings"]["index"]["number_of_shards"]
         assert shards == "2"
         groups = pairs(foreign_index, HELD)
-        strip(StripRequest(), foreign_settings)
+        strip(foreign_settings)
         backfill_in_place(foreign_settings)
         assert groups == pairs(foreign_index, ALIAS) == {frozenset({f"t{n}", f"t{n + 1}"}) for n in (8, 18, 28)}
 
@@ -166,8 +166,8 @@ class TestBackfill:
         backfill_in_place(foreign_settings, beside="index")
         assert frozenset({"t8", "t9"}) not in pairs(beside, HELD)
         before = state(beside)
-        assert strip(StripRequest(dry=True), foreign_settings).stripped == 30
-        assert strip(StripRequest(), foreign_settings).stripped == 30
+        assert strip(foreign_settings, dry=True).stripped == 30
+        assert strip(foreign_settings).stripped == 30
         assert state(beside) == before
         assert not ask(beside.address, "GET", f"/{HELD}?ignore_unavailable=true")
         backfill_in_place(foreign_settings, beside="index")
@@ -181,21 +181,21 @@ class TestBackfill:
         backfill_in_place(foreign_settings, beside="index")
         add_override(foreign_engine, ("t8", "t9"), "not", author="ann")
         assert pairs(foreign_index, HELD) == {frozenset({"t18", "t19"})}
-        strip(StripRequest(), foreign_settings)
+        strip(foreign_settings)
         backfill_in_place(foreign_settings)
         assert pairs(foreign_index, ALIAS) == {frozenset({"t18", "t19"})}
 
     def test_signatures_of_several_indexes_are_dropped_together(
         self, beside: Theirs, foreign_settings: Settings
     ) -> None:
-        strip(StripRequest(), foreign_settings)
+        strip(foreign_settings)
         ask(beside.address, "PUT", f"/{SECOND}", json.dumps({"mappings": MAPPING, "aliases": {ALIAS: {}}}))
         beside.write(stories(10), SECOND)
         backfill_in_place(foreign_settings, beside="index")
         with pytest.raises(UsageError, match=f"also holds the signatures of '{SECOND}'; .*IBIDEM_INDEX={ALIAS}"):
-            strip(StripRequest(), foreign_settings.changed(index=FIRST))
+            strip(foreign_settings.changed(index=FIRST))
         ask(beside.address, "DELETE", f"/{SECOND}")
-        assert strip(StripRequest(), foreign_settings).stripped == 40
+        assert strip(foreign_settings).stripped == 40
 
     def test_an_index_of_another_program_under_its_name_is_no_index_of_signatures(
         self, foreign_index: Theirs, foreign_settings: Settings
@@ -205,7 +205,7 @@ class TestBackfill:
         ask(foreign_index.address, "PUT", f"/{HELD}", json.dumps({"mappings": {"_meta": {"of": "others"}}}))
         with pytest.raises(UsageError, match="is not one of signatures"):
             backfill_in_place(foreign_settings, beside="index")
-        strip(StripRequest(), foreign_settings)
+        strip(foreign_settings)
         assert ask(foreign_index.address, "GET", f"/{HELD}")
 
     def test_an_index_without_documents_is_signed(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
@@ -286,7 +286,7 @@ class TestWhatIsTheirs:
         before = state(beside)
         (tmp_path / "new.jsonl").write_text('{"id": "new", "text": "a text"}')
         with pytest.raises(UsageError, match=f"the signatures of '{FIRST}' are beside it"):
-            ingest(IngestRequest([str(tmp_path)]), foreign_settings)
+            ingest([str(tmp_path)], foreign_settings)
         with pytest.raises(UsageError, match="writes nothing into it"):
             foreign_engine.delete(["t8"], 1)
         save_preset(foreign_engine, "own", PRESETS["scans"])
@@ -333,7 +333,7 @@ class TestSearch:
         assert {lead: copies for lead, copies in leads.items() if copies} == {
             f"t{n}": [f"t{n + 1}"] for n in (8, 18, 28)
         }
-        strip(StripRequest(), foreign_settings)
+        strip(foreign_settings)
         ask(beside.address, "DELETE", f"/{FIRST}")
         beside.make()
         beside.write(stories(30))

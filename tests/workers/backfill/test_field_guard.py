@@ -13,7 +13,7 @@ from ibidem_engines.cluster import reindex
 from ibidem_workers.backfill import run
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
-from ibidem_workers.backfill.strip import StripRequest, strip
+from ibidem_workers.backfill.strip import strip
 from servers.indices import ask
 from workers.backfill.conftest import ALIAS, FIELDS, FIRST, MAPPING, SECOND, Source, Theirs, stories
 
@@ -114,7 +114,7 @@ class TestEmbeddings:
         backfill_in_place(embedded_settings)
         assert len(embedded_index.signed()) == COUNT
         assert (embedded_index.counts(), embedded_index.nearest()) == (HELD, before)
-        assert strip(StripRequest(), embedded_settings).left == 0
+        assert strip(embedded_settings).left == 0
         assert (embedded_index.counts(), embedded_index.nearest()) == (HELD, before)
 
     def test_copied_with_signatures_and_without_they_are_searched_as_before(
@@ -125,7 +125,7 @@ class TestEmbeddings:
         replace_index(Replacement(SECOND), embedded_settings)
         assert (embedded_index.counts(SECOND), embedded_index.nearest(SECOND)) == (HELD, before)
         ask(embedded_index.address, "DELETE", f"/{FIRST}")
-        strip(StripRequest(into=FIRST), embedded_settings)
+        strip(embedded_settings, into=FIRST)
         assert embedded_index.signed(FIRST) == {}
         assert (embedded_index.counts(FIRST), embedded_index.nearest(FIRST)) == (HELD, before)
 
@@ -173,11 +173,11 @@ class TestAnAnswerWithoutVectors:
 
 
 def strip_in_place(settings: Settings) -> None:
-    strip(StripRequest(), settings)
+    strip(settings)
 
 
 def strip_into(settings: Settings) -> None:
-    strip(StripRequest(into=SECOND), settings)
+    strip(settings, into=SECOND)
 
 
 def backfill_into(settings: Settings) -> None:
@@ -199,7 +199,7 @@ def test_sparse_embeddings_in_opensearch_rank_documents_as_before(opensearch: st
     before = ranked(theirs, ALIAS)
     settings = Settings(engine=opensearch, index=ALIAS, fields=FIELDS, tables=tables_folder, concurrency=1, patience=1)
     backfill_in_place(settings)
-    strip(StripRequest(), settings)
+    strip(settings)
     assert (ranked(theirs, ALIAS), theirs.sources()) == (before, documents)
     replace_index(Replacement(SECOND), settings)
     assert (ranked(theirs, SECOND), theirs.sources(SECOND)) == (before, documents)

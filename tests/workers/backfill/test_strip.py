@@ -11,7 +11,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
-from ibidem_workers.backfill.strip import STRIP_PREFIX, StripRequest, strip
+from ibidem_workers.backfill.strip import STRIP_PREFIX, strip
 from servers.indices import ask
 from workers.backfill.conftest import ALIAS, FIRST, SECOND, Theirs, stories, story
 
@@ -31,7 +31,7 @@ class TestTheirIndex:
         settings = foreign_settings.changed(fields="text=body.content,meta=")
         replace_index(Replacement(SECOND), settings)
         assert '"ibidem"' in raw_source(foreign_index, SECOND, "t1")
-        strip(StripRequest(), settings.changed(index=SECOND))
+        strip(settings.changed(index=SECOND))
         assert raw_source(foreign_index, SECOND, "t1") == RAW
 
     def test_a_dry_run_counts_and_writes_nothing(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
@@ -40,7 +40,7 @@ class TestTheirIndex:
         backfill_in_place(foreign_settings)
         foreign_index.write({"t50": story(50)})
         before = foreign_index.all()
-        result = strip(StripRequest(dry=True), foreign_settings)
+        result = strip(foreign_settings, dry=True)
         assert (result.read, result.stripped) == (11, 10)
         values = [hit["_source"]["ibidem"] for hit in before.values() if "ibidem" in hit["_source"]]
         assert result.bytes == pytest.approx(sum(len(json.dumps(each)) for each in values), rel=0.1)
@@ -52,7 +52,7 @@ class TestTheirIndex:
         foreign_index.make({"_meta": {"owner": "desk"}, "properties": {}})
         foreign_index.write(stories(10))
         backfill_in_place(foreign_settings)
-        strip(StripRequest(), foreign_settings)
+        strip(foreign_settings)
         (mapping,) = ask(foreign_index.address, "GET", f"/{FIRST}/_mapping").values()
         assert mapping["mappings"]["_meta"] == {"owner": "desk"}
         backfill_in_place(foreign_settings)
@@ -71,11 +71,11 @@ class TestTheirIndex:
         backfill_in_place(foreign_settings)
         try:
             pipelines(foreign_index, default_pipeline=pipeline)
-            assert strip(StripRequest(), foreign_settings).refused == 0
+            assert strip(foreign_settings).refused == 0
             assert foreign_index.sources() == before
             pipelines(foreign_index, default_pipeline="_none", final_pipeline=pipeline)
             with pytest.raises(UsageError, match="final pipeline"):
-                strip(StripRequest(), foreign_settings)
+                strip(foreign_settings)
         finally:
             pipelines(foreign_index, default_pipeline="_none", final_pipeline="_none")
             ask(foreign_index.address, "DELETE", f"/_ingest/pipeline/{pipeline}")
@@ -88,7 +88,7 @@ class TestTheirIndex:
         before = foreign_index.sources()
         (mapping,) = ask(foreign_index.address, "GET", f"/{FIRST}/_mapping").values()
         backfill_in_place(foreign_settings)
-        result = strip(StripRequest(into=SECOND), foreign_settings)
+        result = strip(foreign_settings, into=SECOND)
         assert (result.stripped, result.alias, result.pruned) == (40, ALIAS, 0)
         assert {hit["_index"] for hit in foreign_index.all().values()} == {SECOND}
         assert {name: hit["_source"] for name, hit in foreign_index.all().items()} == before
@@ -105,20 +105,20 @@ class TestTheirIndex:
         backfill_in_place(foreign_settings)
         ask(foreign_index.address, "PUT", f"/{SECOND}")
         with pytest.raises(UsageError, match="already exists"):
-            strip(StripRequest(into=SECOND), foreign_settings)
+            strip(foreign_settings, into=SECOND)
         engine = open_engine(foreign_settings.address, foreign_settings.index)
         engine.put_records("runs", {STRIP_PREFIX + SECOND: {"into": SECOND}})
         engine.close()
-        assert strip(StripRequest(into=SECOND), foreign_settings).read == 10
+        assert strip(foreign_settings, into=SECOND).read == 10
         assert len(foreign_index.all(SECOND)) == 10
 
     def test_records_go_when_that_is_asked(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
         foreign_index.make()
         foreign_index.write(stories(3))
         backfill_in_place(foreign_settings)
-        strip(StripRequest(), foreign_settings)
+        strip(foreign_settings)
         assert ask(foreign_index.address, "GET", f"/.ibidem-{FIRST}*?expand_wildcards=all")
-        strip(StripRequest(records=True), foreign_settings)
+        strip(foreign_settings, records=True)
         assert not ask(foreign_index.address, "GET", f"/.ibidem-{FIRST}*?expand_wildcards=all")
 
 

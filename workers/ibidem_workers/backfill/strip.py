@@ -22,15 +22,6 @@ MAX_REFUSALS = 1_000  # refusals that are listed; more are counted
 STRIP_PREFIX = "strip/"  # before the key of the record, next to the first index, of a copy that is being filled
 
 
-@dataclass(frozen=True, slots=True)
-class StripRequest:
-    """Request to remove signatures from an index."""
-
-    into: str = ""  # name of the new index; empty to strip in place
-    dry: bool = False  # whether to write nothing
-    records: bool = False  # whether to remove the records next to the index too
-
-
 @dataclass(slots=True)
 class StripResult:
     """Counts of a removal."""
@@ -72,20 +63,22 @@ def carries(original: SourceDocument) -> bool:
     return bool(original.own_fields or original.packed or original.digest)
 
 
-def strip(request: StripRequest, settings: Settings, report: Report = lambda *_: None) -> StripResult:
-    """Remove the signatures from an index."""
+def strip(
+    settings: Settings, report: Report = lambda *_: None, *, into: str = "", dry: bool = False, records: bool = False
+) -> StripResult:
+    """Remove the signatures from an index, or copy it into a new one without them; with `records`, also the records."""
     with open_for_backfill(settings) as (engine, source):
-        if not request.into and (dropped := source.drop_beside(dry=request.dry)) is not None:
-            if request.records and not request.dry:
+        if not into and (dropped := source.drop_beside(dry=dry)) is not None:
+            if records and not dry:
                 source.drop_records()
             return StripResult(dropped[0], dropped[0], dropped[1])
-        source.check("copy" if request.into else "memory" if request.dry else "strip")
-        if request.into and not request.dry:
-            check_name(request.into)
-            result = _strip_into(engine, source, source.copy_to(request.into), report)
+        source.check("copy" if into else "memory" if dry else "strip")
+        if into and not dry:
+            check_name(into)
+            result = _strip_into(engine, source, source.copy_to(into), report)
         else:
-            result = _strip_in_place(engine, source, report, dry=request.dry)
-        if request.records and not request.dry:
+            result = _strip_in_place(engine, source, report, dry=dry)
+        if records and not dry:
             source.drop_records()
         return result
 
