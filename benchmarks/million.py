@@ -36,7 +36,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.sign import sign
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import settle_all
 from measured import write_part
 from processor import server_seconds
 from servers.indices import ask, remove_indices

@@ -17,7 +17,7 @@ from ibidem_engines.cluster import dsl
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_engines.query import parse_query
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import settle_all
 from servers.indices import create_index, remove_indices
 
 BATCH = 500

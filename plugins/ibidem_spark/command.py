@@ -9,7 +9,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.groups import service
+from ibidem_workers.groups import follower
 
 
 def export(engine: Engine, path: Path, report: Callable[[int], None]) -> None:
@@ -44,4 +44,4 @@ def regroup(
         settling = SparkSettling(spark, f"{spark.conf.get('spark.sql.warehouse.dir')}/ibidem-{engine.index}", engine)
         settling.exported = open_export(spark, exported, engine) if exported else None
         resumes = policy is None and settling.find_plan(GroupCheckpoint.read(engine)) is not None
-        service.regroup(engine, everything=True, policy=policy, report=report, settle=settling, resumes=resumes)
+        follower.regroup(engine, everything=True, policy=policy, report=report, settle=settling, resumes=resumes)

@@ -53,9 +53,8 @@ from ibidem_ingest.signatures.schema import SLOTS
 from ibidem_spark import steps
 from ibidem_spark.rounds import ENTRY, TAIL, WIDTH, Job, Rounds, run_each, run_step, small, with_packed
 from ibidem_spark.steps import ARRAYS, EXPORT_ROW, FIELDS, ORDER_BITS, PLAN, STATE_FIELDS, Batches, TermCounts
-from ibidem_workers.groups.columns_match import SLICE, read_slices
 from ibidem_workers.groups.follower import Report, revisit
-from ibidem_workers.groups.settle import Plan, Rules, Settler, promote, ref
+from ibidem_workers.groups.settle import SLICE, Plan, Rules, Settler, promote, read_slices, ref
 
 _log = logging.getLogger(__name__)
 

@@ -26,7 +26,7 @@ from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed import ROOM, PackedValues
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET
-from ibidem_workers.groups.columns_match import SLICE, read_slices
+from ibidem_workers.groups.settle import SLICE, read_slices
 
 Batches = Iterator[pa.RecordBatch]
 Run = Callable[[Batches], Iterable[pa.RecordBatch]]

@@ -18,7 +18,7 @@ from ibidem_dedupe.policy import CLEAN, MISREAD
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import GroupCheckpoint, count_joined, parse_policy, records
 from ibidem_ingest.document import Document
-from ibidem_workers.groups.service import regroup, settle_all
+from ibidem_workers.groups.follower import regroup, settle_all
 from support.books import misread_text
 from support.command_line import Answer, Run
 from support.general_tables import general_tables

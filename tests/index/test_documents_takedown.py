@@ -22,10 +22,10 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign
-from ibidem_workers.backfill.checkpoint import Checkpoint
+from ibidem_workers.backfill.batch import Checkpoint
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, letters
-from ibidem_workers.groups.service import SettlingLease, regroup, settle_all
+from ibidem_workers.groups.follower import SettlingLease, regroup, settle_all
 from servers.indices import ask
 from support.command_line import Run
 from support.signed_records import make_record

@@ -22,7 +22,7 @@ from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.replace import Replacement, replace_index
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import settle_all
 from servers.indices import ask, remove_indices
 from support.general_tables import general_tables
 

@@ -23,7 +23,7 @@ from ibidem_lab.evaluate import (
     sign_collection,
 )
 from ibidem_lab.labels import parse_condition, read_pairs
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import settle_all
 from support.books import misread_text
 from support.general_tables import general_tables
 

@@ -20,7 +20,7 @@ from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_mail.memberships import write_threads, write_works
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import settle_all
 from mail.test_parents import DOCUMENTS, THREAD, groups, marks
 from servers.indices import ask, remove_indices
 from support.command_line import Answer, Run

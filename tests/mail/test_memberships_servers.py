@@ -12,7 +12,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import FIELDS
 from ibidem_ingest.document import Document
 from ibidem_mail.memberships import ThreadMember, write_threads
-from ibidem_workers.groups.service import is_settled, settle_all
+from ibidem_workers.groups.follower import is_settled, settle_all
 from servers.indices import ask, remove_indices
 from support.signed_records import make_record
 

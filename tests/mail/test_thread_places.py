@@ -12,8 +12,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_ingest.document import Document
 from ibidem_mail.memberships import ThreadMember, ThreadPlaces, write_threads
-from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import regroup, settle_all
+from ibidem_workers.groups.follower import Follower, regroup, settle_all
 from mail.letters import LEASE, PAID, ROOF, answer, mail
 from support.examples import examples
 from support.signed_records import make_record

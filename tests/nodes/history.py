@@ -21,7 +21,7 @@ from ibidem_dedupe.overrides import VERDICTS, Verdict
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import load_overrides
 from ibidem_ingest.errors import MissingDocument
-from ibidem_workers.groups.service import SettlingLease, is_settled, regroup, settle_all
+from ibidem_workers.groups.follower import SettlingLease, is_settled, regroup, settle_all
 from workers.groups.test_service import check, groups, plain
 
 VOCABULARY = [

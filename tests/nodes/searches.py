@@ -12,7 +12,7 @@ from typing import Any
 
 from faults.environment import wait_for
 from ibidem_engines.connect import open_engine
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import settle_all
 from nodes.cluster import FrailNodes
 from servers.indices import ask, create_index
 from servers.nodes import NAMES, Nodes

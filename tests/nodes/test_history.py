@@ -12,7 +12,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import Assignment
 from ibidem_ingest.document import Document
 from ibidem_ingest.readers import read
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import settle_all
 from ibidem_workers.ingest import ingest_documents
 from nodes.history import History, people, wrong_groups
 from simulation.memory_cluster import MemoryCluster

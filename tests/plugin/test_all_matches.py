@@ -10,7 +10,7 @@ import pytest
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import settle_all
 from plugin.answers import Json, differences, read_account, run_search, take_parts, through_plugin
 from plugin.conftest import STORIES
 from plugin.test_same_answers import BY_ID, WORDS

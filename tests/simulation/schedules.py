@@ -13,7 +13,7 @@ from typing import TypeVar
 from ibidem_core.settings import Settings
 from ibidem_dedupe.overrides import VERDICTS
 from ibidem_ingest.document import Document
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import settle_all
 from simulation.faults import Faults
 from simulation.memory_cluster import MemoryCluster
 from simulation.memory_queue import Messages

@@ -10,8 +10,7 @@ import ibidem_core.errors as retry
 from ibidem_engines import stored_groups
 from ibidem_workers import runs, tasks
 from ibidem_workers.backfill import replace, run
-from ibidem_workers.groups import service
-from ibidem_workers.groups import service as settling_lease
+from ibidem_workers.groups import follower
 from simulation.scheduler import Process, Scheduler
 
 
@@ -56,12 +55,11 @@ def virtual_time(scheduler: Scheduler) -> Iterator[None]:
         return UUID(int=scheduler.rng.getrandbits(128), version=4)
 
     changes = {
-        (settling_lease, "time"): clock,
-        (settling_lease, "RACE_SECONDS"): 0.05,
-        (settling_lease, "uuid4"): draw,
-        (settling_lease, "this_process"): lambda: name_of(scheduler.current),
-        (settling_lease, "has_exited"): lambda name: ended(scheduler, name),
-        (service, "time"): clock,
+        (follower, "RACE_SECONDS"): 0.05,
+        (follower, "uuid4"): draw,
+        (follower, "this_process"): lambda: name_of(scheduler.current),
+        (follower, "has_exited"): lambda name: ended(scheduler, name),
+        (follower, "time"): clock,
         (replace, "time"): clock,
         (run, "this_process"): lambda: name_of(scheduler.current),
         (runs, "time"): clock,

@@ -18,10 +18,10 @@ from ibidem_dedupe.overrides import Override, Verdict
 from ibidem_engines.engine import WriteStatus
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.checkpoint import load_checkpoint
+from ibidem_workers.backfill.batch import load_checkpoint
 from ibidem_workers.backfill.replace import Replacement, replace_opened
 from ibidem_workers.batches import Batch
-from ibidem_workers.groups.service import follow_decisions, settle
+from ibidem_workers.groups.follower import follow_decisions, settle
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 from simulation.faults import Faults, FaultyLink
 from simulation.memory_cluster import MemoryCluster

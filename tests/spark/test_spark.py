@@ -26,7 +26,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import GroupCheckpoint, parse_policy, policy_as_record
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed_columns import PackedColumns
-from ibidem_workers.groups import service
+from ibidem_workers.groups import follower
 from ibidem_workers.groups.follower import count_joined
 from ibidem_workers.groups.settle import Rules
 from servers.command_line import IBIDEM
@@ -142,7 +142,7 @@ def index(request: pytest.FixtureRequest, java: None) -> Iterator[Any]:
         records = signed(5, families=500)
         for start in range(0, len(records), 500):
             engine.write(records[start : start + 500])
-        service.regroup(engine, everything=True, policy=Policy().similar(40))
+        follower.regroup(engine, everything=True, policy=Policy().similar(40))
         yield engine
         remove_indices(url, engine.index)
 

@@ -11,7 +11,7 @@ import pytest
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.groups import service
+from ibidem_workers.groups import follower
 from support.leases import LEASE_WORDS, english_tables, rank_counts
 
 PREAMBLE = (
@@ -25,7 +25,7 @@ WORDS = [word.strip(",").lower() for word in PREAMBLE.split() if len(word) > 3]
 def sole_settler() -> Iterator[None]:
     """No other process takes a lease in the same moment, so that nothing is waited for, but where a test is of that."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(service, "RACE_SECONDS", 0.0)
+        patch.setattr(follower, "RACE_SECONDS", 0.0)
         yield
 
 

@@ -11,8 +11,7 @@ import pytest
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import Follower, settle_all
 from nodes.history import wrong_groups
 from servers.indices import ask, names, remove_indices
 from workers.groups.test_service import signed

@@ -14,7 +14,7 @@ from ibidem_ingest.document import ORIGIN, WHERE
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
 from ibidem_workers.batches import Batch, BatchResult
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import settle_all
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 from ibidem_workers.worker import DELAYED_DELIVERY, Consumer
 

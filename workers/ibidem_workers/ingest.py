@@ -28,7 +28,7 @@ from ibidem_ingest.readers.formats import Choice, Tally
 from ibidem_workers import batches, dead_letters, runs
 from ibidem_workers.celery_app import connect_broker, make_app, send
 from ibidem_workers.executors import Pool, this_process
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import settle_all
 from ibidem_workers.tasks import SentBatch, WorkerContext, open_signing, work_on
 
 MAX_REPEATS = 20  # repeated ids that are kept to be shown

@@ -25,7 +25,7 @@ from ibidem_ingest.distribution import need_hook
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.minhash import found_share
 from ibidem_ingest.signatures.schema import SLOTS
-from ibidem_workers.groups.service import regroup
+from ibidem_workers.groups.follower import regroup
 
 MIN_SHARE = 0.6  # least overlap of 60 terms that guarantees one common term among the 25 rarest
 MIN_FOUND = 0.97  # share of the pairs that share the least from which no advice is given

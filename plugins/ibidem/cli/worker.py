@@ -14,7 +14,7 @@ from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.executors import Supervisor
-from ibidem_workers.groups.service import settle
+from ibidem_workers.groups.follower import settle
 
 LOOK_EVERY = 0.5
 SETTLE_INTERVAL = 2.0  # seconds for which documents are grouped between two looks at the workers

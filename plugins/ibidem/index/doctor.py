@@ -41,7 +41,7 @@ from ibidem_ingest.kernel import loops
 from ibidem_ingest.readers.formats import Format, require
 from ibidem_ingest.signatures.packed_columns import PackedColumns
 from ibidem_ingest.signatures.schema import SCHEMA
-from ibidem_workers.backfill import checkpoint as backfill
+from ibidem_workers.backfill import batch as backfill
 from ibidem_workers.batches import TRIES, BatchResult, Tries, read_refusals
 from ibidem_workers.celery_app import connect_broker, count_rejected
 from ibidem_workers.dead_letters import read_letter

@@ -30,7 +30,7 @@ from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, content_key
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed, unpack
 from ibidem_ingest.signatures.sign import sign_and_pack
-from ibidem_workers.groups.service import follow_decisions
+from ibidem_workers.groups.follower import follow_decisions
 
 AT_ONCE = 500
 GROUPS_NOTE = "stored groups follow when a user who may write documents settles them: ibidem regroup"

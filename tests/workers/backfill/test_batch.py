@@ -15,8 +15,15 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import batch as pages
-from ibidem_workers.backfill.batch import ROUNDS, BackfillBatch, BackfillContext, sign_batch
-from ibidem_workers.backfill.checkpoint import Portions, all_writes, names
+from ibidem_workers.backfill.batch import (
+    ROUNDS,
+    BackfillBatch,
+    BackfillContext,
+    Portions,
+    all_writes,
+    names,
+    sign_batch,
+)
 from ibidem_workers.backfill.run import open_for_backfill
 from servers.fake_server import Answer, Request, between
 from workers.backfill.conftest import FIRST, Theirs, story

@@ -22,10 +22,10 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import save_preset, stored_presets
 from ibidem_gateway.app import make_gateway
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.backfill import checkpoint
+from ibidem_workers.backfill import batch
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import strip
-from ibidem_workers.groups.service import regroup
+from ibidem_workers.groups.follower import regroup
 from ibidem_workers.ingest import ingest
 from servers.fake_server import Answer, Request, between
 from servers.indices import ask
@@ -253,7 +253,7 @@ class TestDates:
     def test_all_are_signed_whether_they_have_a_date_or_not(
         self, dated: Settings, foreign_index: Theirs, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(checkpoint, "PAGE", 4)  # documents with one date are more than a page
+        monkeypatch.setattr(batch, "PAGE", 4)  # documents with one date are more than a page
         backfill_in_place(dated, beside="index")
         assert pairs(foreign_index, HELD) == {frozenset({f"t{n}", f"t{n + 1}"}) for n in (8, 18, 28)}
         foreign_index.write({"t40": story(9) | {"published": "2026/01/02"}})
@@ -273,7 +273,7 @@ class TestDates:
     def test_more_of_one_date_than_a_search_shows_are_refused(
         self, dated: Settings, foreign_index: Theirs, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(checkpoint, "PAGE", 2)
+        monkeypatch.setattr(batch, "PAGE", 2)
         ask(foreign_index.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index.max_result_window": 5}))
         with pytest.raises(UsageError, match="have one 'published'; name a field with the time of a change"):
             backfill_in_place(dated, beside="index")

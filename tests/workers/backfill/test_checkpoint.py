@@ -18,8 +18,8 @@ from ibidem_engines.stored_groups import Name, SeqNoRange, ShardRef, marks_as_re
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_workers.backfill import checkpoint as module
-from ibidem_workers.backfill.checkpoint import (
+from ibidem_workers.backfill import batch as module
+from ibidem_workers.backfill.batch import (
     CHARACTERS,
     PAGE,
     Checkpoint,

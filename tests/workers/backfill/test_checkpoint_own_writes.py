@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_engines.stored_groups import SeqNoRange, ShardRef
-from ibidem_workers.backfill.checkpoint import OwnWrites
+from ibidem_workers.backfill.batch import OwnWrites
 
 PART = ShardRef("news", 1)
 NUMBERS = st.lists(st.integers(1, 40), max_size=30)

@@ -20,7 +20,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import replace
-from ibidem_workers.backfill.checkpoint import KEYS
+from ibidem_workers.backfill.batch import KEYS
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
 from ibidem_workers.ingest import Interruption
 from ibidem_workers.runs import summary

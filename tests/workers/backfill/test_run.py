@@ -29,8 +29,8 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers import executors
-from ibidem_workers.backfill import batch, checkpoint
-from ibidem_workers.backfill.checkpoint import load_checkpoint
+from ibidem_workers.backfill import batch
+from ibidem_workers.backfill.batch import load_checkpoint
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.ingest import Interruption, ingest_documents
 from ibidem_workers.runs import summary
@@ -322,7 +322,7 @@ class TestGoingOn:
     ) -> None:
         fill([Document(f"d{at}", story(at)["body"]["content"]) for at in range(30)], settings)
         monkeypatch.setattr(batch, "MIN_POOL_DOCUMENTS", 0)
-        monkeypatch.setattr(checkpoint, "PAGE", 10)
+        monkeypatch.setattr(batch, "PAGE", 10)
         monkeypatch.setattr(executors, "COMMAND", (sys.executable, "-c", DEADLY))
         run = backfill_in_place(settings)
         assert counts(engine, run) == expected_counts(read=30, unchanged=29, refused=1)

@@ -9,8 +9,7 @@ from hypothesis import strategies as st
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.ledger import POLICY
 from ibidem_engines.stored_groups import GroupedDocument, Name, SeqNoRange, ShardRef
-from ibidem_workers.groups.columns_match import StoredColumns, keeping, match_columns
-from ibidem_workers.groups.settle import LeadChanged, Match, Row, Rules
+from ibidem_workers.groups.settle import LeadChanged, Match, Row, Rules, StoredColumns, keeping, match_columns
 from support.windows import SampleWindow, example_settings, windows
 from workers.groups.test_block import rows_of
 

@@ -7,9 +7,8 @@ from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.ledger import POLICY
 from ibidem_engines.stored_groups import GroupedDocument, Name
-from ibidem_workers.groups.columns_match import StoredColumns
 from ibidem_workers.groups.follower import count_joined, first_leads
-from ibidem_workers.groups.settle import Rules
+from ibidem_workers.groups.settle import Rules, StoredColumns
 
 
 def grouping(lead: list[int], kinds: list[str]) -> Grouping:

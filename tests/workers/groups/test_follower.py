@@ -9,8 +9,7 @@ from ibidem_dedupe.overrides import Override, Verdict
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import KEY, Conflict, GroupCheckpoint
 from ibidem_engines.stored_groups import Assignment, StoredGroups
-from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import begin_again, is_settled, settle_all
+from ibidem_workers.groups.follower import Follower, begin_again, is_settled, settle_all
 from support.signed_records import make_record
 from workers.groups.test_service import check, groups, index, plain, stored
 

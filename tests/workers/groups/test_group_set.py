@@ -23,8 +23,7 @@ from ibidem_engines.ledger import KEY, POLICY, GroupCheckpoint, load_overrides
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGroups
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import regroup, settle_all
+from ibidem_workers.groups.follower import Follower, regroup, settle_all
 from ibidem_workers.groups.settle import make_row
 from servers.indices import ask
 from support.naive_settling import judge, leads

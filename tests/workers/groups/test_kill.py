@@ -8,8 +8,7 @@ import pytest
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import Follower, settle_all
 from workers.groups.test_service import groups, index, plain, signed
 
 

@@ -6,8 +6,8 @@ import pytest
 
 from ibidem_engines.engine import Engine
 from ibidem_workers.executors import this_process
-from ibidem_workers.groups import service as module
-from ibidem_workers.groups.service import KEY, SECONDS, SettlingLease
+from ibidem_workers.groups import follower as module
+from ibidem_workers.groups.follower import KEY, SECONDS, SettlingLease
 from workers.groups.test_service import index
 
 NOW = 1_000_000.0

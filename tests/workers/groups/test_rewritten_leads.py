@@ -5,7 +5,7 @@ import random
 import pytest
 
 from ibidem_engines.engine import Engine
-from ibidem_workers.groups.service import regroup, settle_all
+from ibidem_workers.groups.follower import regroup, settle_all
 from support.signed_records import make_record
 from workers.groups.test_service import check, groups, index
 

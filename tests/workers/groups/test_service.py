@@ -23,8 +23,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.sign import sign
-from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import regroup
+from ibidem_workers.groups.follower import Follower, regroup
 from ibidem_workers.groups.settle import Rules, Settler, make_row
 from support import naive_settling
 from support.naive_settling import judge

@@ -8,9 +8,8 @@ import pytest
 
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import GroupCheckpoint
-from ibidem_workers.groups import service
-from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import SettlingLease, settle, settle_all
+from ibidem_workers.groups import follower
+from ibidem_workers.groups.follower import Follower, SettlingLease, settle, settle_all
 from workers.groups.test_service import groups, index, plain, signed
 
 
@@ -60,7 +59,7 @@ def test_of_several_that_see_the_lease_free_at_once_one_settles() -> None:
             return success
 
         with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor() as threads:
-            patch.setattr(service, "RACE_SECONDS", 0.05)
+            patch.setattr(follower, "RACE_SECONDS", 0.05)
             patch.setattr(SettlingLease, "is_taken", take)
             assert sum(threads.map(SettlingLease.take, leases)) == 1
 
@@ -75,7 +74,7 @@ def test_a_process_whose_lease_another_took_stops_before_its_next_portion(monkey
             if len(counts) == 2:
                 taken_by_another(engine, monkeypatch)
 
-        monkeypatch.setattr(service, "Follower", partial(Follower, size=5))
+        monkeypatch.setattr(follower, "Follower", partial(Follower, size=5))
         settle(engine, 60.0, looked)
         assert counts == [5, 5]
 

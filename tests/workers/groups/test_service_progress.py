@@ -11,10 +11,10 @@ import pytest
 from ibidem_core.errors import Unavailable
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import POLICY, GroupCheckpoint, policy_as_record
-from ibidem_workers.groups import service
-from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import (
+from ibidem_workers.groups import follower
+from ibidem_workers.groups.follower import (
     PAUSE,
+    Follower,
     SettlingLease,
     begin_again,
     follow_decisions,
@@ -49,7 +49,7 @@ def pauses(monkeypatch: pytest.MonkeyPatch) -> list[Callable[[], object]]:
             clock.passed += seconds
             happenings.pop(0)()
 
-    monkeypatch.setattr(service, "time", SimpleNamespace(sleep=sleep, time=time.time, monotonic=lambda: clock.passed))
+    monkeypatch.setattr(follower, "time", SimpleNamespace(sleep=sleep, time=time.time, monotonic=lambda: clock.passed))
     return happenings
 
 
@@ -111,7 +111,7 @@ def test_a_decision_that_cannot_be_followed_in_time_is_left_to_the_next_settling
     other = SettlingLease(engine)
     assert other.take()
     pauses.extend([bool] * 6)
-    with patch.object(service, "settle", wraps=settle) as settling:
+    with patch.object(follower, "settle", wraps=settle) as settling:
         assert not follow_decisions(engine, 5 * PAUSE)
     assert pauses == []
     assert [call.args[1] for call in settling.call_args_list] == pytest.approx([at * PAUSE for at in range(5, -1, -1)])
@@ -182,7 +182,7 @@ def test_who_begins_again_forgets_what_is_settled_and_keeps_the_rest(
 def test_regrouping_new_documents_alone_gives_groups_whose_lead_is_gone_one_first(engine: Engine) -> None:
     engine.delete(["a"], 2)
     note(engine, deletions=GroupCheckpoint.read(engine).deletions)
-    with patch.object(service, "begin_again", side_effect=InterruptedError), pytest.raises(InterruptedError):
+    with patch.object(follower, "begin_again", side_effect=InterruptedError), pytest.raises(InterruptedError):
         regroup(engine)
     assert groups(engine) == {"b": "b", "x": "x"}
 

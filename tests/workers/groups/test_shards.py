@@ -11,8 +11,7 @@ from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
-from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.service import regroup
+from ibidem_workers.groups.follower import Follower, regroup
 from servers.indices import ask, remove_indices
 from support.signed_records import make_record
 from workers.backfill.conftest import KINDS

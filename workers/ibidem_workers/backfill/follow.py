@@ -19,7 +19,7 @@ from ibidem_engines.stored_groups import parse_marks
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.run import Backfill, Report, open_for_backfill, start_in_place
 from ibidem_workers.batches import NO_RESULT
-from ibidem_workers.groups.service import settle
+from ibidem_workers.groups.follower import settle
 
 _log = logging.getLogger(__name__)
 

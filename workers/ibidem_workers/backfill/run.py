@@ -26,29 +26,27 @@ from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest, sign_one
 from ibidem_ingest.text.passages import SharedPassage
 from ibidem_workers.backfill.batch import (
+    PAGE,
     BackfillBatch,
     BackfillContext,
     BatchOutcome,
-    Signers,
-    has_words,
-    is_current,
-    open_signing,
-    refusal,
-)
-from ibidem_workers.backfill.checkpoint import (
-    PAGE,
     Checkpoint,
     OwnWrites,
+    Signers,
     all_writes,
+    has_words,
     interleave,
+    is_current,
     load_checkpoint,
     names,
+    open_signing,
     paginate,
     read_all,
+    refusal,
 )
 from ibidem_workers.batches import BatchResult, batch_key
 from ibidem_workers.executors import this_process
-from ibidem_workers.groups.service import settle_all
+from ibidem_workers.groups.follower import settle_all
 from ibidem_workers.ingest import Interruption
 from ibidem_workers.runs import INDEX_PATH, RUN_PREFIX, RunRecord, State, new_run
 

@@ -13,8 +13,7 @@ from ibidem_engines.connect import check_name
 from ibidem_engines.engine import Engine, ReindexSource, ReindexTarget, Signed, SourceDocument, WriteStatus
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.backfill.batch import ROUNDS
-from ibidem_workers.backfill.checkpoint import NONE, all_writes, read_ranges
+from ibidem_workers.backfill.batch import NONE, ROUNDS, all_writes, read_ranges
 from ibidem_workers.backfill.run import MAX_PASSES, FieldGuard, Report, check_copy, open_for_backfill
 
 MAX_REFUSALS = 1_000  # refusals that are listed; more are counted
