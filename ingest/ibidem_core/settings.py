@@ -1,5 +1,4 @@
 """All settings in one frozen object, read from the environment, `.env` and `ibidem.toml`; and their table."""
-# ruff: noqa: ARG003 - the library's hook names five sources and we keep one
 
 import os
 import sys
@@ -8,19 +7,11 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 from urllib.parse import parse_qsl, urlsplit
 
-from pydantic import Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
-from pydantic_settings import (
-    BaseSettings,
-    DotEnvSettingsSource,
-    EnvSettingsSource,
-    NoDecode,
-    PydanticBaseSettingsSource,
-    SettingsConfigDict,
-    TomlConfigSettingsSource,
-)
+from dotenv import dotenv_values
+from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 
 from ibidem_core.address import BROKER_OPTIONS, BROKERS, ENGINES, FILES, is_address, redact, redact_text, with_fields
 from ibidem_ingest.document import MAX_TEXT
@@ -38,11 +29,12 @@ def variable(name: str) -> str:
     return PREFIX + name.upper()
 
 
-def read_environment(environment: Mapping[str, str]) -> Values:
-    _check_variables(environment)
-    source = EnvSettingsSource(Settings)
-    source.env_vars = {name.lower(): value for name, value in environment.items()}
-    return source()
+def read_variables(variables: Mapping[str, str | None], location: str = "") -> Values:
+    """Return the settings among variables; unknown ones with our prefix are refused, except for those of the tests."""
+    ours = {name.upper(): value for name, value in variables.items() if name.upper().startswith(PREFIX)}
+    names = (name for name in ours if not name.startswith(TEST_PREFIX))
+    _refuse_unknown(names, set(map(variable, Settings.model_fields)), location)
+    return {name: value for name in Settings.model_fields if (value := ours.get(variable(name))) is not None}
 
 
 def read_dotenv(path: Path) -> Values:
@@ -50,11 +42,9 @@ def read_dotenv(path: Path) -> Values:
     if not path.is_file():
         return {}
     try:
-        source = DotEnvSettingsSource(Settings, env_file=path, env_file_encoding="utf-8")
+        return read_variables(dotenv_values(path), str(path))
     except UnicodeDecodeError as error:
         raise UsageError(f"{path}: {error}", "write it in UTF-8") from error
-    _check_variables(source.env_vars, str(path))
-    return {name: value for name, value in source().items() if name in Settings.model_fields}
 
 
 def read_toml(path: Path) -> Values:
@@ -62,18 +52,11 @@ def read_toml(path: Path) -> Values:
     if not path.is_file():
         return {}
     try:
-        values = TomlConfigSettingsSource(Settings, toml_file=path)()
+        values = tomllib.loads(path.read_text(encoding="utf-8"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UsageError(f"{path}: {error}", "write lines such as: index = 'news'") from error
     _refuse_unknown(values, Settings.model_fields, str(path))
     return values
-
-
-def _check_variables(variables: Iterable[str], location: str = "") -> None:
-    """Refuse unknown variables with our prefix, except for those of the tests."""
-    ours = {name.upper() for name in variables if name.upper().startswith(PREFIX)}
-    names = (name for name in ours if not name.startswith(TEST_PREFIX))
-    _refuse_unknown(names, set(map(variable, Settings.model_fields)), location)
 
 
 def _refuse_unknown(names: Iterable[str], choices: Collection[str], location: str = "") -> None:
@@ -141,7 +124,7 @@ OTHERS = ("index", "fields", "tables", "distinct", "gateway_hosts")
 Level = Literal["debug", "info", "warning", "error"]
 
 
-class Settings(BaseSettings):
+class Settings(BaseModel):
     """The configuration of ibidem: addresses, folders and limits.
 
     The descriptions below are the one source of `docs/settings.md`, of `ibidem doctor` and of the error messages.
@@ -150,7 +133,7 @@ class Settings(BaseSettings):
     'news-ibidem-ingest'
     """
 
-    model_config = SettingsConfigDict(env_prefix=PREFIX, frozen=True, extra="forbid", hide_input_in_errors=True)
+    model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     engine: str = Field(
         default="sqlite:///.ibidem/index.sqlite",
@@ -180,7 +163,7 @@ class Settings(BaseSettings):
         le=100_000_000,
         description="Maximum length of a document's text in characters; longer documents are refused.",
     )
-    distinct: Annotated[tuple[str, ...], NoDecode] = Field(
+    distinct: tuple[str, ...] = Field(
         default=(),
         description="Fields that must not differ between duplicates, separated by commas, such as "
         "`meta.docket,source`; a missing value passes.",
@@ -242,7 +225,7 @@ class Settings(BaseSettings):
         "grouping, if every node has it and it supports the request (`docs/plugin.md`); read only from the "
         "environment.",
     )
-    gateway_hosts: Annotated[tuple[str, ...], NoDecode] = Field(
+    gateway_hosts: tuple[str, ...] = Field(
         default=("localhost", "127.0.0.1", "[::1]"),
         description="Host names under which `ibidem serve` can be reached, separated by commas; others are refused, so "
         "that no other site reaches it through a user's browser. `*`: any name.",
@@ -255,8 +238,8 @@ class Settings(BaseSettings):
 
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 
-    def __init__(self, **values: Any) -> None:
-        """Set values by name.
+    def __init__(self, origins: Mapping[str, str] | None = None, /, **values: Any) -> None:
+        """Set values by name; an error names the origin of a wrong one.
 
         Raises:
             UsageError: A wrong value or an unknown name, with the right ones.
@@ -264,19 +247,8 @@ class Settings(BaseSettings):
         try:
             super().__init__(**values)
         except ValidationError as error:
-            raise _usage_error(error, values) from error
-
-    @classmethod
-    def settings_customise_sources(
-        cls,
-        settings_cls: type[BaseSettings],
-        init_settings: PydanticBaseSettingsSource,
-        env_settings: PydanticBaseSettingsSource,
-        dotenv_settings: PydanticBaseSettingsSource,
-        file_secret_settings: PydanticBaseSettingsSource,
-    ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Use only the caller's values; `load` reads the sources itself, since it must know each value's source."""
-        return (init_settings,)
+            raise _usage_error(error, values, origins or {}) from error
+        self._origins.update(origins or {})
 
     @field_validator(*OTHERS, mode="before")
     @classmethod
@@ -340,7 +312,7 @@ class Settings(BaseSettings):
         """Return the same settings with some values from the command line."""
         changes = {name: value for name, value in values.items() if value is not None}
         origins = self._origins | dict.fromkeys(changes, "command line")
-        return _validate(self.model_dump() | changes, origins)
+        return Settings(origins, **(self.model_dump() | changes))
 
     def as_environment(self) -> dict[str, str]:
         """Return the environment variables that give another process the same settings."""
@@ -352,7 +324,7 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     base = folder or Path()
     variables = os.environ if environment is None else environment
     sources = (
-        ("environment", read_environment(variables)),
+        ("environment", read_variables(variables)),
         (DOTENV, read_dotenv(base / DOTENV)),
         (TOML, read_toml(base / TOML)),
     )
@@ -361,36 +333,22 @@ def load(environment: Mapping[str, str] | None = None, folder: Path | None = Non
     for origin, source in sources:
         for name in source.keys() - values.keys():
             values[name], origins[name] = source[name], origin
-    return _validate(values, origins)
+    return Settings(origins, **values)
 
 
-def _validate(values: Mapping[str, object], origins: Mapping[str, str]) -> Settings:
-    try:
-        settings = Settings(**values)
-    except UsageError as error:
-        if isinstance(error.__cause__, ValidationError):
-            raise _usage_error(error.__cause__, values, origins) from error.__cause__
-        raise
-    settings.origins.update(origins)
-    return settings
-
-
-def _usage_error(
-    error: ValidationError, values: Mapping[str, object], origins: Mapping[str, str] | None = None
-) -> UsageError:
+def _usage_error(error: ValidationError, values: Mapping[str, object], origins: Mapping[str, str]) -> UsageError:
     """Return the error of the first invalid setting, with its redacted value and the valid ones."""
     first = error.errors()[0]
     name = str(first["loc"][0])
     if name not in Settings.model_fields:
         return unknown_setting(name, Settings.model_fields)
+    shown, origin = redacted_value(name, values[name]), origins.get(name, "the caller")
     cause = first.get("ctx", {}).get("error")
     if isinstance(cause, UnknownScheme):
-        shown = redacted_value(name, values[name])
         return UsageError(f"{variable(name)}={shown!r}: unknown kind of address.", str(cause))
     message = redact_text(str(first["msg"]).removeprefix("Value error, "))
-    origin = (origins or {}).get(name, "the caller")
     return UsageError(
-        f"{variable(name)} (from {origin}) is {redacted_value(name, values[name])!r}: {message}",
+        f"{variable(name)} (from {origin}) is {shown!r}: {message}",
         Settings.model_fields[name].description or "",
     )
 
