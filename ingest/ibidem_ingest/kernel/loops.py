@@ -26,7 +26,16 @@ SOURCE = Path(__file__).with_name("kernel.c")
 LIBRARY = Path(__file__).with_name("kernel.so")
 
 
-class Library:
+_MAX_NUMBER_BYTES = 22  # bytes of a count, with the space before and the newline behind it
+
+_BLOCK = 8  # bytes that are copied at once, so that so many may be written behind the end
+
+_MAX_ENTRIES = 2**31  # rows and entries have to be fewer: they are counted in 32 bits
+
+
+class Loops:
+    """The functions of a library, with their result arrays."""
+
     def __init__(self, path: Path = LIBRARY) -> None:
         self._library = ctypes.CDLL(str(path))
         name = self._library.ibidem_source
@@ -44,26 +53,6 @@ class Library:
         if result == -1:
             raise MemoryError(f"no memory for {name}")
         return result
-
-
-def address(array: Array) -> int:
-    place: int = array.__array_interface__["data"][0]
-    return place
-
-
-def _argument(value: "Array | bytes | int") -> object:
-    if isinstance(value, int):
-        return ctypes.c_uint64(value)
-    return ctypes.c_char_p(value) if isinstance(value, bytes) else ctypes.c_void_p(address(value))
-
-
-_MAX_NUMBER_BYTES = 22  # bytes of a count, with the space before and the newline behind it
-
-_BLOCK = 8  # bytes that are copied at once, so that so many may be written behind the end
-
-
-class SigningLoops(Library):
-    """The functions of a library that compute words, terms and signatures, with their result arrays."""
 
     def fold(self, buffer: bytes) -> bytes:
         """Return ASCII letters and digits in lower case, with a space for each other byte."""
@@ -233,13 +222,6 @@ class SigningLoops(Library):
         self._call("ibidem_profiles", *words, *groups, groups[0].size, documents, text, bounds, counts)
         return text[: bounds[-1]].tobytes(), bounds.tolist(), counts.tolist()
 
-
-_MAX_ENTRIES = 2**31  # rows and entries have to be fewer: they are counted in 32 bits
-
-
-class PairLoops(Library):
-    """The functions of a library that find candidates and decide on pairs, with their result arrays."""
-
     def band_keys(self, slots: Array, rows: Places, bands: tuple[int, int], band_rows: int) -> Hashes:
         """Run `candidates.bands` in compiled code for some rows and a range of bands."""
         _check(rows, len(slots))
@@ -345,8 +327,15 @@ def _check(rows: "Array | tuple[Array, ...]", size: int) -> None:
             raise IndexError(f"rows have to be 0 to {size - 1}, not {part.min()} to {part.max()}")
 
 
-class Loops(SigningLoops, PairLoops):
-    """All functions of a library."""
+def address(array: Array) -> int:
+    place: int = array.__array_interface__["data"][0]
+    return place
+
+
+def _argument(value: "Array | bytes | int") -> object:
+    if isinstance(value, int):
+        return ctypes.c_uint64(value)
+    return ctypes.c_char_p(value) if isinstance(value, bytes) else ctypes.c_void_p(address(value))
 
 
 def load() -> Loops | None:

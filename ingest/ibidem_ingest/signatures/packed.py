@@ -15,11 +15,12 @@ only the engine can say: the id in it is a claim.
 """
 
 import struct
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import date
 from operator import lt
-from typing import overload
+from typing import Self, TypeVar, overload
 
 import numpy as np
 import orjson
@@ -259,13 +260,42 @@ Places = NDArray[np.int64]
 Bools = NDArray[np.bool_]
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class PackedValues(Sequence[bytes | None]):
-    """A sequence of packed values, each sliced from the buffer on access."""
+T = TypeVar("T")
 
-    text: bytes  # all values, maybe with filling between them, and `ROOM` zeros at the end
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Slices(Sequence[T]):
+    """Values in one buffer, each read on access."""
+
+    text: bytes  # the buffer, maybe with filling between the values
     begin: Places  # (n,) where each begins
-    size: Places  # (n,) its bytes; `MISSING` for a document that has none
+    size: Places  # (n,) its bytes
+
+    @abstractmethod
+    def read(self, row: int) -> T: ...
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    @overload
+    def __getitem__(self, row: int) -> T: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> Self: ...
+
+    @override
+    def __getitem__(self, row: int | slice) -> T | Self:
+        return self.take(row) if isinstance(row, slice) else self.read(row)
+
+    def take(self, rows: Sequence[int] | Places | slice) -> Self:
+        """Return some of the values, in the given order."""
+        return replace(self, begin=self.begin[rows], size=self.size[rows])
+
+
+class PackedValues(Slices[bytes | None]):
+    """Packed values, with `ROOM` zeros at the end of the buffer; `MISSING` is the size where a document has none."""
+
+    __slots__ = ()
 
     @classmethod
     def join(cls, values: Sequence[bytes | None]) -> "PackedValues":
@@ -276,26 +306,10 @@ class PackedValues(Sequence[bytes | None]):
         size = np.array([MISSING if value is None else len(value) for value in values], np.int64)
         return cls(text, end_places(size) - np.maximum(size, 0), size)
 
-    def __len__(self) -> int:
-        return len(self.size)
-
-    @overload
-    def __getitem__(self, row: int) -> bytes | None: ...
-
-    @overload
-    def __getitem__(self, row: slice) -> "PackedValues": ...
-
     @override
-    def __getitem__(self, row: int | slice) -> "bytes | PackedValues | None":
-        """Return one value, or the values of some documents."""
-        if isinstance(row, slice):
-            return replace(self, begin=self.begin[row], size=self.size[row])
+    def read(self, row: int) -> bytes | None:
         begin, size = int(self.begin[row]), int(self.size[row])
         return None if size == MISSING else self.text[begin : begin + size]
-
-    def take(self, rows: Sequence[int] | Places) -> "PackedValues":
-        """Return some of the documents, in the given order."""
-        return replace(self, begin=self.begin[rows], size=self.size[rows])
 
     def keep_own(self, ids: Sequence[str]) -> "PackedValues":
         """Return the values with the right document ids; a value with another id is discarded."""
@@ -340,13 +354,10 @@ def hold_high_octets(octets: Octets, begin: Places, size: Places) -> Bools:
 MAX_SORTED_ID = 64  # bytes of an id up to which ids are put in order in columns
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class IdColumn(Sequence[str]):
-    """Ids in one buffer, read on access."""
+class IdColumn(Slices[str]):
+    """Ids; of a document whose id is not known, the size is 0."""
 
-    text: bytes  # the memory that holds them
-    begin: Places  # (n,) where each begins
-    size: Places  # (n,) its bytes; 0 for a document whose id is not known
+    __slots__ = ()
 
     @classmethod
     def join(cls, ids: Sequence[str]) -> "IdColumn":
@@ -359,26 +370,10 @@ class IdColumn(Sequence[str]):
         size = np.array([len(each) for each in names], np.int64)
         return cls(b"".join(names), end_places(size) - size, size)
 
-    def __len__(self) -> int:
-        return len(self.begin)
-
-    @overload
-    def __getitem__(self, row: int) -> str: ...
-
-    @overload
-    def __getitem__(self, row: slice) -> "IdColumn": ...
-
     @override
-    def __getitem__(self, row: int | slice) -> "str | IdColumn":
-        """Return one id, or the ids of some documents."""
-        if isinstance(row, slice):
-            return replace(self, begin=self.begin[row], size=self.size[row])
+    def read(self, row: int) -> str:
         begin = int(self.begin[row])
         return self.text[begin : begin + int(self.size[row])].decode(errors="ignore")
-
-    def take(self, rows: Sequence[int] | Places) -> "IdColumn":
-        """Return the ids of some documents, in the given order."""
-        return replace(self, begin=self.begin[rows], size=self.size[rows])
 
     @property
     def complete(self) -> bool:

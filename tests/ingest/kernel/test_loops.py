@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.kernel.loops import Library
 from support.compiled_loops import compile_loops
 
 
@@ -52,7 +51,7 @@ def test_a_library_of_another_source_is_not_used(
     source.write_bytes(loops.SOURCE.read_bytes() + b"\n")
     monkeypatch.setattr(loops, "SOURCE", source)
     with pytest.raises(OSError, match="another source"):
-        Library(library)
+        loops.Loops(library)
 
 
 @pytest.mark.slow
@@ -67,4 +66,4 @@ def test_a_file_that_is_no_library_is_not_used(tmp_path: Path, monkeypatch: pyte
     (tmp_path / "kernel.so").write_bytes(b"no library")
     monkeypatch.setattr(loops, "LIBRARY", tmp_path / "kernel.so")
     with pytest.raises(OSError, match="kernel"):
-        Library(tmp_path / "kernel.so")
+        loops.Loops(tmp_path / "kernel.so")
