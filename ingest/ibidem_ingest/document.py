@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 import orjson
 
 from ibidem_ingest.dates import interval, iso_date
-from ibidem_ingest.errors import Refusal, Refused, UsageError, kind, short_repr
+from ibidem_ingest.errors import Refusal, Refused, Unreadable, UsageError, kind, short_repr
 from ibidem_ingest.mail.head import with_hash
 from ibidem_ingest.text.tokens import MAX_EXPANSION, normal_length
 
@@ -83,15 +83,6 @@ class Document:
         return record
 
 
-class _FieldError(ValueError):
-    """An invalid field, before its document is known."""
-
-    def __init__(self, field: str, reason: str) -> None:
-        super().__init__(field, reason)
-        self.field = field
-        self.why = reason
-
-
 def read_record(
     record: Mapping[str, object], location: str, max_text: int = MAX_TEXT, language: str = DEFAULT_LANGUAGE
 ) -> Document:
@@ -118,7 +109,7 @@ def read_record(
     """
     try:
         return _document(record, location, max_text, language)
-    except _FieldError as error:
+    except Unreadable as error:
         raise Refused(Refusal(location, printable_id(record), error.field, error.why)) from error
 
 
@@ -160,7 +151,7 @@ def meta_fields(record: Mapping[str, object]) -> set[str]:
 
 def _document(record: Mapping[str, object], location: str, max_text: int, language: str) -> Document:
     if not isinstance(record, Mapping):
-        raise _FieldError("", f"{kind(record)}, not an object; write one object for each document")
+        raise Unreadable(f"{kind(record)}, not an object; write one object for each document")
     date, unread = _date(record)
     return Document(
         id=_id(record),
@@ -181,27 +172,27 @@ def _id(record: Mapping[str, object]) -> str:
     id_ = _string(record, "id")
     if not id_:
         reason = "it is empty" if record.get("id") == "" else "it is missing"
-        raise _FieldError("id", f"{reason}; give each document a different id, at most {MAX_ID_BYTES} bytes of UTF-8")
+        raise Unreadable(f"{reason}; give each document a different id, at most {MAX_ID_BYTES} bytes of UTF-8", "id")
     if len(id_) * 4 > MAX_ID_BYTES and (size := len(id_.encode())) > MAX_ID_BYTES:
-        raise _FieldError("id", f"{short_repr(id_)} has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are allowed")
+        raise Unreadable(f"{short_repr(id_)} has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are allowed", "id")
     return id_
 
 
 def _text(record: Mapping[str, object], max_text: int) -> str:
     text, pages = record.get("text"), record.get("pages")
     if text is not None and not isinstance(text, str):
-        raise _FieldError("text", f"{short_repr(text)} is {kind(text)}; write a string")
+        raise Unreadable(f"{short_repr(text)} is {kind(text)}; write a string", "text")
     if pages is not None and pages != []:
         text = _check_pages(_join_pages(pages, max_text), text)
     elif text is None:
         reason = "it is null" if "text" in record else "it is missing"
-        raise _FieldError(
-            "text", f"{reason}; write `text` (a string, which may be empty) or `pages` (a list of strings)"
+        raise Unreadable(
+            f"{reason}; write `text` (a string, which may be empty) or `pages` (a list of strings)", "text"
         )
     if len(text) > max_text:
-        raise _FieldError("text", _length_error(len(text), max_text))
+        raise Unreadable(_length_error(len(text), max_text), "text")
     if len(text) * MAX_EXPANSION > max_text and not text.isascii() and (size := normal_length(text)) > max_text:
-        raise _FieldError("text", f"{len(text):,} characters that stand for {_length_error(size, max_text)}")
+        raise Unreadable(f"{len(text):,} characters that stand for {_length_error(size, max_text)}", "text")
     return _check_characters("text", text)
 
 
@@ -211,12 +202,12 @@ def _length_error(size: int, max_text: int) -> str:
 
 def _join_pages(pages: object, max_text: int) -> str:
     if not isinstance(pages, list | tuple):
-        raise _FieldError("pages", f"{short_repr(pages)} is {kind(pages)}; write a list of strings")
+        raise Unreadable(f"{short_repr(pages)} is {kind(pages)}; write a list of strings", "pages")
     for number, page in enumerate(pages, 1):
         if not isinstance(page, str):
-            raise _FieldError("pages", f"page {number}, {short_repr(page)}, is {kind(page)}; write a list of strings")
+            raise Unreadable(f"page {number}, {short_repr(page)}, is {kind(page)}; write a list of strings", "pages")
     if (size := sum(map(len, pages)) + len(pages) - 1) > max_text:
-        raise _FieldError("pages", _length_error(size, max_text))
+        raise Unreadable(_length_error(size, max_text), "pages")
     text = PAGE_BREAK.join(pages)
     if text.count(PAGE_BREAK) == len(pages) - 1:
         return text
@@ -234,11 +225,11 @@ def _check_pages(page_text: str, text: str | None) -> str:
         (at for at, (a, b) in enumerate(zip(letters, page_letters, strict=False)) if a != b),
         min(len(letters), len(page_letters)),
     )
-    raise _FieldError(
-        "pages",
+    raise Unreadable(
         f"it disagrees with `text`, white space aside, at character {start}: "
         f"{short_repr(page_letters[start : start + 20])}, while `text` has {short_repr(letters[start : start + 20])}; "
         "give one of the two, or the same words in both",
+        "pages",
     )
 
 
@@ -251,13 +242,13 @@ def _string(record: Mapping[str, object], name: str) -> str:
         return _check_characters(name, value)
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) < 1 << 64:
         return str(int(value))
-    raise _FieldError(name, f"{short_repr(value)} is {kind(value)}; write a string")
+    raise Unreadable(f"{short_repr(value)} is {kind(value)}; write a string", name)
 
 
 def _check_characters(name: str, value: str) -> str:
     """Return a string, after checking that it has no null byte or lone surrogate, which no engine stores."""
     if "\x00" in value:
-        raise _FieldError(name, f"a null byte at character {value.index(chr(0))}{_excerpt(value, value.index(chr(0)))}")
+        raise Unreadable(f"a null byte at character {value.index(chr(0))}{_excerpt(value, value.index(chr(0)))}", name)
     if value.isascii():
         return value
     try:
@@ -265,7 +256,7 @@ def _check_characters(name: str, value: str) -> str:
     except UnicodeEncodeError as error:
         lone = f"U+{ord(value[error.start]):04X}"
         reason = f"a lone surrogate ({lone}) at character {error.start}{_excerpt(value, error.start)}"
-        raise _FieldError(name, reason) from error
+        raise Unreadable(reason, name) from error
     return value
 
 
@@ -287,7 +278,7 @@ def _language(record: Mapping[str, object]) -> str:
     if not language or language == DEFAULT_LANGUAGE:
         return language
     if (code := _LANGUAGE.fullmatch(language)) is None:
-        raise _FieldError("language", f"{short_repr(language)} is not a code; write one of ISO 639-1: en, de, fr")
+        raise Unreadable(f"{short_repr(language)} is not a code; write one of ISO 639-1: en, de, fr", "language")
     return code[1].lower()
 
 
@@ -296,8 +287,8 @@ def _version(record: Mapping[str, object]) -> int | None:
     if version is None:
         return None
     if isinstance(version, bool) or not isinstance(version, int) or not -(1 << 63) <= version < 1 << 63:
-        raise _FieldError(
-            "version", f"{short_repr(version)} is not a whole number of 64 bits; write one such as 3, or leave it out"
+        raise Unreadable(
+            f"{short_repr(version)} is not a whole number of 64 bits; write one such as 3, or leave it out", "version"
         )
     return version
 
@@ -307,7 +298,7 @@ def _meta(record: Mapping[str, object], unread_date: str) -> Mapping[str, object
     value = record.get("meta")
     meta: Mapping[str, object] = {} if value is None else value  # type: ignore[assignment]  # checked on the next line
     if not isinstance(meta, Mapping):
-        raise _FieldError("meta", f"{short_repr(value)} is {kind(value)}; write an object")
+        raise Unreadable(f"{short_repr(value)} is {kind(value)}; write an object", "meta")
     if names := meta_fields(record):
         meta = {name: record[name] for name in record if name in names} | dict(meta)
     if unread_date:
@@ -318,8 +309,8 @@ def _meta(record: Mapping[str, object], unread_date: str) -> Mapping[str, object
     try:
         orjson.dumps(meta, option=_ONLY_JSON)
     except TypeError as error:
-        raise _FieldError(
-            "meta", f"{short_repr(meta)} cannot be written as JSON ({error}); keep to what JSON has"
+        raise Unreadable(
+            f"{short_repr(meta)} cannot be written as JSON ({error}); keep to what JSON has", "meta"
         ) from error
     return with_hash(meta)
 

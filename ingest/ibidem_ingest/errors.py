@@ -120,7 +120,7 @@ _PASSWORD = 4
 
 
 class Unreadable(Exception):
-    """A file, or the rest of it, cannot be read; the reader reports it as a refusal."""
+    """A file, the rest of it, or a field of a record cannot be read; it is reported as a refusal."""
 
     def __init__(self, reason: str, field: str = "") -> None:
         super().__init__(reason)

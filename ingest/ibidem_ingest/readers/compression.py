@@ -76,15 +76,15 @@ def _unpack(raw: "io.BufferedReader[Any]", suffix: str) -> Iterator[bytes]:
 
 
 class PiecesStream(io.RawIOBase):
-    """The content of a compressed file, in pieces.
+    """The content of a file, in pieces.
 
-    Where the file cannot be unpacked any further, the stream ends once, so that a buffer in front of it hands out what
+    Where they end by an error, the stream ends once, so that a buffer in front of it hands out what
     it has, and raises the error when it is read again.
     """
 
-    def __init__(self, raw: "io.BufferedReader[Any]", suffix: str) -> None:
+    def __init__(self, pieces: Iterator[bytes]) -> None:
         super().__init__()
-        self._pieces = _unpack(raw, suffix)
+        self._pieces = pieces
         self._piece = memoryview(b"")
         self._fault: Exception | None = None
 
@@ -136,4 +136,4 @@ def _decompress(file: "io.BufferedReader[Any]", suffix: str) -> "io.BufferedRead
         suffix = next((suffix for magic, suffix in _MAGIC.items() if start.startswith(magic)), "")
     if suffix not in _UNITS or not start:
         return file
-    return io.BufferedReader(PiecesStream(file, suffix), _UNPACKED_PIECE)
+    return io.BufferedReader(PiecesStream(_unpack(file, suffix)), _UNPACKED_PIECE)

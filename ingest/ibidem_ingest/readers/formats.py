@@ -17,16 +17,13 @@ from importlib import import_module
 from importlib.util import find_spec
 from pathlib import Path, PurePath
 from types import ModuleType
-from typing import TYPE_CHECKING, Any, Literal, get_args
+from typing import Any, Literal, get_args
 
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.document import DEFAULT_LANGUAGE
 from ibidem_ingest.errors import Unreadable, UsageError, short_repr
 from ibidem_ingest.language import is_code
-from ibidem_ingest.readers.compression import open_compressed
-
-if TYPE_CHECKING:
-    from _typeshed import WriteableBuffer
+from ibidem_ingest.readers.compression import PiecesStream, open_compressed
 
 # Byte order marks and their encodings besides UTF-8; that of UTF-32 begins with that of UTF-16.
 MARKS = {
@@ -73,30 +70,13 @@ class Decoding:
 UTF_8 = Decoding()
 
 
-class Utf8Stream(io.RawIOBase):
-    """The content of a file in another encoding, as UTF-8."""
-
-    def __init__(self, raw: "io.BufferedReader[Any]", encoding: str) -> None:
-        super().__init__()
-        self._raw = raw
-        self._decoder = codecs.lookup(encoding).incrementaldecoder()
-        self._rest = b""
-
-    def readable(self) -> bool:
-        """Return True: the stream is readable."""
-        return True
-
-    def readinto(self, buffer: "WriteableBuffer") -> int:
-        """Fill a buffer from the next piece; returns 0 at the end."""
-        while not self._rest:
-            data = self._raw.read(_PIECE)
-            self._rest = self._decoder.decode(data, final=not data).encode(errors="surrogatepass")
-            if not data:
-                break
-        view = memoryview(buffer).cast("B")
-        size = min(len(view), len(self._rest))
-        view[:size], self._rest = self._rest[:size], self._rest[size:]
-        return size
+def _as_utf8(file: "io.BufferedReader[Any]", encoding: str) -> Iterator[bytes]:
+    """Yield the content of a file in another encoding as UTF-8, in pieces."""
+    decoder = codecs.lookup(encoding).incrementaldecoder()
+    while data := file.read(_PIECE):
+        yield decoder.decode(data).encode(errors="surrogatepass")
+    file.peek(1)  # raises the fault that ended the file
+    yield decoder.decode(b"", final=True).encode(errors="surrogatepass")
 
 
 @contextmanager
@@ -106,7 +86,7 @@ def open_utf8(path: Path | None, encoding: str = "") -> Iterator["io.BufferedRea
         start = file.peek(4)
         encoding = encoding or next((name for mark, name in MARKS.items() if start.startswith(mark)), "")
         if encoding and codecs.lookup(encoding).name not in {"utf-8", "utf-8-sig"}:
-            yield io.BufferedReader(Utf8Stream(file, encoding), _PIECE)
+            yield io.BufferedReader(PiecesStream(_as_utf8(file, encoding)), _PIECE)
             return
         if start.startswith(codecs.BOM_UTF8):
             file.read(len(codecs.BOM_UTF8))

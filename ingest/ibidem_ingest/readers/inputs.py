@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from stat import S_ISDIR, S_ISFIFO, S_ISREG
@@ -214,13 +215,12 @@ def _documents(
     items: Iterator[InputFile | Refusal], choice: Choice, pool: SandboxPool, tally: Tally
 ) -> Iterator[Document | Refusal]:
     with ExitStack() as folders, pool:
-        for location, outcomes in pool.results(_Files(choice, pool, tally, folders).outcomes(items)):
-            for outcome in outcomes:
-                yield outcome if isinstance(outcome, Refusal) else _add_prefix(outcome, choice.id_prefix, location)
+        for outcome in chain.from_iterable(pool.results(_Files(choice, pool, tally, folders).outcomes(items))):
+            yield outcome if isinstance(outcome, Refusal) else _add_prefix(outcome, choice.id_prefix)
 
 
-# A file's name in messages, and its documents (a mail with attachments is several) or the reason of its refusal.
-Outcome = tuple[str, Sequence[Document | Refusal]]
+# The documents of a file (a mail with attachments is several), or the reason of its refusal.
+Outcome = Sequence[Document | Refusal]
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -236,26 +236,26 @@ class _Files:
         choice, max_text = self.choice, self.pool.max_text
         for source in items:
             if isinstance(source, Refusal):
-                yield source.where, [source]
+                yield [source]
             elif source.path is None or source.format is Format.JSONL:
                 options = (choice.default_language, self.pool.seconds, choice.encoding)
                 for outcome in lines_of(source.path, source.where, max_text, self.tally, *options):
-                    yield source.where, [_strip_text(outcome, choice.text_format)]
+                    yield [_strip_text(outcome, choice.text_format)]
             elif source.format is Format.MBOX:
                 yield from self.mailbox(source, source.path)
             elif source.format is Format.CSV:
                 for outcome in self.table(source, source.path):
-                    yield source.where, [_strip_text(outcome, choice.text_format)]
+                    yield [_strip_text(outcome, choice.text_format)]
             elif source.format is Format.TEXT:
                 record = partial(text_record, source.path, max_text, choice.decoding)
-                yield source.where, self.documents(source, record)
+                yield self.documents(source, record)
             else:
                 yield partial(self.parse, source, source.path)
 
     def parse(self, source: InputFile, path: Path, reader: SandboxedReader) -> Outcome:
         """Parse a file in a sandboxed process."""
         record = partial(reader.parse_record, source.format, path, self.choice.decoding)
-        return source.where, self.documents(source, record)
+        return self.documents(source, record)
 
     def parse_copy(self, source: InputFile, copy: Path, time_limit: TimeLimit, reader: SandboxedReader) -> Outcome:
         """Parse a temporary copy of an input."""
@@ -264,7 +264,7 @@ class _Files:
             outcome = self.parse(source, copy, reader)
         finally:
             copy.unlink()
-        time_limit.note(time.monotonic() - began, found=isinstance(outcome[1][0], Document))
+        time_limit.note(time.monotonic() - began, found=isinstance(outcome[0], Document))
         return outcome
 
     def mailbox(self, source: InputFile, path: Path) -> Iterator[Outcome | Parse[Outcome]]:
@@ -277,18 +277,18 @@ class _Files:
                     part = source.part(number, Format.EML)
                     if mail is None:
                         reason = "it is larger than IBIDEM_MAX_TEXT allows; split it"
-                        yield part.where, [Refusal(part.where, part.id, "text", reason)]
+                        yield [Refusal(part.where, part.id, "text", reason)]
                     else:
                         copy = folder / f"{number}.eml"
                         copy.write_bytes(mail)
                         yield partial(self.parse_copy, part, copy, time_limit)
         except Unreadable as error:
             location = source.part(number + 1, Format.EML).where if number else source.where
-            yield source.where, [Refusal(location, source.id, error.field, error.why)]
+            yield [Refusal(location, source.id, error.field, error.why)]
         else:
             if not number:
                 reason = "it is not a mailbox: no line begins with `From `; leave it out"
-                yield source.where, [Refusal(source.where, source.id, "", reason)]
+                yield [Refusal(source.where, source.id, "", reason)]
 
     def table(self, source: InputFile, path: Path) -> Iterator[Document | Refusal]:
         """Return a document for each row; where rows have ids, the row of another table does not replace one."""
@@ -357,12 +357,12 @@ def _strip_text(outcome: Document | Refusal, format_: str) -> Document | Refusal
     return replace(outcome, text=text)
 
 
-def _add_prefix(document: Document, prefix: str, location: str) -> Document | Refusal:
+def _add_prefix(document: Document, prefix: str) -> Document | Refusal:
     """Add a prefix to an id, if the result is short enough."""
     if not prefix:
         return document
     full_id = prefix + document.id
     if (size := len(full_id.encode())) > MAX_ID_BYTES:
         reason = f"with its prefix it has {size} bytes of UTF-8; at most {MAX_ID_BYTES} are allowed"
-        return Refusal(location, document.id, "id", reason)
+        return Refusal(document.where, document.id, "id", reason)
     return replace(document, id=full_id)
