@@ -38,8 +38,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.signatures import pages, unique_words
-from ibidem_ingest.signatures.long_text import LongSignatures
+from ibidem_ingest.signatures import unique_words
+from ibidem_ingest.signatures.long_text import MIN_EQUAL_SLOTS, PART_SLOTS, LongSignatures
 from ibidem_ingest.signatures.unique_words import Alignment
 
 MAX_PARTS_PER_VALUE = 50  # parts of a text with a value, from which on it is passed over
@@ -72,7 +72,7 @@ def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | Non
     width = max(1, len(b))
     shared = join_sorted(*a.slot_keys, *b.slot_keys, width)
     profiles = join_sorted(*a.profile_keys, *b.profile_keys, width)
-    if alignment is None and shared.size < pages.MIN_EQUAL_SLOTS and not profiles.size:  # most pairs without evidence
+    if alignment is None and shared.size < MIN_EQUAL_SLOTS and not profiles.size:  # most pairs without evidence
         return NO_MATCHES
     profiles = np.unique(profiles)
     slots, equal = np.unique(shared, return_counts=True)
@@ -80,8 +80,8 @@ def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | Non
     if alignment is not None and alignment.counts:
         aligned = a.part_of_word[alignment.a] * width + b.part_of_word[alignment.b]
     words, anchors = np.unique(aligned, return_counts=True)
-    keys = np.unique(np.concatenate((slots[equal >= pages.MIN_EQUAL_SLOTS], profiles, words[anchors >= MIN_ANCHORS])))
-    similar = look_up_values(keys, slots, equal) / pages.SLOTS
+    keys = np.unique(np.concatenate((slots[equal >= MIN_EQUAL_SLOTS], profiles, words[anchors >= MIN_ANCHORS])))
+    similar = look_up_values(keys, slots, equal) / PART_SLOTS
     similar[np.isin(keys, profiles)] = 1.0
     return Matches(keys // width, keys % width, similar, look_up_values(keys, words, anchors))
 

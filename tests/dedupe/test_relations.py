@@ -8,8 +8,7 @@ import pytest
 
 from ibidem_dedupe.relations import Relation, match_parts, relate
 from ibidem_ingest.document import Document, read_record
-from ibidem_ingest.signatures import pages
-from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
+from ibidem_ingest.signatures.long_text import MIN_EQUAL_SLOTS, PART_SLOTS, LongSignatures, sign_long
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 VOCABULARY = [f"{a}{b}{c}{d}" for a in "bcdfgklmnprstv" for b in "aeiou" for c in LETTERS for d in ("ne", "ta", "rig")]
@@ -87,11 +86,11 @@ def test_books_of_empty_pages_or_of_one_word_are_nothing_to_each_other() -> None
 def test_matching_parts_are_those_that_comparing_all_with_all_finds() -> None:
     a, b = paged(BOOK[:6_000], 300), paged(misread_words(BOOK[1_000:7_000], 0.05), 250)
     equal = (a.sketches[:, None, :] == b.sketches[None, :, :]).sum(axis=2)
-    expected = {(x, y) for x, y in np.argwhere(equal >= pages.MIN_EQUAL_SLOTS).tolist()}
+    expected = {(x, y) for x, y in np.argwhere(equal >= MIN_EQUAL_SLOTS).tolist()}
     parts = match_parts(a, b, None)
     assert set(zip(parts.a.tolist(), parts.b.tolist(), strict=True)) == expected
     assert parts.similar.tolist() == pytest.approx(
-        [equal[x, y] / pages.SLOTS for x, y in zip(parts.a, parts.b, strict=True)]
+        [equal[x, y] / PART_SLOTS for x, y in zip(parts.a, parts.b, strict=True)]
     )
 
 

@@ -4,12 +4,16 @@ A text is long when it has two pages with words or more, or 1,000 tokens. Shorte
 signatures of the whole text say enough, and cost less. One of 150 tokens is found as a page of a long text by its
 profile alone.
 
+A part's sketch has 34 slots of 16 bits over the shingles that lie within it, its profile is that of its tokens
+(`text_profile`), of which eight bytes are kept (Spasojevic and Poncin 2011). A part of fewer than 10 tokens has
+neither: blank leaves, plate numbers and running titles would all match each other.
+
 The stored value: `lg1:` · flags u8 (1 chunks, 2 alphabetical) · parts u32 · words u32 · one after the other for all
 parts: 34 slots u16 each, profile u64, tokens u32, unique words u32 · the unique words u32. Little-endian throughout.
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
@@ -19,9 +23,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.document import PAGE_BREAK, Document
-from ibidem_ingest.signatures import pages, unique_words
+from ibidem_ingest.signatures import minhash, text_profile, unique_words
 from ibidem_ingest.signatures.minhash import band_values
-from ibidem_ingest.signatures.pages import Profiles, Sketches
 from ibidem_ingest.signatures.unique_words import UniqueWords
 from ibidem_ingest.text.passages import NO_PASSAGES, covered, leave_out
 from ibidem_ingest.text.terms import TermGroups
@@ -35,13 +38,21 @@ PAGE_TOKENS = 150  # tokens from which a short text may be a page of a long one
 
 MIN_PAGES = 2
 CHUNKS, ALPHABETICAL = 1, 2
+PART_SLOTS = 34
+MIN_PART_TOKENS = 10
+MAX_TOKENS = 1 << 20  # tokens that are signed at once, or one part: bounds the memory for long texts
+
+MIN_EQUAL_SLOTS = 4  # equal slots, of 34, from which two pages match
+
 _HEAD = struct.Struct("<4sBII")
 _KINDS = ("<u2", "<u8", "<u4", "<u4", "<u4")
-_PART_BYTES = 2 * pages.SLOTS + 8 + 4 + 4
+_PART_BYTES = 2 * PART_SLOTS + 8 + 4 + 4
 
 Parts = Literal["pages", "chunks"]
 LongField = Literal["profiles", "page_bands", "sampled"]
 Counts = NDArray[np.uint32]
+Sketches = NDArray[np.uint16]
+Profiles = NDArray[np.uint64]
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,7 +72,7 @@ class LongSignatures:
     @cached_property
     def has_signatures(self) -> NDArray[np.bool_]:
         """(p,) whether a part has signatures; blank and nearly blank parts have none."""
-        return self.tokens >= pages.MIN_TOKENS
+        return self.tokens >= MIN_PART_TOKENS
 
     @cached_property
     def part_of_word(self) -> NDArray[np.int64]:
@@ -71,10 +82,10 @@ class LongSignatures:
     @cached_property
     def slot_keys(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
         """(s,) the slots of all parts, each with its number among the 34, ascending; and (s,) the part of each slot."""
-        keys = np.arange(pages.SLOTS, dtype=np.int32) << 16 | self.sketches[self.has_signatures].astype(np.int32)
+        keys = np.arange(PART_SLOTS, dtype=np.int32) << 16 | self.sketches[self.has_signatures].astype(np.int32)
         order = np.argsort(keys, axis=None, kind="stable")
         part = np.flatnonzero(self.has_signatures).astype(np.int32)
-        return keys.ravel()[order], np.repeat(part, pages.SLOTS)[order]
+        return keys.ravel()[order], np.repeat(part, PART_SLOTS)[order]
 
     @cached_property
     def profile_keys(self) -> tuple[NDArray[np.int64], NDArray[np.int32]]:
@@ -105,7 +116,7 @@ class LongSignatures:
         if flags & ~(CHUNKS | ALPHABETICAL) or len(value) != _HEAD.size + parts * _PART_BYTES + 4 * words:
             return None
         read, position = [], _HEAD.size
-        for kind, count in zip(_KINDS, (parts * pages.SLOTS, parts, parts, parts, words), strict=True):
+        for kind, count in zip(_KINDS, (parts * PART_SLOTS, parts, parts, parts, words), strict=True):
             read.append(np.frombuffer(value, kind, count, position))
             position += read[-1].nbytes
         sketches, profiles, tokens, unique_counts, unique = read
@@ -113,7 +124,7 @@ class LongSignatures:
             return None
         return cls(
             "chunks" if flags & CHUNKS else "pages",
-            sketches.reshape(parts, pages.SLOTS),
+            sketches.reshape(parts, PART_SLOTS),
             profiles,
             tokens,
             unique_counts,
@@ -164,15 +175,93 @@ class PagedTokens:
         start, end = self.batch.offsets[text : text + 2].tolist()
         if end - start < MIN_TOKENS:
             return "chunks", np.array([start, end])
-        return "chunks", start + pages.chunk_starts(sequences.hashes[start:end])
+        return "chunks", start + chunk_starts(sequences.hashes[start:end])
 
 
 def as_page(tokens: int, profile: int) -> LongSignatures:
     """Return a short text as the only page of a long one, with the profile and no sketch."""
     words = UniqueWords(np.zeros(0, np.uint32), alphabetical=False)
     counts = np.array([tokens], np.uint32), np.zeros(1, np.uint32)
-    return LongSignatures(
-        "pages", np.zeros((1, pages.SLOTS), np.uint16), np.array([profile], np.uint64), *counts, words
+    return LongSignatures("pages", np.zeros((1, PART_SLOTS), np.uint16), np.array([profile], np.uint64), *counts, words)
+
+
+def sign_parts_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
+    """Sign parts, as `sign_parts` does."""
+    cut = list(runs(batch.offsets))
+    if len(cut) <= 1:
+        return _sign_run(batch)
+    sketches, profiles = np.zeros((len(batch), PART_SLOTS), np.uint16), np.zeros(len(batch), np.uint64)
+    for first, end in cut:
+        part = batch.slice(first, end)
+        if (part.lengths >= MIN_PART_TOKENS).any():  # untouched pages of zeros take no memory
+            sketches[first:end], profiles[first:end] = _sign_run(part)
+    return sketches, profiles
+
+
+def runs(offsets: Places) -> Iterator[tuple[int, int]]:
+    """Split pages into runs with a maximum number of tokens and pages; a longer page is a run by itself."""
+    first, pages = 0, offsets.size - 1
+    while first < pages:
+        end = int(np.searchsorted(offsets, offsets[first] + MAX_TOKENS, side="right")) - 1
+        end = min(max(end, first + 1), first + MAX_TOKENS // MIN_PART_TOKENS + 1)
+        yield first, end
+        first = end
+
+
+def _sign_run(batch: TokenBatch) -> tuple[Sketches, Profiles]:
+    mask = batch.lengths >= MIN_PART_TOKENS
+    sketches = minhash.sign_batch(Shingles.hash(batch.hashes, batch.offsets), PART_SLOTS) * mask[:, None]
+    profiles = text_profile.sign_batch(batch, TermGroups.group(batch))
+    return sketches.astype(np.uint16), np.array([int.from_bytes(each[:8]) for each in profiles], np.uint64) * mask
+
+
+def sign_parts(parts: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:
+    """Sign parts one by one."""
+    zeros = (0,) * PART_SLOTS, 0
+    return [
+        (minhash.sign(tokens, PART_SLOTS), int(text_profile.sign(tokens).partition(":")[2][:16] or "0", 16))
+        if len(tokens) >= MIN_PART_TOKENS
+        else zeros
+        for tokens in parts
+    ]
+
+
+MIN_CHUNK, MAX_CHUNK = 200, 600
+
+
+def chunk_starts(hashes: Hashes) -> Places:
+    """Return the starts of the chunks of a text, and its end."""
+    places = [0]
+    for cut in [*local_minima(hashes).tolist(), hashes.size]:
+        while cut - places[-1] > MAX_CHUNK:
+            start = places[-1] + MIN_CHUNK
+            places.append(
+                start + int(np.argmin(hashes[start : min(places[-1] + MAX_CHUNK, hashes.size - MIN_CHUNK) + 1]))
+            )
+        if cut == hashes.size or min(cut - places[-1], hashes.size - cut) >= MIN_CHUNK:
+            places.append(cut)
+    return np.array(places, np.int64)
+
+
+def local_minima(hashes: Hashes) -> Places:
+    """Return the positions, from the 200th on, whose hash is below the 200 before it and not above the 200 after it.
+
+    Minima of a sliding window from the minima of blocks, going up and going down (van Herk 1992).
+    """
+    if hashes.size <= MIN_CHUNK:
+        return np.zeros(0, np.int64)
+    highest = np.iinfo(np.uint64).max
+    blocks = -(-hashes.size // MIN_CHUNK) + 1
+    block_hashes = np.full(blocks * MIN_CHUNK, highest, np.uint64)
+    block_hashes[: hashes.size] = hashes
+    rows = block_hashes.reshape(blocks, MIN_CHUNK)
+    upward = np.minimum.accumulate(rows, axis=1).ravel()
+    downward = np.minimum.accumulate(rows[:, ::-1], axis=1)[:, ::-1].ravel()
+    window = np.minimum(downward[: -MIN_CHUNK + 1], upward[MIN_CHUNK - 1 :])  # of MIN_CHUNK hashes from each place on
+    ahead = window[1 : hashes.size + 1]
+    behind = window[: hashes.size - MIN_CHUNK]
+    return MIN_CHUNK + np.flatnonzero(
+        (hashes[MIN_CHUNK:] <= ahead[MIN_CHUNK : hashes.size]) & (hashes[MIN_CHUNK:] < behind)
     )
 
 
@@ -184,9 +273,9 @@ def sign_long(document: Document, passages: Hashes = NO_PASSAGES) -> LongSignatu
     kind: Parts = "pages" if sum(map(bool, page_tokens)) >= MIN_PAGES else "chunks"
     if kind == "chunks" and len(tokens) < MIN_TOKENS:
         return None
-    borders = np.cumsum([0, *map(len, page_tokens)]) if kind == "pages" else pages.chunk_starts(token_shingles(tokens))
+    borders = np.cumsum([0, *map(len, page_tokens)]) if kind == "pages" else chunk_starts(token_shingles(tokens))
     parts = [tokens[start:end] for start, end in pairwise(borders.tolist())]
-    slots, profiles = zip(*pages.sign(parts), strict=True)
+    slots, profiles = zip(*sign_parts(parts), strict=True)
     unique = unique_words.sign(tokens)
     places = unique_words.places(tokens) if unique.words.size else np.zeros(0, np.int64)
     unique_counts = np.diff(np.searchsorted(places, borders)).astype(np.uint32)
@@ -203,7 +292,7 @@ def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles
     results: list[LongSignatures | None] = [None] * len(page_tokens.batch)
     if not texts:
         return results
-    sketches, profiles = pages.sign_batch(_join_parts(page_tokens.batch, [offsets for _, offsets in texts.values()]))
+    sketches, profiles = sign_parts_batch(_join_parts(page_tokens.batch, [offsets for _, offsets in texts.values()]))
     unique, places = unique_words.sign_batch(page_tokens.batch, groups)
     position = 0
     for text, (kind, offsets) in texts.items():

@@ -235,7 +235,7 @@ def test_a_missing_library_is_reported_with_the_remedy_and_before_anything_is_re
 
 
 def test_an_id_that_a_prefix_makes_too_long_is_refused(tmp_path: Path) -> None:
-    (tmp_path / "a.txt").write_text("We the People")
+    (tmp_path / "a.jsonl").write_text('{"id": "first", "text": "We the People"}\n')
     (refusal,) = read([tmp_path], Choice(id_prefix="x" * 510))
     assert isinstance(refusal, Refusal)
-    assert (refusal.field, "515 bytes" in refusal.why) == ("id", True)
+    assert (refusal.where, refusal.field, "515 bytes" in refusal.why) == (f"{tmp_path}/a.jsonl:1", "id", True)

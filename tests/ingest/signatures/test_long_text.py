@@ -6,9 +6,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document, read_record
-from ibidem_ingest.signatures import pages
-from ibidem_ingest.signatures.long_text import MIN_TOKENS, LongSignatures, sign_long
-from ibidem_ingest.signatures.pages import MAX_CHUNK, MIN_CHUNK, chunk_starts, local_minima, sign, sign_batch
+from ibidem_ingest.signatures import long_text
+from ibidem_ingest.signatures.long_text import (
+    MAX_CHUNK,
+    MIN_CHUNK,
+    MIN_TOKENS,
+    LongSignatures,
+    chunk_starts,
+    local_minima,
+    sign_long,
+    sign_parts,
+    sign_parts_batch,
+)
 from ibidem_ingest.text.tokens import TokenBatch, tokens
 
 WORDS = [f"{a}{b}{c}{d}" for a in "bdfgk" for b in "aeiou" for c in "lmnpr" for d in ("ate", "ing", "ous", "ly")]
@@ -66,8 +75,8 @@ PAGES = [
 
 
 def test_a_batch_of_pages_is_signed_as_one_by_one() -> None:
-    sketches, profiles = sign_batch(TokenBatch.tokenize(PAGES))
-    value = sign([tokens(page) for page in PAGES])
+    sketches, profiles = sign_parts_batch(TokenBatch.tokenize(PAGES))
+    value = sign_parts([tokens(page) for page in PAGES])
     assert [tuple(row) for row in sketches.tolist()] == [slots for slots, _ in value]
     assert profiles.tolist() == [profile for _, profile in value]
 
@@ -75,9 +84,9 @@ def test_a_batch_of_pages_is_signed_as_one_by_one() -> None:
 @pytest.mark.parametrize("limit", [1, 30, 45])
 def test_pages_that_are_signed_some_at_a_time_are_signed_the_same(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
     batch = TokenBatch.tokenize([*PAGES, *PAGES, ""])
-    batch_signatures = sign_batch(batch)
-    monkeypatch.setattr(pages, "MAX_TOKENS", limit)
-    for signatures, in_runs in zip(batch_signatures, sign_batch(batch), strict=True):
+    batch_signatures = sign_parts_batch(batch)
+    monkeypatch.setattr(long_text, "MAX_TOKENS", limit)
+    for signatures, in_runs in zip(batch_signatures, sign_parts_batch(batch), strict=True):
         assert in_runs.tolist() == signatures.tolist()
         assert in_runs.dtype == signatures.dtype
 
