@@ -276,7 +276,7 @@ class Tables:
             facts = {"table": base.name, "runs": runs.tolist(), "passages": passages}
             for index in keep:
                 write_whole(self._passages_path(new.name), [orjson.dumps(facts)])
-                write_whole(self._own_pointer(language, index), [f"{new.name}\n".encode()])
+                self._point(language, new.name, index)
         return left_out
 
     def look_through_first(self, items: Iterable[T], *keep: str) -> Iterator[T]:
@@ -300,7 +300,7 @@ class Tables:
             self._current[language] = self._by_name[table.name] = table
             for index in keep:
                 self.keep(table)
-                write_whole(self._own_pointer(language, index), [f"{table.name}\n".encode()])
+                self._point(language, table.name, index)
 
     def passages(self, table: Table) -> list[SharedPassage]:
         """Return the passages that a table leaves out."""
@@ -362,8 +362,8 @@ class Tables:
 
     def _read_pointer(self, language: str) -> str:
         """Return the table name in the language's pointer file; empty if there is none."""
-        own = self._own_pointer(language, self.index)
-        pointer = own if self.index and own.exists() else self._pointer(language)
+        own = self._pointer(language, self.index)
+        pointer = own if own.exists() else self._pointer(language)
         try:
             name = pointer.read_bytes().decode(errors="replace").strip()
         except FileNotFoundError:
@@ -397,17 +397,15 @@ class Tables:
     def _path(self, name: str) -> Path:
         return self.folder / f"{name}.idf"
 
-    def _pointer(self, language: str) -> Path:
-        return self.folder / f"{language}.current"
-
-    def _own_pointer(self, language: str, index: str) -> Path:
-        return self.folder / f"{language}@{quote(index, safe='')}.current"
+    def _pointer(self, language: str, index: str = "") -> Path:
+        owner = f"@{quote(index, safe='')}" if index else ""
+        return self.folder / f"{language}{owner}.current"
 
     def _passages_path(self, name: str) -> Path:
         return self.folder / f"{name}.passages"
 
-    def _point(self, language: str, name: str) -> None:
-        write_whole(self._pointer(language), [f"{name}\n".encode()])
+    def _point(self, language: str, name: str, index: str = "") -> None:
+        write_whole(self._pointer(language, index), [f"{name}\n".encode()])
 
 
 class GeneralTables(Tables):

@@ -100,9 +100,6 @@ class Vocabulary:
     ends: Places  # byte offset behind it
     buffer: bytes  # the batch's
 
-    def word(self, number: int) -> bytes:
-        return self.buffer[self.starts[number] : self.ends[number]]
-
     @cached_property
     def shapes(self) -> TokenShapes:
         """Kinds of characters in the words."""

@@ -15,10 +15,9 @@ from ibidem_ingest.signatures.long_text import (
     chunk_starts,
     local_minima,
     sign_long,
-    sign_parts,
     sign_parts_batch,
 )
-from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.tokens import TokenBatch
 
 WORDS = [f"{a}{b}{c}{d}" for a in "bdfgk" for b in "aeiou" for c in "lmnpr" for d in ("ate", "ing", "ous", "ly")]
 LONG = np.random.default_rng(3).permutation(WORDS * 6).tolist()
@@ -72,13 +71,6 @@ PAGES = [
     "However little known the feelings or views of such a man may be, this truth is so well fixed in the minds of all",
     "* * *",
 ]
-
-
-def test_a_batch_of_pages_is_signed_as_one_by_one() -> None:
-    sketches, profiles = sign_parts_batch(TokenBatch.tokenize(PAGES))
-    value = sign_parts([tokens(page) for page in PAGES])
-    assert [tuple(row) for row in sketches.tolist()] == [slots for slots, _ in value]
-    assert profiles.tolist() == [profile for _, profile in value]
 
 
 @pytest.mark.parametrize("limit", [1, 30, 45])

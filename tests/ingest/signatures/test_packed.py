@@ -134,15 +134,6 @@ def test_a_cut_value_counts_as_unsigned(signed: Signatures, data: st.DataObject)
     assert unpack(value + b"x") is None
 
 
-@given(signatures(), st.data())
-def test_a_flipped_bit_never_breaks_the_reader(signed: Signatures, data: st.DataObject) -> None:
-    value = bytearray(pack(STORY, signed))
-    place = data.draw(st.integers(0, len(value) - 1))
-    value[place] ^= 1 << data.draw(st.integers(0, 7))
-    packed = unpack(bytes(value))
-    assert packed is None or pack(STORY, signed) != bytes(value)
-
-
 @pytest.mark.parametrize(
     ("place", "octet"),
     [
@@ -264,13 +255,6 @@ def test_columns_hold_what_each_value_says(several: list[bytes | None]) -> None:
         assert columns.idf[row] == int.from_bytes(packed.idf, "little")
         assert columns.ids[row] == packed.id
         assert (columns.term_count[row], columns.slot_count[row]) == (len(packed.terms), len(packed.slots))
-
-
-@given(st.lists(st.binary(max_size=700), max_size=4))
-@example([b"", bytes(103), bytes(600), b"\x03\x0e" + bytes(105)])
-def test_no_values_can_break_the_columns(several: list[bytes]) -> None:
-    columns = PackedColumns.decode(several)
-    assert columns.is_signed.tolist() == [unpack(value) is not None for value in several]
 
 
 @settings(max_examples=examples(25))

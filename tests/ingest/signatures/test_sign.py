@@ -5,7 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ibidem_dedupe.decision import decide
@@ -27,10 +27,22 @@ from ibidem_ingest.signatures.sign import (
 )
 
 WORDS = [a + b + c for a in "bcdfgh" for b in "aeiou" for c in "lmnrst"]
-TABLE = Table.build("en", 10**6, {word: 5.0 * 1.1**place for place, word in enumerate(WORDS)}, "a test")
-word = st.sampled_from([*WORDS, "the", "12", "a1", "émeute", "東京", "un-\nbroken", "\f", "द्वारा"])
+TABLE = Table.build("en", 10**6, {word: 5.0 * 1.2 ** (place // 2) for place, word in enumerate(WORDS)}, "a test")
+STRANGE = ["x" + word for word in WORDS[:40]]
+word = st.sampled_from([*WORDS, *STRANGE, "the", "12", "a1", "émeute", "東京", "un-\nbroken", "\f", "द्वारा"])
 text = st.lists(word, max_size=300).map(" ".join)
+
+
+def documents_of(*texts: str) -> list[Document]:
+    return [Document("a", each) for each in texts]
+
+
 documents = st.lists(st.builds(Document, st.just("a"), text), min_size=1, max_size=5)
+
+
+PAGES = "\f".join(" ".join(WORDS[:size]) for size in (9, 10, 60))
+# Counts that are rounded, with words of less than half a step.
+LOUD = " ".join(["court"] * 1_234 + ["law"] * 250 + ["a b c one two six"] * 12 + WORDS * 3)
 
 
 class OneTable(Tables):
@@ -46,6 +58,9 @@ def one_table(tmp_path: Path) -> Tables:
 
 
 @given(documents, st.sampled_from([TABLE, None]))
+@example(documents_of(LOUD, "one one two two three three four four five five ", "a b c"), None)
+@example(documents_of(" ".join(f"w{n}" for n in range(1_500)), "a b c d e f " * 400, PAGES), TABLE)
+@example(documents_of(*(" ".join(each) for each in (WORDS[30:60] + STRANGE, WORDS[14:33] + STRANGE, WORDS))), TABLE)
 def test_a_batch_signs_as_plain_python_does(several: list[Document], table: Table | None) -> None:
     assert sign_batch(several, table) == [sign_one(document, table) for document in several]
 
