@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise, starmap
-from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,24 +142,6 @@ class PackedColumns:
             slot_count=np.where(is_signed, slot_count, 0).astype(np.uint8),
             slots=np.where((is_signed & (slot_count > 0))[:, None], slots, np.uint16(0)),
         )
-
-    @classmethod
-    def decode_lazily(cls, values: Sequence[bytes | None]) -> "PackedColumns":
-        """Hold packed values that are decoded on first access to a column: few pages of stored groups need a column."""
-        columns = object.__new__(cls)
-        object.__setattr__(columns, "values", PackedValues.join(values))
-        return columns
-
-    if not TYPE_CHECKING:  # else a checker would take every name for a column
-
-        def __getattr__(self, name: str) -> Any:
-            """Decode all values on first access to a column."""
-            if name not in self.__slots__:
-                raise AttributeError(name)
-            columns = PackedColumns.decode(self.values)
-            for column in self.__slots__:
-                object.__setattr__(self, column, getattr(columns, column))
-            return getattr(self, name)
 
     def __len__(self) -> int:
         return len(self.ids)

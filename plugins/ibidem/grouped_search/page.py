@@ -10,7 +10,7 @@ a document is named by a field of the caller's, so both are read, for each hit o
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
@@ -20,9 +20,8 @@ from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps, Passage, overla
 from ibidem.grouped_search.window import Window, WindowMembers
 from ibidem_core.address import read_path
 from ibidem_dedupe import evidence
-from ibidem_dedupe.leader_clustering import Grouping
-from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
-from ibidem_dedupe.pairs import MIN_SHARED, LongSignatureCache, LongTextMatcher
+from ibidem_dedupe.overrides import DocumentRef, Override
+from ibidem_dedupe.pairs import MIN_SHARED, LongSignatureCache
 from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import DedupeRequest
@@ -38,7 +37,6 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys
 from ibidem_ingest.signatures.packed import Packed, read_length
-from ibidem_ingest.signatures.packed_columns import PackedColumns
 
 UNKNOWN = Passage("")
 MAX_WORDS = 5_000  # words of a passage; a longer text is not read, so that a window of books fits into memory
@@ -346,11 +344,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     unordered = [(first, rows) for first, rows in members if ordered is None or not ordered.set_name(first)]
     steps = [response.rows_of_step(window, first, rows, request) for first, rows in unordered]
     places = yield from page_places(source, window, steps, request)
-    groups = [
-        response.build_group(window, first, rows, request, places)
-        for first, rows in window.grouping.members(leads).items()
-    ]
-    groups = page_request.shown(groups)
+    groups = page_request.shown([response.build_group(window, first, rows, request, places) for first, rows in members])
     yield from read_long(source, window, [row for group in groups if group.duplicates for row in group.shown_rows])
     shown_hits = [window.hits[row] for group in groups for row in group.shown_rows]
     sources = yield from source.fetch(shown_hits, scope_matches.outside)
@@ -482,13 +476,9 @@ def build_window(
     names_by_row: Mapping[int, str],
 ) -> Window:
     """Build a window whose groups are known."""
-    columns = PackedColumns.decode_lazily([hit.packed for hit in hits])
-    names = [(hit.index, hit.id) for hit in hits]
-    applied_overrides = apply_overrides(overrides, names, columns)
-    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy)
-    none = np.zeros(len(hits), np.int64)
-    grouping = Grouping(np.array(lead, np.int64), none.astype(np.uint8), none.astype(np.bool_))
-    return Window(hits, len(hits), policy, columns, applied_overrides, grouping, matcher, names_by_row)
+    window = Window.group(hits, policy, overrides, alone=True)
+    window.grouping.lead[:] = lead
+    return replace(window, group_names=names_by_row)
 
 
 def read_leads(
