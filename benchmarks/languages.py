@@ -40,7 +40,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import detect
 from ibidem_ingest.signatures.bigrams import is_dense_letter
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.text.tokens import tokens
 from ibidem_lab.evaluate import PairFigures, found_evidence, sign_collection
 from ibidem_lab.labels import Pair, order_pair

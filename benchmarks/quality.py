@@ -42,8 +42,7 @@ from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
-from ibidem_ingest.signatures.packed import TITLED
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import TITLED, PackedColumns
 from ibidem_lab.evaluate import (
     Collection,
     PairFigures,

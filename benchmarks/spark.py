@@ -45,7 +45,7 @@ from ibidem_engines.ledger import POLICY, GroupCheckpoint, records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_spark import steps
 from ibidem_spark.rounds import TAIL, WIDTH
 from ibidem_spark.settle import DOCUMENT, ROWS, SparkSettling, open_session

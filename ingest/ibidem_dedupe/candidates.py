@@ -17,8 +17,7 @@ from ibidem_dedupe.column_rules import ALL_ROWS, Bools, Rows, eligible, is_noisy
 from ibidem_dedupe.policy import Characters, Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.packed import LONG, WEAK
-from ibidem_ingest.signatures.packed_columns import NO_TERM, PackedColumns
+from ibidem_ingest.signatures.packed import LONG, NO_TERM, WEAK, PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
 
 Hashes = NDArray[np.uint64]

@@ -20,7 +20,7 @@ from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy, Slots
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import found_share
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
 
 LEAVE_MISREAD, BECOME_MISREAD = 0.03, 0.16  # the shares at which the rule of an index changes

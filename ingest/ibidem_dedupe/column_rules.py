@@ -13,8 +13,7 @@ from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import PAGE_TOKENS
 from ibidem_ingest.signatures.minhash import MIN_FOR_CONTAINMENT, correct_for_chance
 from ibidem_ingest.signatures.numbers import FEW, FORM, FORM_SHARE, MIN_SHARE
-from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, WEAK
-from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
+from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, NO_NUMBER, NO_TERM, WEAK, PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
 
 Bools = NDArray[np.bool_]

@@ -39,8 +39,7 @@ from ibidem_dedupe.pair_evidence import (
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.packed import NO_DATE, TITLED, Packed
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import NO_DATE, TITLED, Packed, PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
 
 

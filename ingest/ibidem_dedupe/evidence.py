@@ -13,7 +13,7 @@ from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.policy import LEVELS, Characters, Level, Policy, Terms, min_shared_terms
 from ibidem_dedupe.reasons import Reason
 from ibidem_ingest.signatures.lookup_keys import LookupField, shared_runs
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, RAREST
 
 # Makes the keys of some rows; pairs that share none are not compared.

@@ -35,8 +35,7 @@ from ibidem_dedupe.pairs import (
 )
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.signatures.packed import LONG
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import LONG, PackedColumns
 
 DATES = ("date_from", "date_to")
 READ_BY_RULES = (

@@ -16,7 +16,7 @@ from ibidem_core.records import parse_record
 from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.policy import Level
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 
 Pair = tuple[int, int]  # two rows
 

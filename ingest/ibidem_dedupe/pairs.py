@@ -23,8 +23,7 @@ from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import LongField, LongSignatures, as_page
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField
-from ibidem_ingest.signatures.packed import LONG, Packed
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import LONG, Packed, PackedColumns
 
 MAX_BYTES = 256 << 20  # limit of the cache: the long signatures of some three thousand books
 

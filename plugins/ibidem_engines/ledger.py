@@ -28,7 +28,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys_batch
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.signatures.sign import batches, digest, sign_and_pack
 
 T = TypeVar("T")

@@ -29,8 +29,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns, pack
 from ibidem_ingest.signatures.sign import sign_stream
 from ibidem_lab.labels import Pair, count_labelled, labelled_ids, order_pair, parse_condition, read_labels, read_pairs
 

@@ -34,7 +34,7 @@ from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_lab.evaluate import FOLDS, Collection, Counts, Labels, PairFigures, Truth, components, f1, score
 from ibidem_lab.labels import Pair, count_labelled, labelled_ids, parse_condition, read_pairs, refuse_unknown
 

@@ -48,7 +48,7 @@ from ibidem_engines.stored_groups import (
 )
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import IbidemError, UsageError
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.signatures.schema import SLOTS
 from ibidem_spark import steps
 from ibidem_spark.rounds import ENTRY, TAIL, WIDTH, Job, Rounds, run_each, run_step, small, with_packed

@@ -23,8 +23,7 @@ from ibidem_engines.stored_groups import GroupedDocument, SeqNoRange, StoredGrou
 from ibidem_ingest.distribution import NAME, installed_version
 from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.packed import ROOM, PackedValues
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import ROOM, PackedColumns, PackedValues
 from ibidem_ingest.signatures.schema import FULL_SET
 from ibidem_workers.groups.settle import SLICE, read_slices
 

@@ -20,8 +20,7 @@ from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Record, Si
 from ibidem_engines.query import Query, parse_query
 from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns, pack
 from ibidem_ingest.signatures.schema import FULL_SET, Signatures
 from servers.indices import remove_indices
 from support.windows import signatures, value

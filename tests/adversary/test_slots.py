@@ -9,8 +9,7 @@ from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.minhash import sketch
-from ibidem_ingest.signatures.packed import pack, unpack
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns, pack, unpack
 from ibidem_ingest.signatures.sign import sign_one
 from ibidem_ingest.text.word_hash import SHINGLE, shingles, wh1
 from support.windows import words

@@ -12,7 +12,7 @@ from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import CandidateRanges, PageKeys, build_key_index, expand_pairs
 from ibidem_dedupe.parameters import MIN_SIMILARITY, PRESETS
 from ibidem_dedupe.policy import Policy
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from support.naive_grouping import joins
 from support.signed_books import sign_book
 from support.windows import SampleWindow, example_settings, signatures, value, windows

@@ -10,8 +10,7 @@ from ibidem_dedupe.collection import CollectionFigures, min_long_slots
 from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns, pack
 from ibidem_ingest.signatures.sign import sign
 from support.general_tables import general_tables
 

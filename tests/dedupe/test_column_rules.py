@@ -18,8 +18,7 @@ from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.packed import pack, unpack
-from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
+from ibidem_ingest.signatures.packed import NO_NUMBER, NO_TERM, PackedColumns, pack, unpack
 from ibidem_ingest.signatures.schema import Signatures
 from ibidem_ingest.signatures.sign import sign_one
 from support.learned_rules import make_rule

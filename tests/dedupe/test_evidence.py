@@ -21,8 +21,7 @@ from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.pair_evidence import Evidence, Guards, build_evidence
 from ibidem_dedupe.policy import Policy, min_equal_slots, min_shared_terms
 from ibidem_dedupe.reasons import Reason, Why
-from ibidem_ingest.signatures.packed import Packed
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import Packed, PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET
 from ibidem_workers.groups.settle import Row, Rules
 from support.windows import pack_signatures, signatures, value

@@ -20,7 +20,7 @@ from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Override, PairConstraints
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from support.examples import examples
 from support.naive_grouping import leaders
 from support.windows import SampleWindow, example_settings, signatures, value, windows, with_slots

@@ -14,8 +14,7 @@ from ibidem_dedupe.decision import decide
 from ibidem_dedupe.learned import FIGURES, Learned, Weight
 from ibidem_dedupe.learned_evidence import measure, measure_columns
 from ibidem_dedupe.policy import Policy
-from ibidem_ingest.signatures.packed import Packed
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import Packed, PackedColumns
 from support.learned_rules import make_rule
 from support.windows import SampleWindow, example_settings, pack_signatures, signatures, windows
 

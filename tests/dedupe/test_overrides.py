@@ -5,7 +5,7 @@ import pytest
 from ibidem_dedupe.overrides import Override, PairConstraints, apply_overrides
 from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from support.windows import signatures, value
 
 A, B, C = ("news", "a"), ("news", "b"), ("news", "c")

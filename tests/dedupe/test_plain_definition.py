@@ -17,7 +17,7 @@ from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from support.learned_rules import make_rule
 from support.naive_grouping import leaders
 from support.windows import SampleWindow, example_settings, windows

@@ -19,8 +19,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
 from ibidem_ingest.signatures.lookup_keys import long_keys, lookup_keys
-from ibidem_ingest.signatures.packed import pack, read_id, unpack
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns, pack, read_id, unpack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
 from ibidem_ingest.text.terms import is_term
 from ibidem_ingest.text.tokens import TokenBatch, tokens

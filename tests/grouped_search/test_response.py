@@ -17,7 +17,7 @@ from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import StoredDocument
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.signatures.schema import Signatures
 from support.fake_engine import PAGE, FakeEngine
 from support.windows import SampleWindow, example_settings, signatures, value

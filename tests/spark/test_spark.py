@@ -25,7 +25,7 @@ from ibidem_dedupe.policy import MISREAD, Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import GroupCheckpoint, parse_policy, policy_as_record
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_workers.groups import follower
 from ibidem_workers.groups.follower import count_joined
 from ibidem_workers.groups.settle import Rules

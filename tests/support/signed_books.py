@@ -14,8 +14,7 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.packed import Packed, pack, unpack
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import Packed, PackedColumns, pack, unpack
 from ibidem_ingest.signatures.sign import sign_batch
 from support.books import book, misread_text, page, repaginate
 from support.fake_engine import FakeEngine

@@ -19,8 +19,7 @@ from numpy.typing import NDArray
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import LongField, LongSignatures
 from ibidem_ingest.signatures.minhash import band_values
-from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed, PackedColumns
 from ibidem_ingest.signatures.schema import RAREST
 from ibidem_ingest.text.word_hash import Hashes, rows, texts
 

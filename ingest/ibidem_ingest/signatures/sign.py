@@ -23,8 +23,7 @@ from ibidem_ingest.signatures import content, feature_set, fingerprint, long_tex
 from ibidem_ingest.signatures.feature_set import RarestTerms
 from ibidem_ingest.signatures.long_text import MIN_TOKENS, PagedTokens
 from ibidem_ingest.signatures.noise import is_source_code
-from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.packed_columns import SignedColumns
+from ibidem_ingest.signatures.packed import SignedColumns, pack
 from ibidem_ingest.signatures.schema import SCHEMA, Signatures, StoredSignatures
 from ibidem_ingest.text.layout import remove_all_layout, remove_layout
 from ibidem_ingest.text.passages import NO_PASSAGES, leave_out

@@ -24,8 +24,7 @@ from ibidem_engines.engine import StoredDocument
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.dates import iso_day
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.packed import IDF_BYTES, NO_DATE, hash_value
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import IDF_BYTES, NO_DATE, PackedColumns, hash_value
 
 NO_DAY = 1 << 40
 Worse = Callable[[PackedColumns, int], int]

@@ -24,7 +24,7 @@ from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import GeneralTables, Tables
 from ibidem_ingest.language import add_languages, detect
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.signatures.sign import batches, sign_and_pack
 
 

@@ -16,8 +16,7 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, encode_pair
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.stored_groups import Hit, HitNames, read_packed
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.packed import LONG, MISSING
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import LONG, MISSING, PackedColumns
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.readers.formats import Format, require
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.backfill import batch as backfill
 from ibidem_workers.batches import TRIES, BatchResult, Tries, read_refusals

@@ -37,8 +37,7 @@ from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.long_text import LongField, LongSignatures
-from ibidem_ingest.signatures.packed import LONG, NO_DATE, unpack
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import LONG, NO_DATE, PackedColumns, unpack
 from ibidem_workers.backfill.batch import all_writes, read_all, refusal, signed_records
 from ibidem_workers.backfill.run import check_fields, look_through, open_for_backfill
 

@@ -13,17 +13,19 @@ from ibidem_ingest.signatures.packed import (
     FULL,
     NO_DATE,
     NO_MINHASH,
+    NO_NUMBER,
     NO_SET,
+    NO_TERM,
     NO_WORDS,
     TITLED,
     WEAK,
+    PackedColumns,
     guard,
     pack,
     read_id,
     read_length,
     unpack,
 )
-from ibidem_ingest.signatures.packed_columns import NO_NUMBER, NO_TERM, PackedColumns
 from ibidem_ingest.signatures.schema import Signatures
 from support.packed_verdicts import each_verdict
 

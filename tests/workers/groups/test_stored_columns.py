@@ -9,7 +9,7 @@ import pytest
 
 from ibidem_core.errors import Permanent
 from ibidem_engines.stored_groups import GroupedDocument, Name
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_workers.groups.settle import ROW_BYTES, StoredColumns
 from support.signed_records import make_record
 

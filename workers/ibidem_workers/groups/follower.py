@@ -53,7 +53,7 @@ from ibidem_engines.stored_groups import (
 )
 from ibidem_ingest.distribution import hook
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_workers.backfill.batch import all_writes
 from ibidem_workers.executors import has_exited, this_process
 from ibidem_workers.groups.settle import (

@@ -45,8 +45,7 @@ from ibidem_engines.stored_groups import (
 )
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys, lookup_keys_batch
-from ibidem_ingest.signatures.packed import Packed, unpack
-from ibidem_ingest.signatures.packed_columns import PackedColumns
+from ibidem_ingest.signatures.packed import Packed, PackedColumns, unpack
 
 
 @dataclass(frozen=True, slots=True)
