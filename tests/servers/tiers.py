@@ -53,6 +53,7 @@ THOROUGH: Mapping[str, str] = {
     "servers/test_same_groups.py": "whole collections in both engines; answers/test_answers.py asks every tenth search",
     "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",
     "retrieval/test_mcp.py": "a process is asked by its protocol; the search that it asks is tested without one",
+    "simulation/test_defects.py": "each breaks the product, to see that the simulation notices",
     "simulation/test_many_schedules.py": "ten thousand schedules; some hundreds are run each time",
     "snippets/": "runs the commands of every page of the documentation",
     "spark/test_spark.py": "starts Spark; spark/test_rounds.py has its rounds in plain Python",
@@ -101,7 +102,6 @@ BOTH_LATER = {"plugin/test_search.py"}
 # Where tests of a server ask OpenSearch alone in the second tier, too; `.github/workflows/ci.yml` runs the rest.
 NIGHTLY: Mapping[str, str] = {
     "adversary/": "see `ONE_ENGINE`",
-    "engines/cluster/test_least_rights.py": "see `ONE_ENGINE`",
     "gateway/": "see `ONE_ENGINE`; OpenSearch's suite passes through it",
     "grouped_search/": "see `ONE_ENGINE`; answers/test_answers.py has the answers of either engine",
     "index/": "see `ONE_ENGINE`",
@@ -113,17 +113,22 @@ NIGHTLY: Mapping[str, str] = {
     "workers/": "see `ONE_ENGINE`",
 }
 
-# What installs or builds programs of others for minutes, or tries as long, and is left to the night whole.
+# What installs or builds programs of others for minutes, tries as long, or tests the simulation: left to the night.
 OTHERS = {
+    "adversary/test_patterns.py::test_time_grows_with_the_length_of_the_text",
+    "cli/test_doctor.py::test_an_index_of_its_template_needs_no_right_on_mappings",
     "clients/test_openaleph.py",
-    "engines/cluster/test_least_rights.py::test_no_right_of_a_row_is_too_much",
+    "engines/cluster/test_least_rights.py",
     "faults/test_busy.py",
+    "faults/test_dead_letters.py",
     "faults/test_flood.py",
     "faults/test_network.py",
     "fuzz/test_fuzz.py",
     "gateway/test_hidden_documents.py",
     "gateway/test_recipes.py",
     "retrieval/test_frameworks.py",
+    "simulation/test_defects.py",
+    "workers/backfill/test_run.py::test_a_killed_run_goes_on_where_it_stopped",
 }
 
 # Where the tests of one of two brokers are of the second tier, and what holds it for that one in the first.
