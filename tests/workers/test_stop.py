@@ -85,7 +85,7 @@ def submitted(engine: Engine, settings: Settings) -> str:
     text = "some words that fill a batch of their own " * 30
     source = [Document(f"story-{number}", f"Number {number}: {text}") for number in range(BATCHES)]
     small = settings.changed(batch_characters=1_000)
-    return Submission(engine, small, ToBroker(small).send).send(source).run
+    return Submission(engine, small, ToBroker(small)).send(source).run
 
 
 def worker(settings: Settings, gate: Path) -> Supervisor:

@@ -18,7 +18,7 @@ from ibidem_workers.runs import record, summary
 
 
 class Sent(list[dict[str, object]]):
-    def __call__(self, _: str, batch: SerializedBatch) -> None:
+    def send(self, _: str, batch: SerializedBatch) -> None:
         self.extend(orjson.loads(each.json) for each in batch.documents)
 
 

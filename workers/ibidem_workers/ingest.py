@@ -6,7 +6,6 @@ in this process where its files hold few documents.
 
 import logging
 import time
-from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
@@ -34,26 +33,94 @@ from ibidem_workers.tasks import SentBatch, WorkerContext, open_signing, work_on
 MAX_REPEATS = 20  # repeated ids that are kept to be shown
 MAX_DAMAGED = 20  # files with replaced bytes that a run names
 
-
 REFUSALS_A_SLICE = 500
 NOTED_EVERY = 2.0  # seconds between two notes of a run that is being read
 
+SMALL_BATCH, SMALL_TEXT = 50, 500_000  # documents, and their characters, that are signed before a process starts
+IN_HAND = 3  # batches for each process of this one
+IN_FLIGHT = 40  # batches in the broker's queue beyond which the submission pauses
+LOOKS_EVERY = 0.2
+WARNS_AFTER = 30.0  # seconds without a result after which a run says that there may be no worker
+STALL_LEASES = 6.0  # leases without a result after which batches are sent again: a broker may have lost them
+
+_log = logging.getLogger(__name__)
+
 Source = Iterable[Document | Refusal]
+Report = Callable[[runs.Progress], None]
+
+
+class Interruption(EngineError):
+    """A run was interrupted; everything sent so far is kept."""
+
+
+class ToBroker:
+    """Batches go to the queue of a broker, whose workers keep their errors."""
+
+    window = IN_FLIGHT  # batches under way beyond which the submission pauses
+
+    def __init__(self, settings: Settings) -> None:
+        self._app, self._patience = make_app(settings), settings.patience
+
+    def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:
+        retry_unavailable(lambda: send(self._app, run, batch.number, batch.body, again=again), self._patience)
+
+
+class ToProcesses(ExitStack):
+    """Batches go to processes of this one; the only batch of a small run is done here, before another would start."""
+
+    def __init__(self, engine: Engine, settings: Settings) -> None:
+        super().__init__()
+        self.window = IN_HAND * settings.workers
+        self._engine, self._settings = engine, settings
+        self._held: SentBatch | None = None
+        self._futures = list[Future[None]]()
+
+    @cached_property
+    def _pool(self) -> "Pool[SentBatch, None]":
+        return self.enter_context(Pool(partial(open_signing, self._settings), self._settings.workers))
+
+    def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:  # noqa: ARG002 - none is lost
+        """Hand a batch to the pool; the first waits whether another comes, if it is small."""
+        sent = run, batch.number, [each.json for each in batch.documents]
+        is_small = (
+            len(batch.documents) <= SMALL_BATCH and sum(each.characters for each in batch.documents) <= SMALL_TEXT
+        )
+        if batch.number == 0 and is_small and not runs.may_be_harmful(self._engine, run):
+            self._held = sent
+            return
+        if self._held is not None:
+            self._futures.append(self._pool.submit(self._held))
+            self._held = None
+        self._futures.append(self._pool.submit(sent))
+
+    def finish(self) -> None:
+        """Do the batch that has waited."""
+        if self._held is not None:
+            context = WorkerContext(self._engine, Tables(self._settings.tables, self._settings.index), self._settings)
+            work_on(context, self._held)
+
+    def check(self) -> None:
+        """Raise the error of a batch."""
+        for future in [each for each in self._futures if each.done()]:
+            self._futures.remove(future)
+            future.result()
 
 
 class Submission:
-    """A run being submitted; its progress is in `record`."""
+    """A run being submitted, with its progress in `record`; if waited for, it pauses, and sends again what stalls."""
 
     def __init__(
         self,
         engine: Engine,
         settings: Settings,
-        send: Callable[[str, batches.SerializedBatch], None],
+        sender: ToBroker | ToProcesses,
         paths: Sequence[str | Path] = (),
         tally: Tally | None = None,
     ) -> None:
         self.record = runs.RunRecord(runs.new_run(), [str(path) for path in paths], time.time(), holder=this_process())
-        self._engine, self._settings, self._send_batch = engine, settings, send
+        self._engine, self._settings, self._sender = engine, settings, sender
+        self._processes = sender if isinstance(sender, ToProcesses) else None  # without it, nothing goes on
+        self._report: Report | None = None  # of a run that is waited for
         self._head = OwnRecord(engine, "runs", self.record.key)
         self._patience = float(settings.patience)
         self._tally = tally or Tally()
@@ -61,10 +128,27 @@ class Submission:
         self._seen_ids, self._repeated_ids = set[int](), set[int]()
         self._refusals: list[Refusal] = []
         self._slices = 0
-        self._last_note = 0.0
+        self._under_way: dict[int, batches.SerializedBatch] = {}
+        self._stalls_after = float(STALL_LEASES * settings.lease)
+        self._last_note = self._last_look = 0.0
+        self._last_all_done = self._last_sent = time.monotonic()
+        self._is_warned = False
 
-    def send(self, source: Source, finish: Callable[[], None] = lambda: None) -> runs.RunRecord:
-        """Send all documents and record the refusals; the run is interrupted unless it is finished, too."""
+    def send_and_wait(self, source: Source, report: Report) -> None:
+        """Send all documents and wait for their results; `report` is called after each look and may raise to stop."""
+        self._report = report
+        try:
+            self.send(source)
+            self._wait_for_fewer(1)
+            self._monitor.wait(report)
+        except KeyboardInterrupt as error:
+            run, sent = self.record.run, "" if self._processes else "; documents already sent are in the queue"
+            raise Interruption(
+                f"run {run} was stopped{sent}", f"{runs.REPEAT_REMEDY}; progress: ibidem status {run}"
+            ) from error
+
+    def send(self, source: Source) -> runs.RunRecord:
+        """Send all documents and record the refusals; the run counts as interrupted if that breaks off."""
         self.record.joined = retry_unavailable(lambda: count_joined(self._engine), self._patience)
         self._note("reading")
         self._log_event("run begun")
@@ -72,7 +156,9 @@ class Submission:
             for batch in batches.cut(self._documents(source), self._settings.batch_characters):
                 self._send(batch)
             self._note_refusals()
-            finish()
+            if self._processes:
+                self._processes.finish()
+                self._wait_for_fewer(1)
         except BaseException:
             self._patience = 0.0
             with suppress(EngineError):  # the error that stopped the run is the one to report
@@ -126,13 +212,58 @@ class Submission:
 
     def _send(self, batch: batches.SerializedBatch) -> None:
         began = time.perf_counter()
-        self._send_batch(self.record.run, batch)
+        self._sender.send(self.record.run, batch)
+        if self._report:
+            self._under_way[batch.number] = batch
+            if time.monotonic() - self._last_look > max(LOOKS_EVERY, self._monitor.pause):
+                self._look()
+            self._wait_for_fewer(self._sender.window)
         event = {"batch": batches.batch_key(self.record.run, batch.number), "documents": len(batch.documents)}
         _log.debug("batch sent", extra=event | {"send_ms": round(1e3 * (time.perf_counter() - began), 1)})
         self.record.batches += 1
         self.record.documents += len(batch.documents)
         if time.monotonic() - self._last_note > NOTED_EVERY:
             self._note("reading")
+
+    @cached_property
+    def _monitor(self) -> runs.RunMonitor:
+        return runs.RunMonitor(self._engine, self.record.run, self._settings.patience)
+
+    def _wait_for_fewer(self, batches_under_way: int) -> None:
+        while len(self._under_way) >= batches_under_way:
+            time.sleep(self._monitor.pause)
+            self._look()
+
+    def _look(self) -> None:
+        """Read new results, report progress, and send batches again if nothing has been done for long."""
+        if self._processes:
+            self._processes.check()
+        progress = self._monitor.look()
+        self._last_look = time.monotonic()
+        for number in list(filter(self._monitor.is_done, self._under_way)):
+            del self._under_way[number]
+        if progress.batches <= progress.batches_done:
+            self._last_all_done = self._last_look
+        if not self._processes:
+            self._tend(min(progress.idle, self._last_look - self._last_all_done))
+        if self._report:
+            self._report(progress)
+
+    def _tend(self, idle: float) -> None:
+        """Warn once if no worker takes a batch: it may be missing, or take those of another index; send them again."""
+        if idle > WARNS_AFTER and not self._is_warned:
+            self._is_warned = True
+            _log.warning(
+                "no worker has finished a batch of run %s in %d seconds; each index has workers of its own: "
+                "start some with the same settings: IBIDEM_INDEX=%s ibidem worker",
+                self.record.run,
+                idle,
+                self._settings.index,
+            )
+        if min(idle, self._last_look - self._last_sent) > self._stalls_after:
+            for batch in self._under_way.values():
+                self._sender.send(self.record.run, batch, again=True)
+            self._last_sent, self._stalls_after = time.monotonic(), 2 * self._stalls_after
 
     def _refuse(self, refusal: Refusal) -> None:
         self.record.refused += 1
@@ -179,22 +310,6 @@ def check_tables(signed: Info, index: str, tables: Tables) -> None:
             )
 
 
-SMALL_BATCH, SMALL_TEXT = 50, 500_000  # documents, and their characters, that are signed before a process starts
-IN_HAND = 3  # batches for each process of this one
-IN_FLIGHT = 40  # batches in the broker's queue beyond which the submission pauses
-LOOKS_EVERY = 0.2
-WARNS_AFTER = 30.0  # seconds without a result after which a run says that there may be no worker
-STALL_LEASES = 6.0  # leases without a result after which batches are sent again: a broker may have lost them
-
-_log = logging.getLogger(__name__)
-
-Report = Callable[[runs.Progress], None]
-
-
-class Interruption(EngineError):
-    """A run was interrupted; everything sent so far is kept."""
-
-
 def ingest(  # noqa: PLR0913 - the options of one command, each by its name
     paths: Sequence[str | Path],
     settings: Settings,
@@ -232,82 +347,15 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
     with closing(open_engine(settings.address, settings.index)) as engine, ExitStack() as stack:
         sender = ToBroker(settings) if settings.broker else stack.enter_context(ToProcesses(engine, settings))
         is_new = _prepare(engine, settings)
+        submission = Submission(engine, settings, sender, paths, tally)
         if not wait:
-            return Submission(engine, settings, sender.send, paths, tally).send(source).run
+            return submission.send(source).run
         engine.group_set()  # groups that cannot be settled are refused before anything is written
-        if is_new and sender.is_own:
+        if is_new and not settings.broker:
             source = Tables(settings.tables, settings.index).look_through_first(source, settings.index)
-        run = _LocalRun(engine, settings, sender, report).run(source, paths, tally)
+        submission.send_and_wait(source, report)
         retry_unavailable(lambda: settle_all(engine), settings.patience)
-        return run
-
-
-class ToBroker:
-    """Batches go to the queue of a broker, whose workers keep their errors."""
-
-    window = IN_FLIGHT  # batches under way beyond which the submission pauses
-    is_own = False  # whether processes of this one work on them, so that nothing goes on without it
-
-    def __init__(self, settings: Settings) -> None:
-        self._app, self._patience = make_app(settings), settings.patience
-
-    def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:
-        retry_unavailable(lambda: send(self._app, run, batch.number, batch.body, again=again), self._patience)
-
-    def finish(self) -> None:
-        """Do nothing: each batch was published at once."""
-
-    def check(self) -> None:
-        """Do nothing: there is no error of a batch here."""
-
-
-class ToProcesses(ExitStack):
-    """Batches go to processes of this one; the only batch of a small run is done here, before another would start."""
-
-    is_own = True
-
-    def __init__(self, engine: Engine, settings: Settings) -> None:
-        super().__init__()
-        self.window = IN_HAND * settings.workers
-        self._engine, self._settings = engine, settings
-        self._held: SentBatch | None = None
-        self._futures = deque[Future[None]]()
-
-    @cached_property
-    def _pool(self) -> "Pool[SentBatch, None]":
-        return self.enter_context(Pool(partial(open_signing, self._settings), self._settings.workers))
-
-    def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:  # noqa: ARG002 - none is lost
-        """Hand a batch to the pool; the first waits whether another comes, if it is small."""
-        sent = run, batch.number, [each.json for each in batch.documents]
-        is_small = (
-            len(batch.documents) <= SMALL_BATCH and sum(each.characters for each in batch.documents) <= SMALL_TEXT
-        )
-        if batch.number == 0 and is_small and not runs.may_be_harmful(self._engine, run):
-            self._held = sent
-            return
-        if self._held is not None:
-            self._futures.append(self._pool.submit(self._held))
-            self._held = None
-        self._futures.append(self._pool.submit(sent))
-
-    def finish(self) -> None:
-        """Do the batch that has waited."""
-        if self._held is not None:
-            context = WorkerContext(self._engine, Tables(self._settings.tables, self._settings.index), self._settings)
-            work_on(context, self._held)
-
-    def check(self) -> None:
-        """Raise the error of a batch."""
-        for _ in range(len(self._futures)):
-            future = self._futures.popleft()
-            if future.done():
-                future.result()
-            else:
-                self._futures.append(future)
-
-
-Sender = ToBroker | ToProcesses
+        return submission.record.run
 
 
 def _prepare(engine: Engine, settings: Settings) -> bool:
@@ -332,89 +380,6 @@ def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, report: 
         run = ingest_documents(source, settings, wait=wait, report=report, paths=["dead letters"])
         dead_letters.forget(engine, letters)
         return run
-
-
-class _LocalRun:
-    """A run that this process waits for: it keeps a window of batches under way, and sends again what stalls."""
-
-    def __init__(self, engine: Engine, settings: Settings, sender: Sender, report: Report) -> None:
-        self._engine, self._settings, self._sender, self._report = engine, settings, sender, report
-        self._under_way: dict[int, batches.SerializedBatch] = {}
-        self._last_look = 0.0
-        self._stalls_after = float(STALL_LEASES * settings.lease)
-        self._last_all_done = self._last_sent = time.monotonic()
-        self._is_warned = False
-
-    def run(self, source: Source, paths: Sequence[str | Path], tally: Tally | None) -> str:
-        """Send all documents, wait for their results, and return the run's name."""
-        submission = Submission(self._engine, self._settings, self._send, paths, tally)
-        self._run = submission.record.run
-        try:
-            submission.send(source, self._finish)
-            self._drain()
-            self._monitor.wait(self._report)
-        except KeyboardInterrupt as error:
-            sent = "" if self._sender.is_own else "; documents already sent are in the queue"
-            raise Interruption(
-                f"run {self._run} was stopped{sent}", f"{runs.REPEAT_REMEDY}; progress: ibidem status {self._run}"
-            ) from error
-        return self._run
-
-    @cached_property
-    def _monitor(self) -> runs.RunMonitor:
-        return runs.RunMonitor(self._engine, self._run, self._settings.patience)
-
-    def _send(self, _: str, batch: batches.SerializedBatch) -> None:
-        """Send a batch, and pause while too many are under way."""
-        self._under_way[batch.number] = batch
-        self._sender.send(self._run, batch)
-        if time.monotonic() - self._last_look > max(LOOKS_EVERY, self._monitor.pause):
-            self._look()
-        while len(self._under_way) >= self._sender.window:
-            self._wait()
-
-    def _finish(self) -> None:
-        self._sender.finish()
-        if self._sender.is_own:
-            self._drain()
-
-    def _drain(self) -> None:
-        """Wait until every batch has a result."""
-        while self._under_way:
-            self._wait()
-
-    def _wait(self) -> None:
-        time.sleep(self._monitor.pause)
-        self._look()
-
-    def _look(self) -> None:
-        """Read new results, report progress, and send batches again if nothing has been done for long."""
-        self._sender.check()
-        progress = self._monitor.look()
-        self._last_look = time.monotonic()
-        for number in list(filter(self._monitor.is_done, self._under_way)):
-            del self._under_way[number]
-        if progress.batches <= progress.batches_done:
-            self._last_all_done = self._last_look
-        if not self._sender.is_own:
-            self._tend(min(progress.idle, self._last_look - self._last_all_done))
-        self._report(progress)
-
-    def _tend(self, idle: float) -> None:
-        """Warn once if no worker takes a batch: it may be missing, or take those of another index; send them again."""
-        if idle > WARNS_AFTER and not self._is_warned:
-            self._is_warned = True
-            _log.warning(
-                "no worker has finished a batch of run %s in %d seconds; each index has workers of its own: "
-                "start some with the same settings: IBIDEM_INDEX=%s ibidem worker",
-                self._run,
-                idle,
-                self._settings.index,
-            )
-        if min(idle, self._last_look - self._last_sent) > self._stalls_after:
-            for batch in self._under_way.values():
-                self._sender.send(self._run, batch, again=True)
-            self._last_sent, self._stalls_after = time.monotonic(), 2 * self._stalls_after
 
 
 def submit(
