@@ -2,14 +2,10 @@
 
 import bz2
 import pickle
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
-from uuid import uuid4
 
-import orjson
 import pytest
-from celery import Celery
 from redis import Redis
 
 from faults.environment import wait_for
@@ -19,16 +15,15 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_workers import dead_letters
 from ibidem_workers.batches import compress
-from ibidem_workers.celery_app import TASK, count_rejected, make_app
+from ibidem_workers.celery_app import count_rejected, make_app
 from ibidem_workers.executors import Supervisor
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import RunMonitor
+from workers.test_messages import BODIES, GOOD, HEADERS, RUN, body, headers_with
 from workers.test_stop import own_queue, waiting
 
 PATIENCE = 60.0
 BROKERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis")]
-RUN = "20260101-000000-aaaa"
-RECORD = {"id": "strange", "text": "x"}
 
 
 class Opened:
@@ -41,33 +36,13 @@ class Opened:
         return (Path.write_text, (self.path, "caught"))
 
 
-def body(*arguments: object, **embedded: object) -> str:
-    """Write arguments as Celery's messages hold them."""
-    return orjson.dumps([arguments, {}, embedded]).decode()
-
-
-GOOD = body(RUN, 0, [RECORD])
-# Headers of a message whose arguments are right.
-HEADERS: Mapping[str, Mapping[str, object]] = {
-    "no task": {"task": None},
-    "a list of tasks": {"task": [TASK]},
-    "a task of the system": {"task": "os.system"},
-    "a task of Celery's": {"task": "celery.backend_cleanup"},
-    "no id": {"id": None},
-    "a list of ids": {"id": [1]},
-    "no time": {"eta": "tomorrow"},
-    "a time in a list": {"expires": [1]},
-    "no time limits": {"timelimit": "soon"},
-    "another compression": {"compression": "os.system"},
-    "no compression": {"compression": "zlib"},
-    "no sign of a second delivery": {"ibidem-again": "often"},
-    "a time in the far future": {"eta": "2999-01-01T00:00:00+00:00"},
-    "a time that has passed": {"expires": "2001-01-01T00:00:00+00:00"},
-    "a limit on time": {"timelimit": [1, 1]},
-    "another name": {"shadow": "ibidem"},
-    "tasks behind it": {"chain": [{"task": TASK, "args": [], "kwargs": {}}]},
-    "tasks when it fails": {"errbacks": [{"task": TASK, "args": [], "kwargs": {}}]},
-}
+# Headers that pass and are Celery's to refuse: no task of ours, or no id.
+NOT_OURS: Sequence[Mapping[str, object]] = (
+    {"task": None},
+    {"task": "os.system"},
+    {"task": "celery.backend_cleanup"},
+    {"id": None},
+)
 
 # Records in JSON that Python reads and that is written by no engine.
 UNWRITABLE = (
@@ -79,29 +54,6 @@ UNWRITABLE = (
 )
 
 BOMB = 400_000_000  # bytes; a worker that works takes half of that
-
-# Bodies of a message whose headers are right.
-BODIES: Mapping[str, str] = {
-    "no JSON": "not JSON",
-    "a number": "5",
-    "an empty list": "[]",
-    "an object": '{"task": "os.system", "id": "a", "args": ["true"]}',
-    "no arguments": body(),
-    "records in no list": body(RUN, 0, "no list"),
-    "no number": body(RUN, "no number", [RECORD]),
-    "no record": body(RUN, 0, ["no record"]),
-    "a run where all runs stand": body("run", 0, [RECORD]),
-    "a run below another": body("a/b", 0, [RECORD]),
-    "one argument more": body(RUN, 0, [RECORD], None),
-    "a number that is too large": body(RUN, 10**18, [RECORD]),
-    "half a character for a run": body(RUN, 0, [RECORD]).replace(RUN, "\\ud800"),
-    "lists in lists": "[" * 100_000 + "]" * 100_000,
-    "no run": body({"run": 1}, 0, [RECORD]),
-    "more arguments": body(RUN, 0, [RECORD], "/etc/passwd"),
-    "what is to be run when it fails": body(RUN, 0, [RECORD], errbacks=[{"task": TASK, "args": ["a"], "kwargs": {}}]),
-    "what is to be run then": body(RUN, 0, [RECORD], chain=[{"task": TASK, "args": [], "kwargs": {}}]),
-    "named arguments": orjson.dumps([[RUN, 0, [RECORD]], {"part": 7}, {}]).decode(),
-}
 
 
 @pytest.fixture(params=BROKERS)
@@ -127,7 +79,7 @@ def lay(
     app = make_app(settings)
     with app.connection_for_write() as connection:
         foreign_headers = {
-            name: value for name, value in (read_own(app) | headers).items() if name not in headers or value is not None
+            name: value for name, value in headers_with(headers).items() if name not in headers or value is not None
         }
         connection.Producer().publish(
             content,
@@ -139,12 +91,6 @@ def lay(
         )
 
 
-def read_own(app: Celery) -> dict[str, Any]:
-    """Return the headers that a submitter's messages have."""
-    headers: dict[str, Any] = app.amqp.as_task_v2(uuid4().hex, TASK).headers
-    return headers
-
-
 def given_up(settings: Settings) -> int:
     """Count the messages that are kept because they could not be carried out."""
     return count_rejected(settings).count
@@ -152,11 +98,11 @@ def given_up(settings: Settings) -> int:
 
 @pytest.mark.slow
 def test_a_message_of_another_shape_is_kept_and_stops_no_worker(engine: Engine, settings: Settings) -> None:
-    for header in HEADERS.values():
+    for header in (*HEADERS, *NOT_OURS):
         lay(settings, header, GOOD)
-    for content in BODIES.values():
+    for content, _ in BODIES:
         lay(settings, {}, content)
-    unknown_terms = len(HEADERS) + len(BODIES)
+    unknown_terms = len(HEADERS) + len(NOT_OURS) + len(BODIES)
     if settings.broker.startswith("redis"):  # what is no message at all is not kept
         for raw in (b"", b"\xff", b"[]", b"{}", b'{"headers": {}, "properties": {}}'):
             Redis.from_url(settings.broker).lpush(f"ibidem:{settings.queue}", raw)
