@@ -18,8 +18,7 @@ import orjson
 
 from ibidem.grouped_search.backend import PageRequest
 from ibidem.grouped_search.page import grouped_page
-from ibidem.grouped_search.response import Json, count_facets
-from ibidem.grouped_search.window import Window
+from ibidem.grouped_search.response import Facets, Json
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.request import parse_request
@@ -205,7 +204,7 @@ def page(source: Listed, options: Mapping[str, object], number: int, size: int) 
         name if name == "dedupe" else f"dedupe_{name}": value for name, value in options.items() if name != "facets"
     }
     dedupe = parse_request(parameters)
-    request = PageRequest(dedupe, (number - 1) * size, size)
+    request = PageRequest(dedupe, (number - 1) * size, size, facets="facets" in options)
     result = run_sync(grouped_page(source, request), lambda _: None)
     return {
         "asked": options,
@@ -213,13 +212,12 @@ def page(source: Listed, options: Mapping[str, object], number: int, size: int) 
         "size": size,
         "hits": [read_hit(hit) for hit in result.hits],
         "account": {name: value for name, value in result.account.items() if name not in NOT_TOLD}
-        | ({"facets": counts(result.window)} if "facets" in options else {}),
+        | ({"facets": counts(result.facets)} if "facets" in options else {}),
     }
 
 
-def counts(window: Window) -> Json:
-    """Count a window by source, idf table and year, in the plugin's form."""
-    facets = count_facets(window)
+def counts(facets: Facets) -> Json:
+    """Return the counts of a window by source, idf table and year, in the plugin's form."""
     parts = {
         name: [
             {"index": index, "id": name_, "documents": documents, "groups": groups}

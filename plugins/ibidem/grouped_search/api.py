@@ -10,10 +10,9 @@ from time import perf_counter
 import numpy as np
 
 from ibidem.grouped_search import backend, response
-from ibidem.grouped_search.page import check_page, check_scope, grouped_page, read_passage, stored_page
+from ibidem.grouped_search.page import Page, check_page, check_scope, grouped_page, read_passage, stored_page
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Facets, Json
-from ibidem.grouped_search.window import Window
 from ibidem_core.errors import EngineError
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields, Preset
@@ -35,8 +34,6 @@ TEXTS_AT_ONCE = 20  # documents that are read together for their versions: a tex
 
 @dataclass(slots=True)
 class EngineBackend(backend.SearchBackend):
-    """A query to an engine, and its documents as shown."""
-
     engine: Engine  # engine that is searched
     query: Query
     words: Sequence[Override] = ()  # manual decisions
@@ -188,8 +185,6 @@ def search_index(  # noqa: PLR0913 - the public face: what to search, and by nam
 @dataclass(frozen=True, eq=False, slots=True)
 class SearchResult:
     response: Json
-    # The hits that were grouped; None when dedupe is off, or where the plugin inside the cluster grouped.
-    window: Window | None
     facets: Facets = field(default_factory=Facets)  # facets of the window, if requested
     # How long rankings and documents were read, by `window` and `fetch`.
     seconds: Mapping[str, float] = field(default_factory=dict)
@@ -208,7 +203,7 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     portion: backend.Portion | None = None,
     facets: bool = False,
 ) -> SearchResult:
-    """Search as `search_index` does, with the same errors, and return the window too."""
+    """Search as `search_index` does, with the same errors, and return facets and times too."""
     start_time = perf_counter()
     check_scope(request)
     source = EngineBackend(engine, query, order=order)
@@ -219,17 +214,17 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     check_page(page, size, deepest=sys.maxsize if request.takes_all else MAX_WINDOW)
     deepest = MAX_WINDOW if order == "relevance" else request.window
     page_request = backend.PageRequest(
-        request, (page - 1) * size, size, tables, deepest, portion=portion, next_page=cursor.next_page
+        request, (page - 1) * size, size, tables, deepest, portion=portion, next_page=cursor.next_page, facets=facets
     )
     source.view, source.by = cursor.view, "content" if request.by == "content" else "group"
-    answer = find_page(source, page_request, state, overrides, facets=facets)
-    following = Cursor(answer.view, answer.next_page)
-    account = answer.account | notes(source, page_request, answer.total) | {"cursor": codec(request).encode(following)}
+    found = find_page(source, page_request, state, overrides)
+    following = Cursor(source.view, found.next_page)
+    account = found.account | notes(source, page_request, found.total) | {"cursor": codec(request).encode(following)}
     account |= way.account()
     took = round((perf_counter() - start_time) * 1000)
-    hits = {"total": {"value": answer.total, "relation": "eq"}, "max_score": answer.best, "hits": answer.hits}
+    hits = {"total": {"value": found.total, "relation": "eq"}, "max_score": found.best, "hits": found.hits}
     shown = {"took": took, "timed_out": False, "hits": hits, "dedupe": account | {"took_ms": took}}
-    return SearchResult(shown, answer.window, answer.facets, source.seconds)
+    return SearchResult(shown, found.facets, source.seconds)
 
 
 def find_page(
@@ -237,23 +232,21 @@ def find_page(
     page_request: backend.PageRequest,
     state: backend.IndexState,
     overrides: Iterable[Override] | None,
-    *,
-    facets: bool,
-) -> "Answer":
+) -> Page:
     """Let the plugin build the page if its result would be the same; otherwise build it here."""
+    run, request = source.engine.run, page_request.request
+    if request.mode == "off":
+        return run(list_here(source, page_request))
     plugin_allowed = source.order == "relevance" and overrides is None and page_request.portion is None
-    run = source.engine.run
-    answer = run(group_by_plugin(source, page_request, facets=facets)) if plugin_allowed else None
-    if answer is not None:
-        return answer
-    if overrides is None and page_request.request.mode != "off":
-        overrides = load_overrides(source.engine)
-    source.words = list(overrides or ())
-    return run(group_here(source, page_request, state, facets=facets))
+    if plugin_allowed and (page := run(group_by_plugin(source, page_request))) is not None:
+        return page
+    source.words = list(load_overrides(source.engine) if overrides is None else overrides)
+    flow = stored_page(source, page_request, state) if request.takes_all else grouped_page(source, page_request)
+    grouped = run(flow)
+    return replace(grouped, account=grouped.account | {"grouper": "client"})
 
 
 def notes(source: EngineBackend, page_request: backend.PageRequest, matched: int) -> Json:
-    """Return the notes of a response on its query and sort order."""
     engine, query, view = source.engine, source.query, source.view
     found: Json = {"not_understood": list(query.notes), "did_you_mean": "" if matched else did_you_mean(engine, query)}
     if any(each.field == "language" for each in query.filters):
@@ -264,35 +257,7 @@ def notes(source: EngineBackend, page_request: backend.PageRequest, matched: int
     return found
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class Answer:
-    """A page of groups, made by the engine's plugin or by this library."""
-
-    hits: list[Json]  # the list to show
-    account: Json  # counts that describe the result
-    total: int  # number of documents that match
-    best: float | None  # score of the first in the ranking
-    view: ReadView  # what the ranking reads
-    window: Window | None = None  # the hits that were grouped here
-    facets: Facets = field(default_factory=Facets)  # facets of the window
-    next_page: Place | None = None  # where the next page begins, for stored groups
-
-
-def group_here(
-    source: EngineBackend, page_request: backend.PageRequest, state: backend.IndexState, *, facets: bool
-) -> RequestFlow[Answer]:
-    """Return a page grouped in this process, or the engine's own list without grouping."""
-    request = page_request.request
-    if request.mode == "off":
-        return (yield from list_here(source, page_request))
-    flow = stored_page(source, page_request, state) if request.takes_all else grouped_page(source, page_request)
-    page = yield from flow
-    account = page.account | {"grouper": "client"}
-    found = response.count_facets(page.window) if facets else Facets()
-    return Answer(page.hits, account, page.total, page.best, source.view, page.window, found, page.further)
-
-
-def list_here(source: EngineBackend, page_request: backend.PageRequest) -> RequestFlow[Answer]:
+def list_here(source: EngineBackend, page_request: backend.PageRequest) -> RequestFlow[Page]:
     """Return the engine's own list, unchanged; each document is its own group."""
     start, request = page_request.start, page_request.request
     depth = (
@@ -305,28 +270,26 @@ def list_here(source: EngineBackend, page_request: backend.PageRequest) -> Reque
     account = response.request_stats(request) | response.count_stats(ranking.total, read, len(hits), read, len(hits))
     account |= {"unsigned": sum(hit.packed is None for hit in ranking.hits)}
     json_hits = [response.to_hit(hit, documents.get((hit.index, hit.id)), hit.score) for hit in hits]
-    return Answer(json_hits, account, total, ranking.hits[0].score if read else None, source.view)
+    return Page(json_hits, account, total, ranking.hits[0].score if read else None)
 
 
-def group_by_plugin(
-    source: EngineBackend, page_request: backend.PageRequest, *, facets: bool
-) -> RequestFlow[Answer | None]:
+def group_by_plugin(source: EngineBackend, page_request: backend.PageRequest) -> RequestFlow[Page | None]:
     """Let the plugin inside the cluster search and group; None without a plugin, or if it lacks an option."""
     request, size = page_request.request, page_request.size
     if not backend.decides(request):
         return None
-    parameters = backend.plugin_request(request) | ({"facets": True} if facets else {})
+    parameters = backend.plugin_request(request) | ({"facets": True} if page_request.facets else {})
     search = source.engine.searching(source.query)
     page = yield from search.grouped(parameters, page_request.start, size, source.view)
     if page is None or not backend.is_read_as_here(page.account, request, size):
         return None
     hits = [plugin_hit(hit, page.documents) for hit in page.hits]
     account = response.with_current_tables(page.account, page_request.tables)
-    return Answer(hits, account, page.total, page.best, page.view, facets=response.read_facets(page.account))
+    source.view = page.view
+    return Page(hits, account, page.total, page.best, response.read_facets(page.account))
 
 
 def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Json:
-    """Return a hit of the plugin in the form of this library."""
     document = documents.get((hit["_index"], hit["_id"]))
     result = {"_index": hit["_index"], "_id": hit["_id"], "_score": hit["_score"]}
     result |= {"_source": {}} if document is None else response.to_source(document)

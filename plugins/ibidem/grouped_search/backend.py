@@ -81,6 +81,7 @@ class PageRequest:
     deepest: int = MAX_WINDOW  # the most hits that a window may hold
     portion: Portion | None = None  # of which one group a portion is shown instead of the page; None: the page
     next_page: Place | None = None  # where the page of a cursor begins
+    facets: bool = False  # whether the window is counted by source, idf table and year
 
     def shown(self, groups: list[Group]) -> list[Group]:
         """Return the groups of the page, or the one of which a portion is shown."""

@@ -302,23 +302,22 @@ def read_long(source: SearchBackend, window: Window, rows: Sequence[int]) -> Req
         window.matcher.long_signatures.take((yield from source.long_signatures(sorted(long_signatures))))
 
 
-@dataclass(frozen=True, slots=True)
-class GroupedPage:
-    ranking: Ranking
-    window: Window  # the part of it that the page is based on, grouped
+@dataclass(frozen=True, eq=False, slots=True)
+class Page:
     hits: list[response.Json]  # the list to show
     account: response.Json  # counts that describe the page
+    total: int  # number of documents that match
     best: float | None  # the highest score; None if nothing is scored
-    further: Place | None = None  # start of the next page, for an engine that does not count that far
+    facets: response.Facets = field(default_factory=response.Facets)  # facets of the window, if requested
+    next_page: Place | None = None  # where the next page begins, for stored groups
 
-    @property
-    def total(self) -> int:
-        """Number of documents that match."""
-        return max(self.ranking.total, len(self.ranking.hits))
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GroupedPage(Page):
+    window: Window = field(kw_only=True)  # the hits that were grouped here
 
 
 def check_page(page: int, size: int, deepest: int = MAX_WINDOW) -> None:
-    """Refuse a page that is beyond every window."""
     if page < 1 or size < 1:
         raise UsageError(f"page {page} of size {size} does not exist", "page and size are whole numbers from 1 on")
     if (page - 1) * size >= deepest:
@@ -363,7 +362,9 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     account |= read.neighbours.account(window.hits[: window.ranked])
     account |= window.members.stats(window.ranked) if window.members else {}
     hits = response.ResponseRenderer(window, groups, request, sources, scope_matches.outside).hits()
-    return GroupedPage(ranking, window, hits, account, ranking.hits[0].score if ranking.hits else None)
+    facets = response.count_facets(window) if page_request.facets else response.Facets()
+    best, total = ranking.hits[0].score if ranking.hits else None, max(ranking.total, len(ranking.hits))
+    return GroupedPage(hits, account, total, best, facets, window=window)
 
 
 def widen(
@@ -401,9 +402,8 @@ def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexSt
     renderer = response.ResponseRenderer(window, groups, page_request.request, sources, stored_leads=stored_leads)
     account = stored_stats(page.counts, groups, page_request, window)
     account = with_index(account, state, source.overrides())
-    ranking = Ranking([head.hit for head in page.heads], page.counts.documents)
-    further = following_page(page_request, page.search_after)
-    return GroupedPage(ranking, window, renderer.hits(), account, page.best, further)
+    total, next_page = max(page.counts.documents, len(page.heads)), following_page(page_request, page.search_after)
+    return GroupedPage(renderer.hits(), account, total, page.best, next_page=next_page, window=window)
 
 
 def following_page(page_request: PageRequest, last: Sequence[object] | None) -> Place | None:
@@ -475,7 +475,6 @@ def build_window(
     lead: Sequence[int],
     names_by_row: Mapping[int, str],
 ) -> Window:
-    """Build a window whose groups are known."""
     window = Window.group(hits, policy, overrides, alone=True)
     window.grouping.lead[:] = lead
     return replace(window, group_names=names_by_row)

@@ -45,7 +45,7 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
         return plugin_answer
     if source.search.request.takes_all:
         page = yield from stored_page(source, source.page, source.state)
-        answer = response(source, page, source.counted_aggregations(), start_time, source.write_cursor(page.further))
+        answer = response(source, page, source.counted_aggregations(), start_time, source.write_cursor(page.next_page))
         answer["hits"]["max_score"] = page.best
         return answer
     page = yield from grouped_page(source, source.page)
@@ -62,7 +62,7 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
         return {}
     search, aggs = source.search, source.search.aggregations
     leaves_query = any("global" in each for each in iter_aggregations(aggs))
-    all_read = page.window.ranked == page.ranking.total and not search.ranking.keys() & {"post_filter", "min_score"}
+    all_read = page.window.ranked == page.total and not search.ranking.keys() & {"post_filter", "min_score"}
     bucket_groups = BucketGroups(page.window, is_whole=all_read and not leaves_query)
     parts = {name: part for name, part in search.ranking.items() if name in AGGREGATION_PARTS}
     if "query" in parts:
@@ -86,7 +86,7 @@ def response(source: DslBackend, page: GroupedPage, aggregations: Json, start_ti
     account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
     if account["unsigned"] and page.window.lacks_signatures:
         account["remedy"] = REMEDY
-    account |= search.notes(page.ranking.total)
+    account |= search.notes(page.total)
     if source.scores:
         for hit in iterate_hits(page.hits):
             hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
