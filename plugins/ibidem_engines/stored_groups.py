@@ -116,22 +116,14 @@ def own_group(name: Name) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Several:
-    """A look-up of documents that have at least a minimum number of some values."""
-
-    values: Sequence[str]
-    min_shared: int  # how many
-    shortest: int  # the fewest tokens of a lead that is found by them
-    longest: int  # the most
-
-
-@dataclass(frozen=True, slots=True)
 class LeadKeys:
     """Values by which the leads of one document are looked up."""
 
-    values: Mapping[LookupField, Sequence[str]]  # values, by class, of which a single shared one is enough
-    # Values, by class, of which several have to be shared.
-    several: Mapping[LookupField, Several] = field(default_factory=dict)
+    values: Mapping[LookupField, Sequence[str]]
+    # How many of a field's values a lead must carry (1 where not named).
+    min_shared: Mapping[LookupField, int] = field(default_factory=dict)
+    # For the same fields, the fewest and the most tokens of a lead that is found by them.
+    lengths: Mapping[LookupField, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,12 @@ import pytest
 from engines.test_contract import LONG, book, read_values, store
 from ibidem_engines.engine import Engine, Record, SignatureLookup
 from ibidem_engines.query import parse_query
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, Hit, LeadKeys, SeqNoRange, Several, StoredGroups
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, Hit, LeadKeys, SeqNoRange, StoredGroups
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from servers.indices import ask
 
 Make = Callable[..., Record]
+FIVE = {"rare": 5}, {"rare": (70, 90)}  # how many rare terms a lead has to carry, and how long it may be
 
 
 @pytest.fixture
@@ -122,7 +123,7 @@ class TestCarriers:
         rare = read_values(record("a", LONG))["rare"]
         ids = [f"{at:08x}" for at in range(20)]
         for number, found in ((5, ["a"]), (4, [])):
-            keys = LeadKeys({}, {"rare": Several([*rare[:number], *ids], 5, 70, 90)})
+            keys = LeadKeys({"rare": [*rare[:number], *ids]}, *FIVE)
             assert names(groups.with_value([keys], groups.newest())) == found
 
     def test_all_are_found_however_many_are_read_at_once(
@@ -130,14 +131,14 @@ class TestCarriers:
     ) -> None:
         monkeypatch.setattr("ibidem_engines.cluster.lookup.SEARCH_BATCH", 1)
         store(engine, *(record(name, LONG) for name in "abcde"))
-        rare = Several(read_values(record("a", LONG))["rare"], 5, 70, 90)
-        assert names(groups.with_value([LeadKeys({}, {"rare": rare})] * 2, groups.newest())) == list("abcde")
+        keys = LeadKeys({"rare": read_values(record("a", LONG))["rare"]}, *FIVE)
+        assert names(groups.with_value([keys] * 2, groups.newest())) == list("abcde")
 
     def test_what_is_written_after_a_look_up_is_found_by_the_next(
         self, engine: Engine, groups: StoredGroups, record: Make
     ) -> None:
         values = read_values(record("a", LONG))
-        requests = [LeadKeys({"bands": values["bands"]}), LeadKeys({}, {"rare": Several(values["rare"], 5, 70, 90)})]
+        requests = [LeadKeys({"bands": values["bands"]}), LeadKeys({"rare": values["rare"]}, *FIVE)]
         store(engine, record("a", LONG), record("b", "something else"))
         assert names(groups.with_value(requests, groups.newest())) == ["a"]
         store(engine, record("c", LONG), record("a", "another text", version=2))

@@ -1,6 +1,6 @@
 """Stored groups of an index in memory; see `StoredGroups`."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from typing_extensions import override
 
@@ -16,7 +16,8 @@ from ibidem_engines.stored_groups import (
     ShardRef,
     StoredGroups,
 )
-from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.signatures.lookup_keys import LookupField
+from ibidem_ingest.signatures.packed import Packed, unpack
 from simulation.memory_cluster import Link, Stored
 
 SLICE = 1_000
@@ -74,7 +75,9 @@ class MemoryGroups(StoredGroups):
         found = {}
         for part, number in end.items():
             for each in self._search(part):
-                if each.lead and each.order <= number and any(carries(each, one) for one in keys):
+                if not each.lead or each.order > number or (packed := unpack(each.record.packed)) is None:
+                    continue
+                if any(carries(packed, each.values, one) for one in keys):
                     found[each.id] = Hit(self.index, each.id, 0.0, each.record.packed or None, each.order)
         return list(found.values())
 
@@ -150,15 +153,11 @@ class MemoryGroups(StoredGroups):
         )
 
 
-def carries(document: Stored, keys: LeadKeys) -> bool:
-    """Return whether a document has one of some values, or enough of those of which several are needed."""
-    own = document.values
-    if any(own.get(field, frozenset()) & set(values) for field, values in keys.values.items()):
-        return True
-    packed = unpack(document.record.packed)
-    length = packed.length if packed else 0
-    return any(
-        several.shortest <= length <= several.longest
-        and len(own.get(field, frozenset()) & set(several.values)) >= several.min_shared
-        for field, several in keys.several.items()
-    )
+def carries(packed: Packed, own: Mapping[LookupField, Collection[str]], keys: LeadKeys) -> bool:
+    """Return whether a document has enough of the values of a field, and a length that counts with them."""
+    for field, values in keys.values.items():
+        fewest, most = keys.lengths.get(field, (0, packed.length))
+        shared = len(set(own.get(field, ())) & set(values))
+        if shared >= keys.min_shared.get(field, 1) and fewest <= packed.length <= most:
+            return True
+    return False

@@ -147,7 +147,6 @@ class ElasticsearchTransport:
         self._perform_request = in_server_version(ApiVersion(), self.client.perform_request)
 
     def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
-        """Send one request; see `Transport.send`."""
         headers = {"accept": client.JSON, "content-type": content_type}
         try:
             answer = self._perform_request(method, path, params=params or None, headers=headers, body=body)

@@ -301,7 +301,6 @@ class _Question:
 
     @property
     def min_shared(self) -> int:
-        """Minimum number of values that a document must share."""
         return self.search.min_shared.get(self.name, 1)
 
     @property
@@ -535,19 +534,17 @@ def leads_with_value(
 
 def _lead_clauses(kinds: Collection[str], keys: Sequence[LeadKeys]) -> list[Clause]:
     """Build a clause for all values of which one is enough, and clauses for those of which several are needed."""
-    values = distinct_values(item for each in keys for item in each.values.items())
+    values = distinct_values(item for each in keys for item in each.values.items() if item[0] not in each.min_shared)
     several = [
-        (lookup_field, shared)
-        for each in keys
-        for lookup_field, shared in each.several.items()
-        if len(shared.values) >= shared.min_shared
+        (name, each) for each in keys for name, least in each.min_shared.items() if len(each.values[name]) >= least
     ]
     shares: list[Clause] = []
-    for lookup_field, shared in several:
-        length = {"range": {"ibidem.length": {"gte": shared.shortest, "lte": shared.longest}}}
-        query = with_value_query(kinds, lookup_field, shared.values, shared.min_shared)
+    for name, each in several:
+        shortest, longest = each.lengths[name]
+        length = {"range": {"ibidem.length": {"gte": shortest, "lte": longest}}}
+        query = with_value_query(kinds, name, each.values[name], each.min_shared[name])
         shares.append({"bool": {"filter": [query, length]}})
-    size = max(1, MAX_CLAUSES // (2 + max((len(shared.values) for _, shared in several), default=0)))
+    size = max(1, MAX_CLAUSES // (2 + max((len(each.values[name]) for name, each in several), default=0)))
     batches = [shares[start : start + size] for start in range(0, len(shares), size)]
     if values:
         batches.insert(0, [with_value_query(kinds, *item) for item in values.items()])

@@ -60,7 +60,6 @@ class OpenSearchTransport:
         )
 
     def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
-        """Send one request; see `Transport.send`."""
         headers = {"content-type": content_type}
         try:
             answer: object = self.client.transport.perform_request(

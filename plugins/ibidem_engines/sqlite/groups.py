@@ -73,14 +73,8 @@ class SqliteGroups(stored_groups.StoredGroups):
         return int(count)
 
     def with_value(self, keys: Sequence[stored_groups.LeadKeys], end: stored_groups.Marks) -> list[stored_groups.Hit]:
-        searches = [
-            SignatureLookup(
-                {**each.values, **{name: several.values for name, several in each.several.items()}},
-                {name: several.min_shared for name, several in each.several.items()},
-                limit=MAX_LEADS,  # the caller compares the lengths of the hits
-            )
-            for each in keys
-        ]
+        # The caller compares the lengths of the hits.
+        searches = [SignatureLookup(each.values, each.min_shared, limit=MAX_LEADS) for each in keys]
         results = find(self._file, searches, None, last_lead=end[stored_groups.ShardRef(self.index)])
         return list({hit.id: hit for each in results for hit in each.hits}.values())
 

@@ -11,10 +11,10 @@ from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import CLEAN, Policy
 from ibidem_engines.ledger import POLICY
-from ibidem_engines.stored_groups import LeadKeys
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
-from ibidem_ingest.signatures.packed import Packed, unpack
+from ibidem_ingest.signatures.packed import unpack
 from ibidem_workers.groups.settle import Row, Rules, content_keys, near_keys
+from simulation.memory_groups import carries
 from support.naive_settling import judge
 from support.windows import SampleWindow, example_settings, pack_signatures, signatures, value, windows, with_slots
 from workers.groups.test_block import rows_of
@@ -31,7 +31,8 @@ def test_every_pair_that_the_decision_joins_shares_a_look_up_key(window: SampleW
     for row, packed in rows:
         for other, lead in rows:
             if judged(row, other):
-                assert content_keys(packed) == content_keys(lead) or share(near_keys(packed, policy), lead)
+                keys = near_keys(packed, policy)
+                assert content_keys(packed) == content_keys(lead) or carries(lead, lookup_keys(lead), keys)
 
 
 @pytest.mark.parametrize("policy", LOOSE)
@@ -43,16 +44,6 @@ def test_a_pair_that_shares_little_joins_only_where_a_look_up_finds_it(policy: P
     second = replace(with_slots(first, equal, band=band), content=f"ch4:{1:032x}")
     lead, row = (Row(("news", name), 1, value(each, name)) for name, each in (("a", first), ("b", second)))
     keys = near_keys(pack_signatures(second), Rules(policy, Overrides()).policy)
-    assert share(keys, pack_signatures(first)) == band
+    assert carries(pack_signatures(first), lookup_keys(pack_signatures(first)), keys) == band
     assert Rules(policy, Overrides()).duplicates(lead, [row]) == [band]
     assert bool(judge(policy)(row, lead)) == band
-
-
-def share(keys: LeadKeys, lead: Packed) -> bool:
-    """Whether a lead is found by the keys of a document."""
-    stored = lookup_keys(lead)
-    return any(set(values) & set(stored.get(field, ())) for field, values in keys.values.items()) or any(
-        len(set(several.values) & set(stored.get(field, ()))) >= several.min_shared
-        and several.shortest <= lead.length <= several.longest
-        for field, several in keys.several.items()
-    )

@@ -38,7 +38,6 @@ from ibidem_engines.stored_groups import (
     LeadKeys,
     Marks,
     SeqNoRange,
-    Several,
     StoredGroups,
     index_places,
     new_group,
@@ -131,17 +130,16 @@ def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, list[st
     if not kinds:
         return LeadKeys({})
     keys = evidence.searched(lookup_keys(packed) if keys is None else keys, policy)
-    present = [(lookup_field, kind) for lookup_field, kind in kinds if lookup_field in keys]
-    several: dict[LookupField, Several] = {}
-    for lookup_field, kind in present:
-        if kind.several:
+    values = {lookup_field: keys[lookup_field] for lookup_field, _ in kinds if lookup_field in keys}
+    min_shared: dict[LookupField, int] = {}
+    lengths: dict[LookupField, tuple[int, int]] = {}
+    for lookup_field, kind in kinds:
+        if kind.several and lookup_field in values:
             count = kind.several(policy)
             ratio = count.lengths or 1e-9
-            lengths = ceil(packed.length * ratio), min(floor(packed.length / ratio), 2**31 - 1)
-            several[lookup_field] = Several(keys[lookup_field], count.min_shared, *lengths)
-    return LeadKeys(
-        {lookup_field: keys[lookup_field] for lookup_field, _ in present if lookup_field not in several}, several
-    )
+            min_shared[lookup_field] = count.min_shared
+            lengths[lookup_field] = ceil(packed.length * ratio), min(floor(packed.length / ratio), 2**31 - 1)
+    return LeadKeys(values, min_shared, lengths)
 
 
 ROUNDS = 5  # how often a portion is settled again when a lead that a document would join has disappeared
@@ -207,7 +205,7 @@ class Settler:
 
     def _find(self, rows: Sequence[Row], marks: Marks, *, copies: bool) -> list[Row]:
         """Look up leads settled up to the marks, without leads that have joined a group meanwhile."""
-        lookups = [each for each in self._lookups(rows, copies=copies) if each.values or each.several]
+        lookups = [each for each in self._lookups(rows, copies=copies) if each.values]
         hits = self.store.with_value(lookups, marks) if lookups and any(marks.values()) else []
         leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
         row_names = {row.name for row in rows}
