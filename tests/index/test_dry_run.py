@@ -52,11 +52,9 @@ def test_the_groups_are_those_that_signing_gives_and_samples_show_what_differs(s
     fill(DOCUMENTS, settings)
     answer = dry_run(settings, Policy())
     engine = open_engine(settings.address, settings.index)
-    full_groups = index_groups(engine)
+    expected = index_groups(engine).as_json({}) | {"largest": 0}
     engine.close()
-    assert {name: answer[name] for name in full_groups.as_json()} | {"largest": 0} == full_groups.as_json() | {
-        "largest": 0
-    }
+    assert {name: answer[name] for name in expected} | {"largest": 0} == expected
     assert (answer["of"], answer["hidden"]) == (26, round(answer["duplicates"] / 26, 4))
     by_level = {
         level: [sample for sample in answer["samples"] if sample["level"] == level] for level in ("identical", "near")

@@ -46,6 +46,7 @@ THOROUGH: Mapping[str, str] = {
     "plugin/test_recipes.py": "runs the recipes of the plugin's page",
     "plugin/test_retrievers.py": "many searches in a cluster; Java's unit tests hold the golden depths",
     "plugin/test_rights.py": "fills whole archives twice for each engine",
+    "plugin/test_signatures_beside.py": "two more indexes are filled; plugin/test_search.py has the same answers",
     "plugin/test_tasks.py": "many searches at once, cancelled; nodes/ has it too",
     "plugin/test_same_answers.py": "many seeds in clusters; Java's unit tests hold the golden pages",
     "servers/test_end_to_end.py::"
@@ -62,6 +63,9 @@ THOROUGH: Mapping[str, str] = {
     "workers/backfill/test_follow.py::"
     "test_an_index_that_is_made_anew_under_the_same_alias_is_followed": "waits long; other changes are followed",
     "workers/backfill/test_replace.py": "moves whole indexes; schedules of simulation/ kill and delete meanwhile",
+    "workers/backfill/test_run.py::"
+    "test_a_document_that_ends_its_process_is_refused_and_all_others_are_signed": "workers/test_executors.py has one",
+    "workers/backfill/test_run.py::test_a_writer_that_never_stops_loses_nothing": "schedules have writers each time",
     "workers/backfill/test_run.py::"
     "test_a_killed_run_goes_on_where_it_stopped": "a run that is stopped goes on each time; schedules have kills",
     "workers/test_executors.py::"

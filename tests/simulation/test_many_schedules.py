@@ -7,9 +7,7 @@ import pytest
 from simulation.schedules import FOCUSES, run
 
 SEEDS, LOT = int(os.environ.get("SEEDS", "10000")), 500  # `.ci/run` runs fewer, since it is at its limit of time
-
 FIRST = int(os.environ.get("FIRST", "200"))  # those before are of `test_world.py`
-
 FOCUSED = max(60, SEEDS // 20)  # schedules of each focus
 
 
