@@ -145,11 +145,12 @@ def test_each_shard_is_searched_once(cluster: str, plain_client: Any, settled: s
 
     options = {"dedupe": "indent", "by": "stored", "max_per_group": 0}
     counts = []
-    for _ in range(4):  # the first one counts what the groups cover, and so does one behind a refresh or merge
+    for _ in range(2):  # one of them may count what the groups cover, which is kept for five seconds
         before = searches()
         through_plugin(plain_client, settled, {"query": {"match": {"text": "said"}}}, options)
         counts.append(searches() - before)
-    assert min(counts) == int(settled.rpartition("-")[2])
+    shards = int(settled.rpartition("-")[2])
+    assert set(counts) in ({shards}, {shards, 5 * shards})
 
 
 @pytest.mark.parametrize(

@@ -79,7 +79,6 @@ THOROUGH: Mapping[str, str] = {
 ONE_ENGINE: Mapping[str, str] = {
     "adversary/": "clients, gateway and page over either engine: both adapters keep tests/engines/test_contract.py",
     "answers/": "what the adapters answer is held by tests/engines/test_contract.py for each engine",
-    "engines/cluster/test_least_rights.py": "rights are told apart by the requests, which both engines are sent alike",
     "gateway/": "what the gateway passes on comes through an adapter: tests/engines and tests/clients ask both engines",
     "grouped_search/": "one search over two adapters: tests/clients/test_wrap.py asks both; what one has is in `BOTH`",
     "index/": "an index by both its names: tests/engines/cluster/test_engine.py holds what each engine answers",
