@@ -408,7 +408,7 @@ class StoredVersion:
     others: tuple[str, ...] = ()  # other indexes that hold a document with its id
 
 
-Decision = tuple[WriteStatus, str]  # what is done with a document, and why not what was asked for
+Decision = tuple[WriteStatus, str]  # the status of a write, and the reason of a refusal
 
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 

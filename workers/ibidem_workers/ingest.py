@@ -319,7 +319,7 @@ def ingest(  # noqa: PLR0913 - the options of one command, each by its name
     wait: bool = True,
     report: Report = lambda _: None,
 ) -> str:
-    """Ingest files and folders; `-` is standard input, and what is read passes through `note`."""
+    """Ingest files and folders; `-` is standard input. `note` sees each item that is read."""
     tally = Tally()
     source = read(
         paths, choice or Choice(), settings.max_text, tally, settings.read_seconds, processes=settings.workers

@@ -28,7 +28,7 @@ LIBRARY = Path(__file__).with_name("kernel.so")
 
 _MAX_NUMBER_BYTES = 22  # bytes of a count, with the space before and the newline behind it
 
-_BLOCK = 8  # bytes that are copied at once, so that so many may be written behind the end
+_BLOCK = 8  # bytes copied at once; up to as many are written past the end
 
 _MAX_ENTRIES = 2**31  # rows and entries have to be fewer: they are counted in 32 bits
 
