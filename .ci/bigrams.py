@@ -1,4 +1,4 @@
-"""Make the list of bigrams that `ibidem_ingest.signatures.bigrams` ships.
+"""Make the list of bigrams that `ibidem_ingest.signatures.noise` ships.
 
     apt-get download libreoffice-help-zh-cn … libreoffice-l10n-th … installation-guide-amd64 …
     for package in *.deb; do dpkg -x "$package" FOLDER; done
@@ -23,8 +23,9 @@ from pathlib import Path
 import numpy as np
 
 from ibidem_ingest.idf.store import find_list, read_list
-from ibidem_ingest.signatures import bigrams
+from ibidem_ingest.signatures import noise
 from ibidem_ingest.text.tokens import tokens
+from ibidem_ingest.text.word_hash import hash_bytes
 
 RAREST_WORDS = 620  # words of a frequency below 10^-6.2 are not taken
 
@@ -46,7 +47,6 @@ def messages(folder: Path) -> Iterator[str]:
 
 
 def words() -> Iterator[str]:
-    """Read words."""
     for language in ("zh", "ja", "ko"):
         path = find_list(language)
         yield from (word for bucket in (read_list(path) if path else [])[:RAREST_WORDS] for word in bucket)
@@ -58,11 +58,11 @@ def main() -> None:
     options.add_argument("folder", type=Path)
     folder = options.parse_args().folder
     texts = chain(pages(folder), messages(folder), words())
-    known = {bigram for text in texts for bigram in bigrams.bigrams(tokens(text))}
-    bits = np.zeros(1 << bigrams.BITS, np.uint8)
-    bits[[bigrams.hash_bigram(bigram) >> bigrams.SHIFT for bigram in known]] = 1
+    known = {bigram for text in texts for bigram in noise.bigrams(tokens(text))}
+    bits = np.zeros(1 << noise.BITS, np.uint8)
+    bits[[hash_bytes(bigram.encode("utf-32-le")) >> noise.SHIFT for bigram in known]] = 1
     data = zlib.compress(np.packbits(bits, bitorder="little").tobytes(), 9)
-    Path(bigrams.__file__).with_name(bigrams.LIST).write_bytes(data)
+    Path(noise.__file__).with_name(noise.LIST).write_bytes(data)
     print(f"{len(known):,} bigrams, {bits.mean():.2%} of the bits, {len(data):,} bytes")  # noqa: T201 - the only output of a script
 
 

@@ -28,7 +28,7 @@ PACKAGES = ("ingest/*", "mappings/*", "plugins/ibidem", "plugins/ibidem_*", "wor
 
 # Each module, with the tests that are asked about it: files and folders of `tests`.
 MODULES: Mapping[str, Sequence[str]] = {
-    "ibidem_dedupe/decision.py": ("dedupe/test_[dcp]*.py", "ingest/signatures/test_sign.py"),
+    "ibidem_dedupe/pairs.py": ("dedupe/test_[dcp]*.py", "ingest/signatures/test_sign.py"),
     "ibidem_dedupe/pair_evidence.py": ("dedupe/test_decision.py", "dedupe/test_column_rules.py"),
     "ibidem_dedupe/column_rules.py": ("dedupe/test_column_rules.py", "dedupe/test_plain_definition.py"),
     "ibidem_dedupe/leader_clustering.py": (

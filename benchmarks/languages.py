@@ -39,7 +39,7 @@ from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import detect
-from ibidem_ingest.signatures.bigrams import is_dense_letter
+from ibidem_ingest.signatures.noise import is_dense_letter
 from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.text.tokens import tokens
 from ibidem_lab.evaluate import PairFigures, found_evidence, sign_collection

@@ -14,8 +14,14 @@ from typing import Self
 import numpy as np
 
 from ibidem_dedupe.column_rules import Bools, Figures, Rows, is_noisy
-from ibidem_dedupe.decision import SLICE
-from ibidem_dedupe.pairs import CandidateRanges, build_key_index, count_earlier, expand_pairs, pairs_sharing_values
+from ibidem_dedupe.pairs import (
+    SLICE,
+    CandidateRanges,
+    build_key_index,
+    count_earlier,
+    expand_pairs,
+    pairs_sharing_values,
+)
 from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy, Slots
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise

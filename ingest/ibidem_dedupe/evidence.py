@@ -7,14 +7,109 @@ that make a pair a candidate, the look-up keys of an engine, and what it says to
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from ibidem_dedupe import candidates, column_rules, learned_evidence, pair_evidence, reasons
+from ibidem_dedupe import candidates, column_rules, learned_evidence, pair_evidence
 from ibidem_dedupe.candidates import Portion
 from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.policy import LEVELS, Characters, Level, Policy, Terms, min_shared_terms
-from ibidem_dedupe.reasons import Reason
 from ibidem_ingest.signatures.lookup_keys import LookupField, shared_runs
 from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, RAREST
+
+# The evidence as a response carries it: `signature`, its figures, and the values of the guards.
+Why = Mapping[str, object]
+
+Reason = Callable[[Why], str]  # says in words why a pair is one of duplicates
+
+
+# What is said of two texts with the same words, by what differs.
+BESIDE_WORDS: Mapping[object, str] = {
+    "signs": "the same words with other signs",
+    "title": "the same words under another title",
+    "sender": "the same words from another sender",
+    "mail": "the same words in another mail",
+}
+
+
+def percent(share: object) -> str:
+    """Format a share as a whole percentage.
+
+    >>> percent(0.984)
+    '98 %'
+    """
+    return f"{float(str(share)):.0%}".replace("%", " %")
+
+
+def shared_text(why: Why) -> str:
+    """Return how much text is shared, estimated from equal samples, as the highest `--similarity` that takes it.
+
+    Of two texts that share c of their runs, c / (2 - c) of all runs are equal (signatures.md, "Similarity").
+
+    >>> shared_text({"shared": 50, "of": 100})
+    'about 66 % of the text shared'
+    """
+    equal, samples = int(str(why["shared"])), int(str(why["of"]))
+    return f"about {200 * equal // (samples + equal)} % of the text shared"
+
+
+def shared_terms(why: Why) -> str:
+    return f"{why['shared']} of {why['of']} rare terms shared"
+
+
+def shared_characters(why: Why) -> str:
+    """Return the number of shared characters, and the misread words if the texts were compared.
+
+    >>> shared_characters({"estimate": 0.9, "misread": [["tbe", "the"], ["conrt", "court"]]})
+    'about 90 % of the characters shared; the differences look misread (tbe → the, conrt → court)'
+    """
+    pairs = why.get("misread")
+    words = ", ".join(" → ".join(each) for each in pairs) if isinstance(pairs, list) else ""
+    said = f"about {percent(why['estimate'])} of the characters shared; the differences look misread"
+    return f"{said} ({words})" if words else said
+
+
+def contained_text(why: Why) -> str:
+    """Return how much of the shorter text is shared."""
+    return f"about {percent(why['estimate'])} of the shorter text shared"
+
+
+def learned_sum(why: Why) -> str:
+    """Return the figures that weigh most for and against a pair by a learned rule.
+
+    >>> learned_sum({"parts": {"five-word runs": 3.1, "title": 1.2, "dates": 0.01, "numbers": -0.8}})
+    'alike: five-word runs +3.1, title +1.2; against: numbers -0.8'
+    """
+    parts = why.get("parts")
+    said = {part: round(share, 1) for part, share in parts.items()} if isinstance(parts, Mapping) else {}
+    alike = sorted((-share, part) for part, share in said.items() if share > 0)
+    against = sorted((share, part) for part, share in said.items() if share < 0)
+    sides = {
+        "alike": ", ".join(f"{part} +{-share:.1f}" for share, part in alike),
+        "against": ", ".join(f"{part} -{-share:.1f}" for share, part in against),
+    }
+    return "; ".join(f"{side}: {words}" for side, words in sides.items() if words)
+
+
+def declared(why: Why) -> str:
+    """Return who marked two documents as the same."""
+    return f"declared the same by {why.get('author') or 'a reader'}"
+
+
+# What is said of a passage, by the side of the other on which it stands.
+OVERLAPS: Mapping[str, str] = {
+    "before": "precedes it in the same document, {} words overlap",
+    "after": "follows it in the same document, {} words overlap",
+    "within": "part of it in the same document, {} words",
+}
+
+
+def overlap(why: Why) -> str:
+    """Return the position of a passage relative to another of its document.
+
+    >>> overlap({"side": "after", "words": 7})
+    'follows it in the same document, 7 words overlap'
+    """
+    return OVERLAPS[str(why["side"])].format(why["words"])
+
 
 # Makes the keys of some rows; pairs that share none are not compared.
 Keys = Callable[[PackedColumns, Policy, Bools], Iterator[Portion]]
@@ -44,7 +139,7 @@ class Kind:
     lookup: LookupField | None = None
     # Returns how many of these have to be shared; None: one is enough.
     several: Callable[[Policy], SharedCount] | None = None
-    screened: bool = False  # whether the compiled screen of `decision.screen` knows it
+    screened: bool = False  # whether the compiled screen of `pairs.screen` knows it
     # Whether different titles of two short texts are weighed; otherwise they exclude the pair.
     weighs_titles: bool = False
 
@@ -92,7 +187,7 @@ KINDS = (
     Kind(
         "minhash",
         "shared text (five-word runs)",
-        reasons.shared_text,
+        shared_text,
         counts=lambda policy: policy.slots is not None,
         decide=pair_evidence.similar_shingles,
         verify=column_rules.similar_shingles,
@@ -103,7 +198,7 @@ KINDS = (
     Kind(
         "termvector",
         "shared rare terms",
-        reasons.shared_terms,
+        shared_terms,
         counts=lambda policy: policy.terms is not None,
         decide=pair_evidence.shared_terms,
         verify=column_rules.shared_terms,
@@ -138,7 +233,7 @@ KINDS = (
     Kind(
         "characters",
         "shared characters; the differences look misread",
-        reasons.shared_characters,
+        shared_characters,
         counts=lambda policy: policy.characters is not None,
         decide=pair_evidence.similar_characters,
         verify=column_rules.similar_characters,
@@ -151,17 +246,17 @@ KINDS = (
     Kind(
         "learned",
         "a sum of figures, learned from labels",
-        reasons.learned_sum,
+        learned_sum,
         counts=lambda policy: policy.learned is not None,
         decide=learned_evidence.likely_duplicates,
         verify=learned_evidence.likely_duplicates_columns,
         weighs_titles=True,
     ),
-    Kind("override", "marked as the same by hand", reasons.declared, level=None, screened=True),
+    Kind("override", "marked as the same by hand", declared, level=None, screened=True),
     Kind(
         "shingles",
         "most of one is in the other",
-        reasons.contained_text,
+        contained_text,
         level="partial",
         counts=lambda policy: policy.contained is not None,
         decide=pair_evidence.contained_shingles,
@@ -186,7 +281,7 @@ KINDS = (
     Kind(
         "overlap",
         "passages of one document that overlap",
-        reasons.overlap,
+        overlap,
         level="partial",
         counts=lambda _: False,
     ),

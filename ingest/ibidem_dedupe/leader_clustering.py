@@ -20,10 +20,10 @@ import numpy as np
 from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import KeyIndex, Numbers
 from ibidem_dedupe.column_rules import Bools, Codes, Rows
-from ibidem_dedupe.decision import UNDECIDED
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import (
     BUDGET,
+    UNDECIDED,
     CandidateRanges,
     DuplicatePairs,
     LongTextMatcher,

@@ -20,9 +20,8 @@ from ibidem_dedupe.column_rules import (
     equal_runs,
     estimate_difference,
 )
-from ibidem_dedupe.learned import FIGURES, Learned
 from ibidem_dedupe.pair_evidence import Evidence, Guards, build_evidence, days_apart, same_table, unpack_numbers
-from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.policy import FIGURES, Learned, Policy
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.minhash import correct_for_chance

@@ -1,6 +1,6 @@
 """Evidence of a pair: each kind by a rule over two packed values, with the figures that an answer shows.
 
-Which kinds count, in which order, is the table of `evidence`; the decision is `decision.decide`.
+Which kinds count, in which order, is the table of `evidence`; the decision is `pairs.decide`.
 """
 
 from collections.abc import Callable, Mapping

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from ibidem.grouped_search.texts import TextGroup, group_texts
     from ibidem.index.documents import duplicates_of
     from ibidem_core.settings import Settings
+    from ibidem_dedupe.parameters import DedupeRequest, parse_request
     from ibidem_dedupe.policy import Policy
-    from ibidem_dedupe.request import DedupeRequest, parse_request
     from ibidem_engines.connect import open_engine
     from ibidem_engines.query import Query, parse_query
     from ibidem_ingest.document import Document, read_record
@@ -71,7 +71,7 @@ _NAMES = {
     "ibidem.index.documents": ("duplicates_of",),
     "ibidem_core.settings": ("Settings",),
     "ibidem_dedupe.policy": ("Policy",),
-    "ibidem_dedupe.request": ("DedupeRequest", "parse_request"),
+    "ibidem_dedupe.parameters": ("DedupeRequest", "parse_request"),
     "ibidem_engines.connect": ("open_engine",),
     "ibidem_engines.query": ("Query", "parse_query"),
     "ibidem_ingest.document": ("Document", "read_record"),

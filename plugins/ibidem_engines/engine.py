@@ -11,8 +11,7 @@ from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar
 
 from ibidem_engines import stored_groups
-from ibidem_engines.cursor import NOW, Place, ReadView
-from ibidem_engines.query import Query
+from ibidem_engines.query import NOW, Place, Query, ReadView
 from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError

@@ -21,7 +21,7 @@ import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from ibidem_dedupe.overrides import DocumentRef, pair_key
-from ibidem_engines.cursor import NOW, ReadView
+from ibidem_engines.query import NOW, ReadView
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from ibidem_ingest.signatures.packed import IdColumn, PackedValues
 

@@ -9,9 +9,17 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ibidem.grouped_search.dsl.backend import IndexMetadataCache
 from ibidem_core.settings import Settings
-from ibidem_dedupe.parameters import MAX_WINDOW, PAIR_LEVEL, PARAMETERS, Mode, Parameter
+from ibidem_dedupe.parameters import (
+    MAX_WINDOW,
+    PAIR_LEVEL,
+    PARAMETERS,
+    DedupeRequest,
+    Mode,
+    Parameter,
+    pair_policy,
+    parse_request,
+)
 from ibidem_dedupe.policy import Level, Policy
-from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import lookup_presets
 from ibidem_engines.query import QUERY_HELP

@@ -18,7 +18,7 @@ from starlette.exceptions import HTTPException
 
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import INDEX, MultiSearch, SearchLine, grouped_search, join_names, read_lines
-from ibidem_dedupe.request import DEDUPE, dedupe_request, is_dedupe_name
+from ibidem_dedupe.parameters import DEDUPE, dedupe_request, is_dedupe_name
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ONLY_PACKED
 from ibidem_engines.requests import ApiRequest, RequestFlow

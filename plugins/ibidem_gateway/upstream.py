@@ -24,7 +24,7 @@ from yarl import URL
 from ibidem.grouped_search.api import SearchResult, search_window
 from ibidem_core.address import Address
 from ibidem_core.settings import Settings
-from ibidem_dedupe.request import DedupeRequest
+from ibidem_dedupe.parameters import DedupeRequest
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Query

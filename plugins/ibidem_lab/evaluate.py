@@ -14,16 +14,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.comparison.compare import Signals, signals
-from ibidem.grouped_search.explanations import guards, reason
+from ibidem.grouped_search.api import guards, reason
 from ibidem.index.idf_build import ForeignShare, LanguageSampler
 from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import KeyIndex
 from ibidem_dedupe.column_rules import Bools, Rows
-from ibidem_dedupe.decision import decide
+from ibidem_dedupe.evidence import Why
 from ibidem_dedupe.leader_clustering import group
-from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys, duplicates
+from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys, decide, duplicates
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.reasons import Why
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError

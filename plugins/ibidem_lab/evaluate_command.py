@@ -22,10 +22,10 @@ from ibidem.cli.console import (
     sanitize,
 )
 from ibidem.cli.idf import warn_once
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count
 from ibidem_core.settings import load
 from ibidem_dedupe import evidence
-from ibidem_dedupe.request import pair_policy
+from ibidem_dedupe.parameters import pair_policy
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read

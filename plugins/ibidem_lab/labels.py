@@ -14,7 +14,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
 
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count
 from ibidem_ingest.errors import UsageError, short_repr
 
 Pair = tuple[str, str]

@@ -26,12 +26,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_dedupe.column_rules import Bools, Pairs, Rows
-from ibidem_dedupe.decision import verify
-from ibidem_dedupe.learned import FIGURES, Learned, Weight
 from ibidem_dedupe.learned_evidence import add_up, measure_columns
-from ibidem_dedupe.pairs import duplicates
+from ibidem_dedupe.pairs import duplicates, verify
 from ibidem_dedupe.parameters import PRESETS
-from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.policy import FIGURES, Learned, Policy, Weight
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import PackedColumns

@@ -7,7 +7,7 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import Json, bar, engine_context, print_json, results
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import Preset
 from ibidem_engines.ledger import check_name, save_preset

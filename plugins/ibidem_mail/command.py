@@ -28,7 +28,7 @@ from ibidem.cli.console import (
 )
 from ibidem.cli.groups import COLUMNS, writer
 from ibidem.comparison.word_diff import Piece, word_diff
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count
 from ibidem.index.documents import TEXTS_AT_ONCE, stored_documents
 from ibidem_core.settings import load
 from ibidem_engines.engine import Engine

@@ -8,7 +8,7 @@ from itertools import groupby, pairwise
 import numpy as np
 
 from ibidem.comparison.word_diff import Words, token_offsets
-from ibidem_dedupe.word_runs import NO_WORDS, RUN, Hashes, runs
+from ibidem_dedupe.relations import NO_WORDS, RUN, Hashes, runs
 from ibidem_ingest.mail.headings import COLONS, LABEL, Kind
 from ibidem_ingest.mail.parts import Part, part
 from ibidem_ingest.text.word_hash import wh1

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count
 from ibidem.index.documents import fetch_hits
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Filter, Query

@@ -23,7 +23,7 @@ from typing import Literal
 
 import numpy as np
 
-from ibidem_dedupe.word_runs import NO_WORDS
+from ibidem_dedupe.relations import NO_WORDS
 from ibidem_ingest.document import Document
 from ibidem_mail.versioned_document import SAMPLE, STAGES, Stage, VersionedDocument, read_version
 

@@ -14,10 +14,9 @@ from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import BUCKETS, TERMS, Hashes, KeyIndex, Portion, length_buckets
 from ibidem_dedupe.collection import look_misread
 from ibidem_dedupe.column_rules import Bools, Rows, eligible
-from ibidem_dedupe.decision import UNDECIDED, verify
 from ibidem_dedupe.leader_clustering import LeaderClustering, columns_read
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pairs import PairClassifier
+from ibidem_dedupe.pairs import UNDECIDED, PairClassifier, verify
 from ibidem_dedupe.policy import LONG_TOKENS, Policy, Terms, min_shared_terms
 from ibidem_engines.stored_groups import GroupedDocument, SeqNoRange, StoredGroups
 from ibidem_ingest.distribution import NAME, installed_version

@@ -10,7 +10,7 @@ import pytest
 import ibidem
 from adversary.forged import FORGERIES, HIDDEN, HIDDEN_WORDS, SEARCHES, Json, Vault, fill, native, shown
 from ibidem.grouped_search.api import search_window
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.query import parse_query
 from servers.indices import remove_indices

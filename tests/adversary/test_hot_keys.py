@@ -13,8 +13,8 @@ from engines.conftest import ENGINES
 from ibidem.grouped_search.api import search_index
 from ibidem_dedupe import leader_clustering, pairs
 from ibidem_dedupe.leader_clustering import Grouping, group
+from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Record, SignatureLookup
 from ibidem_engines.query import Query, parse_query

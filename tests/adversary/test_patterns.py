@@ -16,14 +16,14 @@ from adversary.patterns import (
 )
 from ibidem_engines import words
 from ibidem_engines.query import Phrase
-from ibidem_ingest.text import terms
+from ibidem_ingest.text import tokens
 from ibidem_workers import batches
 
 # Expressions that are used on so many characters at most, wherever they are used.
 BOUNDED = {words._SENTENCE_END.pattern: words.LEADING_CHARACTERS}
 
 # Expressions with possessive groups of which no part fails after it has gone on, but where all has failed.
-RESTORED = {terms._TERM.pattern.decode(), batches._STRING.pattern.decode()}
+RESTORED = {tokens._TERM.pattern.decode(), batches._STRING.pattern.decode()}
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def trial() -> Iterator[Trial]:
 def test_every_expression_is_known_but_those_made_of_a_readers_words(every: list[Expression]) -> None:
     assert len(every) > 40
     of_settings = "ibidem_gateway.middleware.hide_address"
-    of_signs = "ibidem.grouped_search.explanations.differing_sign"  # of a word that was signed, and escaped
+    of_signs = "ibidem.grouped_search.api.differing_sign"  # of a word that was signed, and escaped
     assert made_while_running() == {"ibidem_engines.words._patterns", of_settings, of_signs}
     assert {each.pattern for each in every} >= BOUNDED.keys()
 

@@ -4,8 +4,8 @@ import random
 
 import pytest
 
-from ibidem_dedupe.decision import decide
 from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.minhash import sketch

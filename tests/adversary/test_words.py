@@ -4,9 +4,9 @@ import pytest
 
 from adversary.words import another_word_for, pairs_of_words, swapped, words_of_one_hash
 from ibidem.grouped_search.api import search_index
-from ibidem_dedupe.decision import decide
+from ibidem_dedupe.pairs import decide
+from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import records

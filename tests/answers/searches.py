@@ -9,8 +9,7 @@ from typing import Any
 import orjson
 
 from ibidem.grouped_search.api import search_index
-from ibidem_dedupe.parameters import PRESETS
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import PRESETS, parse_request
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError

@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_dedupe import decision
 from ibidem_dedupe.column_rules import Pairs, common_numbers, count_shared, equal_runs
-from ibidem_dedupe.decision import UNDECIDED, decide, screen, strongest_codes, verify
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.pair_evidence import are_different_forms
+from ibidem_dedupe.pairs import UNDECIDED, decide, screen, strongest_codes, verify
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.document import Document
@@ -64,7 +63,7 @@ def expected(window: SampleWindow, policy: Policy) -> list[str]:
 def test_many_pairs_at_once_get_the_verdict_of_one_pair(window: SampleWindow, policy: Policy) -> None:
     size = len(window.values)
     a, b = np.repeat(np.arange(size), size), np.tile(np.arange(size), size)
-    with patch.object(decision, "SLICE", 100):
+    with patch("ibidem_dedupe.pairs.SLICE", 100):
         codes = verify(PackedColumns.decode(window.values), a, b, policy)
     assert [TABLE.name(code) for code in codes] == expected(window, policy)
 

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_dedupe.decision import decide
 from ibidem_dedupe.pair_evidence import Evidence
+from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import LEVELS, Fingerprint, Policy, Slots
 from ibidem_ingest.document import Document

@@ -9,18 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.explanations import reason
+from ibidem.grouped_search.api import reason
 from ibidem.index.groups import IndexGroups
-from ibidem_dedupe import evidence, reasons
+from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import Portion, keys_of
 from ibidem_dedupe.column_rules import Bools, Pairs
-from ibidem_dedupe.decision import decide
-from ibidem_dedupe.evidence import KINDS, Kind, Table
+from ibidem_dedupe.evidence import KINDS, Kind, Reason, Table, Why
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.pair_evidence import Evidence, Guards, build_evidence
+from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import Policy, min_equal_slots, min_shared_terms
-from ibidem_dedupe.reasons import Reason, Why
 from ibidem_ingest.signatures.packed import Packed, PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET
 from ibidem_workers.groups.settle import Row, Rules
@@ -97,13 +96,13 @@ def test_all_terms_are_shared_at_a_share_of_one_and_none_more() -> None:
 @pytest.mark.parametrize(
     ("reason", "why", "words"),
     [
-        (reasons.shared_text, {"shared": 50, "of": 100}, "about 66 % of the text shared"),
-        (reasons.shared_terms, {"shared": 57, "of": 60}, "57 of 60 rare terms shared"),
-        (reasons.contained_text, {"estimate": 0.91}, "about 91 % of the shorter text shared"),
-        (reasons.declared, {"author": "Ann"}, "declared the same by Ann"),
-        (reasons.declared, {}, "declared the same by a reader"),
+        (evidence.shared_text, {"shared": 50, "of": 100}, "about 66 % of the text shared"),
+        (evidence.shared_terms, {"shared": 57, "of": 60}, "57 of 60 rare terms shared"),
+        (evidence.contained_text, {"estimate": 0.91}, "about 91 % of the shorter text shared"),
+        (evidence.declared, {"author": "Ann"}, "declared the same by Ann"),
+        (evidence.declared, {}, "declared the same by a reader"),
         (
-            reasons.shared_characters,
+            evidence.shared_characters,
             {"estimate": 0.4, "misread": []},
             "about 40 % of the characters shared; the differences look misread",
         ),
@@ -115,7 +114,7 @@ def test_a_reason_is_one_phrase(reason: Reason, why: Why, words: str) -> None:
 
 def test_the_percentage_printed_is_one_that_similarity_takes() -> None:
     for shared in range(100):
-        said = int(reasons.shared_text({"shared": shared, "of": 100}).split()[1])
+        said = int(evidence.shared_text({"shared": shared, "of": 100}).split()[1])
         assert min_equal_slots(said) <= shared < min_equal_slots(said + 1)
 
 

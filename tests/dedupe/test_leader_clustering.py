@@ -14,10 +14,10 @@ from hypothesis import strategies as st
 
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe import leader_clustering, pairs
-from ibidem_dedupe.decision import decide
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Override, PairConstraints
+from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed import PackedColumns

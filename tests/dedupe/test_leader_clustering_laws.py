@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.grouped_search.api import search_index
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import parse_request
 from support.fake_engine import PAGE, FakeEngine
 from support.windows import SampleWindow, example_settings, make_window, windows
 

@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.explanations import reason
+from ibidem.grouped_search.api import reason
 from ibidem_dedupe.column_rules import Pairs
-from ibidem_dedupe.decision import decide
-from ibidem_dedupe.learned import FIGURES, Learned, Weight
 from ibidem_dedupe.learned_evidence import measure, measure_columns
-from ibidem_dedupe.policy import Policy
+from ibidem_dedupe.pairs import decide
+from ibidem_dedupe.policy import FIGURES, Learned, Policy, Weight
 from ibidem_ingest.signatures.packed import Packed, PackedColumns
 from support.learned_rules import make_rule
 from support.windows import SampleWindow, example_settings, pack_signatures, signatures, windows

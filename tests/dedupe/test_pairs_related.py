@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.pairs import duplicates
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import parse_request
 from support.examples import examples
 from support.fake_engine import PAGE
 from support.signed_books import PARTIAL, Library, Shelf, shelf, shelves

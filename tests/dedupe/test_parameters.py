@@ -8,10 +8,18 @@ from pathlib import Path
 import pytest
 
 from ibidem_core.errors import DamagedRecord, NoIndex
-from ibidem_dedupe.decision import decide
-from ibidem_dedupe.parameters import PARAMETERS, PRESETS, Keep, PassageFields, Preset, page
+from ibidem_dedupe.pairs import decide
+from ibidem_dedupe.parameters import (
+    PARAMETERS,
+    PRESETS,
+    DedupeRequest,
+    Keep,
+    PassageFields,
+    Preset,
+    page,
+    parse_request,
+)
 from ibidem_dedupe.policy import Policy, Slots, Terms
-from ibidem_dedupe.request import DedupeRequest, parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import known_presets, read_preset, save_preset
 from ibidem_ingest.document import Document

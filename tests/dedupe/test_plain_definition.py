@@ -10,10 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_dedupe import collection
-from ibidem_dedupe.decision import evidence_of_pairs, verify
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pairs import duplicates
+from ibidem_dedupe.pairs import duplicates, evidence_of_pairs, verify
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.kernel import loops

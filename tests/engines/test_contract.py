@@ -7,7 +7,6 @@ import pytest
 
 from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
-from ibidem_engines.cursor import Place
 from ibidem_engines.engine import (
     HIGHLIGHT,
     MAX_VERSION,
@@ -19,7 +18,7 @@ from ibidem_engines.engine import (
     SignatureLookup,
     WriteStatus,
 )
-from ibidem_engines.query import Filter, Query, parse_query
+from ibidem_engines.query import Filter, Place, Query, parse_query
 from ibidem_engines.stored_groups import Collapsing, Order
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures

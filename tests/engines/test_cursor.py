@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_engines.cursor import VERSION, Cursor, CursorCodec, Place, ReadView
+from ibidem_engines.query import VERSION, Cursor, CursorCodec, Place, ReadView
 from ibidem_ingest.errors import UsageError
 
 CODEC = CursorCodec("news", "grain", "near")

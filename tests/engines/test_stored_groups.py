@@ -108,7 +108,7 @@ class TestCarriers:
     def test_a_lead_behind_very_many_that_joined_another_is_found(
         self, engine: Engine, groups: StoredGroups, record: Make, monkeypatch: pytest.MonkeyPatch, field: LookupField
     ) -> None:
-        monkeypatch.setattr("ibidem_engines.sqlite.groups.MAX_LEADS", 3)
+        monkeypatch.setattr("ibidem_engines.sqlite.engine.MAX_LEADS", 3)
         store(engine, *(record(name, LONG) for name in "abcdef"))
         a, *ids, _ = leads(groups)
         for each in ids:

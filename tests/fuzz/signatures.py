@@ -8,8 +8,8 @@ import orjson
 import xxhash
 
 from fuzz.target import Target, as_any_text, as_text, folder
-from ibidem_dedupe.decision import decide
 from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_dedupe.relations import relate
 from ibidem_engines.cluster.dsl import PACKED
@@ -21,8 +21,7 @@ from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
 from ibidem_ingest.signatures.lookup_keys import long_keys, lookup_keys
 from ibidem_ingest.signatures.packed import PackedColumns, pack, read_id, unpack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
-from ibidem_ingest.text.terms import is_term
-from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.tokens import TokenBatch, is_term, tokens
 from ibidem_ingest.text.word_hash import wh1
 from support.books import page
 

@@ -7,10 +7,9 @@ from typing import Any
 
 import pytest
 
-from ibidem.grouped_search.api import search_index, search_window
-from ibidem.grouped_search.explanations import advice
+from ibidem.grouped_search.api import advice, search_index, search_window
+from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query

@@ -7,11 +7,10 @@ import pytest
 from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.backend import PageRequest, cursor_codec, start_place
 from ibidem.grouped_search.page import build_lookup
+from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import parse_request
-from ibidem_engines.cursor import Cursor, CursorCodec, Place, ReadView
 from ibidem_engines.engine import LookupResult, SignatureLookup
-from ibidem_engines.query import Query, parse_query
+from ibidem_engines.query import Cursor, CursorCodec, Place, Query, ReadView, parse_query
 from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import unpack

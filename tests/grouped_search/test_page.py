@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from dedupe.test_leader_clustering_laws import late, listed
 from ibidem.grouped_search.api import search_index
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.engine import Engine
 from support.fake_engine import PAGE, FakeEngine
 from support.windows import SampleWindow, example_settings, make_window

@@ -9,13 +9,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.api import search_index
-from ibidem.grouped_search.explanations import reason, remarks
+from ibidem.grouped_search.api import reason, remarks, search_index
 from ibidem.grouped_search.response import Pages, choose_lead
 from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import Override
-from ibidem_dedupe.parameters import PARAMETERS
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import PARAMETERS, parse_request
 from ibidem_engines.engine import StoredDocument
 from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.signatures.schema import Signatures

@@ -11,8 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ibidem.grouped_search.api import search_index
-from ibidem_dedupe.request import parse_request
-from ibidem_engines.cluster.collapse import ClusterCollapse
+from ibidem_dedupe.parameters import parse_request
+from ibidem_engines.cluster.search import ClusterCollapse
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from ibidem.grouped_search.backend import IndexState, choose_way, decides
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.ledger import GroupCheckpoint, policy_as_record
 from ibidem_engines.stored_groups import Coverage
 

@@ -7,8 +7,8 @@ from hypothesis import given
 
 from ibidem.index.documents import inspect
 from ibidem.index.groups import index_groups
-from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import Override
+from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine, Record
 from ibidem_ingest.errors import UsageError

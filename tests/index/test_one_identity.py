@@ -12,8 +12,7 @@ from ibidem.grouped_search.api import search_index
 from ibidem.index.deletion import clear_tombstones, delete
 from ibidem.index.documents import add_override, inspect, remove_override
 from ibidem_core.settings import Settings
-from ibidem_dedupe.parameters import PRESETS
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import PRESETS, parse_request
 from ibidem_engines.cluster.records import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus

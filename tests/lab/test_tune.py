@@ -8,9 +8,8 @@ import numpy as np
 import pytest
 
 from dedupe.test_collection import prose
-from ibidem_dedupe.learned import FIGURES
 from ibidem_dedupe.learned_evidence import add_up
-from ibidem_dedupe.policy import CLEAN
+from ibidem_dedupe.policy import CLEAN, FIGURES
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables

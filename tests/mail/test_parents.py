@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.grouped_search.api import EngineBackend, search_index
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import records

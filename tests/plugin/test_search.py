@@ -15,7 +15,7 @@ import ibidem
 from ibidem.cli import main
 from ibidem.grouped_search.api import search_window
 from ibidem_core.settings import Settings
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query

@@ -21,7 +21,7 @@ from ibidem.grouped_search.page import grouped_page
 from ibidem.grouped_search.response import Facets, Json
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.requests import RequestFlow, run_sync
 from ibidem_engines.stored_groups import Hit

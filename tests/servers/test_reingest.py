@@ -12,7 +12,7 @@ from uuid import uuid4
 import pytest
 
 from ibidem.grouped_search.api import search_index
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query

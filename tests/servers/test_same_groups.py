@@ -11,13 +11,12 @@ from hypothesis import strategies as st
 from ibidem.grouped_search.api import search_index
 from ibidem.index.documents import inspect
 from ibidem.index.groups import index_groups
+from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import parse_request
 from ibidem_engines.connect import open_engine
-from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, EngineSearch, Ranking
 from ibidem_engines.ledger import records
-from ibidem_engines.query import Query, parse_query
+from ibidem_engines.query import NOW, Query, ReadView, parse_query
 from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.document import Document
 from servers.indices import remove_indices

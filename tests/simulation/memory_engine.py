@@ -14,10 +14,9 @@ from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import Action, ActionOutcome
 from ibidem_engines.cluster.records import put_in_place
 from ibidem_engines.cluster.write import WriteMode, WriteTarget
-from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, Info, LookupResult, Outcome, Ranking, Record, SignatureLookup, StoredDocument
 from ibidem_engines.ledger import StoredVersion, UnstorableRecord, check_storable
-from ibidem_engines.query import Query
+from ibidem_engines.query import NOW, Query, ReadView
 from ibidem_engines.stored_groups import (
     MANUAL_LEDGERS,
     Hit,

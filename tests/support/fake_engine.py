@@ -4,9 +4,8 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from ibidem_engines.cursor import NOW, ReadView
 from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument, T
-from ibidem_engines.query import Query
+from ibidem_engines.query import NOW, Query, ReadView
 from ibidem_engines.requests import RequestFlow, answered, refuse, run_sync
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document

@@ -2,7 +2,7 @@
 
 import random
 
-from ibidem_dedupe.learned import FIGURES, Learned, Weight
+from ibidem_dedupe.policy import FIGURES, Learned, Weight
 
 
 def make_rule(seed: int = 0, intercept: float = 0.5) -> Learned:

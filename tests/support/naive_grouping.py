@@ -2,8 +2,8 @@
 
 from collections.abc import Sequence
 
-from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import PairConstraints
+from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.signatures.packed import Packed
 from support.windows import SampleWindow

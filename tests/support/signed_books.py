@@ -7,10 +7,9 @@ from functools import cache
 
 from hypothesis import strategies as st
 
-from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.pair_evidence import Evidence
-from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher
+from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, decide
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.long_text import LongSignatures

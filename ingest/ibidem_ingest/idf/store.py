@@ -32,8 +32,7 @@ from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.feature_set import candidates
 from ibidem_ingest.text.folding import fold
 from ibidem_ingest.text.passages import NO_PASSAGES, SharedPassage, find_passages, leave_out
-from ibidem_ingest.text.terms import MIN_LETTERS, is_term
-from ibidem_ingest.text.tokens import normal_form, tokens
+from ibidem_ingest.text.tokens import MIN_LETTERS, is_term, normal_form, tokens
 from ibidem_ingest.text.word_hash import Hashes
 
 FOLDING = "tok3"

@@ -183,7 +183,7 @@ class Loops:
     def unknown_bigrams(
         self, tokens: tuple[bytes, Places, Places, Places], dense: Octets, known: Octets, shift: int
     ) -> tuple[Hashes, Places]:
-        """Run `bigrams.unknown` in compiled code for the dense documents."""
+        """Run the look-up of unknown bigrams for the dense documents."""
         hashes, offsets = np.empty(len(tokens[0]) + 1, np.uint64), np.empty(tokens[3].size, np.int64)
         size = self._call("ibidem_bigrams", *tokens, dense.size, dense, known, shift, hashes, offsets)
         return hashes[:size], offsets
@@ -307,7 +307,7 @@ class Loops:
     def screen(
         self, columns: Sequence[Array], figures: Sequence[int], shares: Sequence[float], pairs: tuple[Places, Places]
     ) -> NDArray[np.bool_]:
-        """Return which pairs of rows may be duplicates, for `decision.verify`."""
+        """Return which pairs of rows may be duplicates, for `pairs.verify`."""
         _check(pairs, len(columns[0]))
         side_by_side = [np.ascontiguousarray(column) for column in columns]
         fields = (

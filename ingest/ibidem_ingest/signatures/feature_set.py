@@ -16,8 +16,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.idf.table import ABSENT, Table
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.text.terms import TermGroups, first_and_count, is_term
-from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.tokens import TermGroups, TokenBatch, first_and_count, is_term
 from ibidem_ingest.text.word_hash import Hashes, Places, wh1
 
 Flags = NDArray[np.bool_]

@@ -27,8 +27,7 @@ from ibidem_ingest.signatures import minhash, text_profile, unique_words
 from ibidem_ingest.signatures.minhash import band_values
 from ibidem_ingest.signatures.unique_words import UniqueWords
 from ibidem_ingest.text.passages import NO_PASSAGES, covered, leave_out
-from ibidem_ingest.text.terms import TermGroups
-from ibidem_ingest.text.tokens import TokenBatch, cut_tokens_and_signs, join_broken_words
+from ibidem_ingest.text.tokens import TermGroups, TokenBatch, cut_tokens_and_signs, join_broken_words
 from ibidem_ingest.text.word_hash import Hashes, Places, Shingles, distinct, token_shingles
 
 SCHEME = b"lg1:"

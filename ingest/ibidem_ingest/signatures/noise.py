@@ -9,7 +9,7 @@ a letter is a syllable or a word (`dense`), a run has three.
 Shared characters alone say little: recurring notices share most of them and differ in names and figures. But two
 readings of a page differ in words that no list of words knows. Kept are how many distinct terms of the
 text are in no idf table, and a min-hash of eight slots over them; numbers have a sketch of their own. In a dense text
-pairs of letters take the place of terms: those that the list of `bigrams` does not know. All arithmetic
+pairs of letters take the place of terms: those that the list of bigrams does not know. All arithmetic
 is modulo 2^32 for runs and 2^64 for terms:
 
     run of n code points c1 … cn:   h = c1 · A^(n-1) + … + cn
@@ -21,10 +21,28 @@ is modulo 2^32 for runs and 2^64 for terms:
 The value, 76 bytes: 64 slots · length of the runs u8, and 128 more where the table has few terms · number of runs u8,
 as 8 · log2 rounded · unknown terms u16 · 8 slots of these. There is none for a text of fewer than 50 tokens, and none
 where no idf table speaks its language, unless it is dense; and none for source code.
+
+Bigrams of scripts in which a letter is a syllable or a word, and the list of the bigrams that exist.
+
+A misread letter makes two pairs of letters that hardly any text has; that is what words in no list are to alphabets.
+A text is *dense* where more than a sixth of its letters are Han, Kana, Hangul, Thai, Lao, Khmer or Burmese ones: a word
+in Latin letters has about six times as many. Its bigrams are neighbouring dense letters; in Hangul, which writes
+spaces, only within a word. A single letter of an alphabet between two dense ones, such as a misread one, makes two
+bigrams with them.
+
+    t = wh1 of the two code points, little-endian, four bytes each;   a bigram is known where the bit t >> 42 is set
+
+The list, `bigrams1.z`, has 2^22 bits (zlib, RFC 1950); one bigram in some hundreds is taken for a known one by chance.
+It is made by `.ci/bigrams.py`, which names its sources; it is part of the schema, and never changed.
 """
 
 import struct
-from collections.abc import Sequence
+import zlib
+from bisect import bisect
+from collections.abc import Iterator, Sequence
+from functools import cache
+from importlib import resources
+from itertools import pairwise
 from math import log2
 from typing import NamedTuple
 
@@ -33,12 +51,76 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.signatures import bigrams
-from ibidem_ingest.signatures.bigrams import SHIFT, is_dense_letter, known
 from ibidem_ingest.signatures.feature_set import RarestTerms, candidates
 from ibidem_ingest.signatures.minhash import SLOT_MULTIPLIERS
 from ibidem_ingest.text.tokens import TokenBatch
-from ibidem_ingest.text.word_hash import C2, Hashes, Places
+from ibidem_ingest.text.word_hash import C2, Hashes, Places, hash_bytes
+
+LIST = "bigrams1.z"
+BITS = 22
+SHIFT = 64 - BITS
+# Code points of dense letters, from one up to another: Thai and Lao, Burmese, Khmer, Kana, Han, Hangul, more Han.
+RANGES = (
+    (0x0E00, 0x0F00),
+    (0x1000, 0x10A0),
+    (0x1780, 0x1800),
+    (0x3005, 0x3008),
+    (0x3040, 0x3100),
+    (0x31F0, 0x3200),
+    (0x3400, 0x4DC0),
+    (0x4E00, 0xA000),
+    (0xAC00, 0xD7A4),
+    (0xF900, 0xFB00),
+    (0x20000, 0x32400),
+)
+
+_EDGES = [edge for range_ in RANGES for edge in range_]
+_HANGUL = range(0xAC00, 0xD7A4)
+_ALPHABETS = 0x530  # latin, Greek and Cyrillic letters are below it
+
+_NO_LETTERS = " 0123456789"
+
+
+def is_dense_letter(letter: str) -> bool:
+    """Return whether a letter is a syllable or a word."""
+    return bisect(_EDGES, ord(letter)) % 2 == 1
+
+
+def bigrams(tokens: Sequence[str]) -> Iterator[str]:
+    """Yield the bigrams of a text."""
+    for before, letter in _neighbours(tokens):
+        if is_dense_letter(before) and is_dense_letter(letter):
+            yield before + letter
+
+
+def single_letters(tokens: Sequence[str]) -> Iterator[str]:
+    """Yield the bigrams of single alphabetic letters between two dense letters.
+
+    >>> list(single_letters(["東", "a", "京", "ab", "京"])), list(single_letters(["한a국", "b", "말"]))
+    (['東a', 'a京'], ['한a', 'a국'])
+    """
+    for (first, letter), (same, last) in pairwise(_neighbours(tokens)):
+        is_single = letter == same and is_dense_letter(first) and is_dense_letter(last)
+        if is_single and ord(letter) < _ALPHABETS and letter not in _NO_LETTERS:
+            yield first + letter
+            yield letter + last
+
+
+def _neighbours(tokens: Sequence[str]) -> Iterator[tuple[str, str]]:
+    """Yield adjacent letters; a blank replaces the first at the beginning or end of a word of Hangul."""
+    before = " "
+    for token in tokens:
+        for position, letter in enumerate(token):
+            is_word = position > 0 or not (ord(before) in _HANGUL or ord(letter) in _HANGUL)
+            yield (before if is_word else " "), letter
+            before = letter
+
+
+@cache
+def known() -> NDArray[np.uint8]:
+    """Read the list, one bit for each value of the highest bits of a hash."""
+    return np.frombuffer(zlib.decompress(resources.files(__package__).joinpath(LIST).read_bytes()), np.uint8)
+
 
 SLOTS = 64
 OF_TERMS = 8
@@ -130,7 +212,10 @@ def sign(tokens: Sequence[str], table: Table | None) -> bytes:
     if not run or (table is None and run != DENSE_RUN) or len(letters) < run:
         return NONE
     if run == DENSE_RUN or table is None:
-        unknown, poor = bigrams.unknown(tokens), 0
+        pairs = {*bigrams(tokens), *single_letters(tokens)}
+        distinct, bits = {hash_bytes(each.encode("utf-32-le")) for each in pairs}, known()
+        unknown = sorted(each for each in distinct if not bits[each >> SHIFT + 3] >> (each >> SHIFT & 7) & 1)
+        poor = 0
     else:
         unknown, poor = candidates(tokens, table)[1], POOR_TABLE * table.is_poor
     hashes = _run_hashes(letters, run)

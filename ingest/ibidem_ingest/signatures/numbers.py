@@ -11,8 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.text.terms import TermGroups, has_digit
-from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.tokens import TermGroups, TokenBatch, has_digit
 from ibidem_ingest.text.word_hash import Places, wh1
 
 SKETCH = 16

@@ -27,8 +27,7 @@ from ibidem_ingest.signatures.packed import SignedColumns, pack
 from ibidem_ingest.signatures.schema import SCHEMA, Signatures, StoredSignatures
 from ibidem_ingest.text.layout import remove_all_layout, remove_layout
 from ibidem_ingest.text.passages import NO_PASSAGES, leave_out
-from ibidem_ingest.text.terms import TermGroups
-from ibidem_ingest.text.tokens import tokens, tokens_and_signs
+from ibidem_ingest.text.tokens import TermGroups, tokens, tokens_and_signs
 from ibidem_ingest.text.word_hash import Shingles, shingles, wh1
 
 T = TypeVar("T")

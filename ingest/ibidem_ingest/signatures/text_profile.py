@@ -15,8 +15,7 @@ from collections.abc import Sequence
 import xxhash
 
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.text.terms import TermGroups
-from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.tokens import TermGroups, TokenBatch
 
 SCHEME = "tp1:"
 MIN_CHARACTERS = 3

@@ -23,8 +23,7 @@ from math import log, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.text.terms import TermGroups, is_term
-from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.tokens import TermGroups, TokenBatch, is_term
 from ibidem_ingest.text.word_hash import C2, Hashes, wh1
 
 ITS = 0.72

@@ -21,12 +21,12 @@ from ibidem.cli.groups import boilerplate_lines, report
 from ibidem.cli.status import count_lines, refusals
 from ibidem.cli.status import show_run as show_summary
 from ibidem.comparison.word_diff import Piece
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count
 from ibidem.index.groups import MAX_DOCUMENTS, dry_run
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load
+from ibidem_dedupe.evidence import percent
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.reasons import percent
 from ibidem_engines.engine import Beside as BesideKind
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.follow import follow

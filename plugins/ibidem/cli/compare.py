@@ -27,14 +27,13 @@ from ibidem.cli.console import (
 from ibidem.cli.ingest import FormatName
 from ibidem.comparison.compare import Block, Comparison, Passage, blocks, compare
 from ibidem.comparison.word_diff import PageNumbers, Words, word_diff
-from ibidem.grouped_search.explanations import format_count, reason
+from ibidem.grouped_search.api import format_count, reason
 from ibidem.index.documents import read_decision, read_document
 from ibidem_core.settings import Settings, load
+from ibidem_dedupe.evidence import percent, shared_text
 from ibidem_dedupe.overrides import Override
-from ibidem_dedupe.parameters import PAIR_LEVEL
+from ibidem_dedupe.parameters import PAIR_LEVEL, pair_policy
 from ibidem_dedupe.policy import Level
-from ibidem_dedupe.reasons import percent, shared_text
-from ibidem_dedupe.request import pair_policy
 from ibidem_engines.connect import check_distinct
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError

@@ -10,7 +10,7 @@ from rich.text import Text
 from ibidem.cli.app import FAILED
 from ibidem.cli.console import Json, Yes, engine_context, messages, sanitize, show
 from ibidem.cli.status import name_few
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count
 from ibidem.index.deletion import (
     Takedown,
     delete,

@@ -18,7 +18,7 @@ from ibidem.cli.search import show
 from ibidem.cli.status import describe, update_bar
 from ibidem.grouped_search.api import search_index
 from ibidem_core.settings import Settings, load
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_workers.ingest import ingest_documents

@@ -29,15 +29,14 @@ from ibidem.cli.console import (
     sanitize,
     show,
 )
-from ibidem.grouped_search.api import index_policy
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count, index_policy
 from ibidem.index.documents import titles
 from ibidem.index.groups import Member, index_groups, shared_passages, stored_members, stored_report
 from ibidem_core.settings import load
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import MAX_LEADS
 from ibidem_dedupe.pairs import MAX_TEXTS_PER_KEY
-from ibidem_dedupe.request import pair_policy
+from ibidem_dedupe.parameters import pair_policy
 from ibidem_engines.connect import check_distinct
 from ibidem_engines.ledger import SIGN_AGAIN
 from ibidem_ingest.distribution import need_hook

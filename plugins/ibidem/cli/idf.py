@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.console import Json, bar, engine_context, messages, print_json, results, sanitize, table
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count
 from ibidem.index.documents import stored_documents
 from ibidem.index.idf_build import REMEDY, ForeignShare, build_table, table_facts
 from ibidem_core.settings import Settings, load

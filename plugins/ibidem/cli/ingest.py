@@ -12,7 +12,7 @@ from ibidem.cli.app import SOME_REFUSED, START
 from ibidem.cli.console import Json, bar, engine_context, messages, sanitize, show
 from ibidem.cli.delete import confirm
 from ibidem.cli.status import describe, name_few, update_bar
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count
 from ibidem.index.deletion import add_seen, check_folders, delete, find_gone
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load

@@ -9,12 +9,11 @@ from rich.text import Text
 
 from ibidem.cli.compare import read_file
 from ibidem.cli.console import Indented, Json, Level, Preset, engine_context, figures, presets_for, sanitize, show
-from ibidem.grouped_search.api import index_policy
-from ibidem.grouped_search.explanations import format_count, reason
+from ibidem.grouped_search.api import format_count, index_policy, reason
 from ibidem.index.documents import Duplicate, Inspection, inspect, inspect_outside
 from ibidem.index.groups import read_group
 from ibidem_core.settings import load
-from ibidem_dedupe.request import pair_policy
+from ibidem_dedupe.parameters import pair_policy
 from ibidem_engines.connect import check_distinct
 from ibidem_engines.engine import Engine
 from ibidem_ingest.distribution import hook

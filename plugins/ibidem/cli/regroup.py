@@ -11,13 +11,12 @@ from rich.text import Text
 
 from ibidem.cli import console
 from ibidem.cli.app import START
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count
 from ibidem_core.settings import load
-from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.evidence import percent
+from ibidem_dedupe.parameters import PRESETS, pair_policy
 from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.reasons import percent
-from ibidem_dedupe.request import pair_policy
 from ibidem_engines.connect import check_distinct
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import Conflict, GroupCheckpoint, parse_policy

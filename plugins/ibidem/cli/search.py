@@ -21,12 +21,10 @@ from ibidem.cli.console import (
     results,
     sanitize,
 )
-from ibidem.comparison.entries import Entry, read_groups
-from ibidem.grouped_search.api import search_window
-from ibidem.grouped_search.explanations import Response, ResponseHit, account_line, advice, format_count
+from ibidem.comparison.compare import Entry, read_groups
+from ibidem.grouped_search.api import Response, ResponseHit, account_line, advice, format_count, search_window
 from ibidem_core.settings import load
-from ibidem_dedupe.parameters import PARAMETERS
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import PARAMETERS, parse_request
 from ibidem_engines.connect import check_distinct
 from ibidem_engines.query import QUERY_HELP, Query, parse_filter, parse_query
 from ibidem_engines.stored_groups import Order

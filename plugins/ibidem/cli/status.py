@@ -23,7 +23,7 @@ from ibidem.cli.console import (
     show,
     table,
 )
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count
 from ibidem_core import logs
 from ibidem_core.settings import load
 from ibidem_ingest.document import DEFAULT_LANGUAGE

@@ -10,7 +10,7 @@ from rich.text import Text
 from ibidem.cli.app import SOME_REFUSED
 from ibidem.cli.console import Json, bar, show
 from ibidem.cli.status import refusals
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count
 from ibidem_core import logs
 from ibidem_core.settings import load
 from ibidem_workers.backfill.strip import StripResult, strip

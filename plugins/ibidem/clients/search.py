@@ -20,7 +20,7 @@ from ibidem.grouped_search.dsl.backend import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import MultiSearch, grouped_search, join_names, read_lines, without_dedupe
 from ibidem.grouped_search.response import Json
-from ibidem_dedupe.request import DEDUPE, as_text, dedupe_request, is_dedupe_name
+from ibidem_dedupe.parameters import DEDUPE, as_text, dedupe_request, is_dedupe_name
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.requests import ApiRequest, RequestFlow, quote_index, run_async, run_sync
 from ibidem_ingest.errors import UsageError

@@ -23,7 +23,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.grouped_search.explanations import page_range
+from ibidem.grouped_search.api import page_range
 from ibidem_ingest.document import PAGE_BREAK
 from ibidem_ingest.signatures.unique_words import longest
 from ibidem_ingest.text import signs

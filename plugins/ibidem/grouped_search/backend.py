@@ -12,12 +12,11 @@ from typing import Any, Protocol
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Group, Json
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import MAX_WINDOW, PRESETS, WAYS, By, PassageFields
+from ibidem_dedupe.parameters import MAX_WINDOW, PRESETS, WAYS, By, DedupeRequest, PassageFields, asks_for_stored_preset
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset
-from ibidem_engines.cursor import Cursor, CursorCodec, Place
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.ledger import GroupCheckpoint, parse_policy
+from ibidem_engines.query import Cursor, CursorCodec, Place
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import Collapsed, Coverage, Hit, Members, Order, Values
 from ibidem_ingest.document import Document

@@ -22,12 +22,11 @@ from ibidem_core.address import read_path
 from ibidem_dedupe import evidence
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.pairs import MIN_SHARED, LongSignatureCache
-from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields
+from ibidem_dedupe.parameters import MAX_WINDOW, DedupeRequest, PassageFields
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import DedupeRequest
-from ibidem_engines.cursor import Place
 from ibidem_engines.engine import CONTENT_HITS, LookupResult, Ranking, SignatureLookup
 from ibidem_engines.ledger import override_hashes
+from ibidem_engines.query import Place
 from ibidem_engines.requests import RequestFlow
 from ibidem_engines.stored_groups import MAX_MEMBERS, GroupHit, Hit, HitNames, MatchCounts, Members, Values
 from ibidem_ingest.dates import iso_day

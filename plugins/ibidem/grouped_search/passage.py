@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_dedupe.pair_evidence import Evidence
-from ibidem_dedupe.word_runs import RUN, hash_words, runs
+from ibidem_dedupe.relations import RUN, hash_words, runs
 from ibidem_ingest.errors import UsageError, short_repr
 
 # Passages of a document that may begin with the same run: a heading that more of them repeat is ignored from then on.

@@ -18,8 +18,7 @@ from numpy.typing import NDArray
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import MAX_WINDOW, Keep, KeepBy
-from ibidem_dedupe.request import DedupeRequest
+from ibidem_dedupe.parameters import MAX_WINDOW, DedupeRequest, Keep, KeepBy
 from ibidem_engines.engine import StoredDocument
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.dates import iso_day

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal
 
-from ibidem.grouped_search.explanations import reason, with_differing_sign
+from ibidem.grouped_search.api import reason, with_differing_sign
 from ibidem.grouped_search.page import version_places
 from ibidem.grouped_search.passage import Passage, Side, overlaps
 from ibidem.grouped_search.response import NO_PLACES, choose_lead
@@ -15,9 +15,8 @@ from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import LongTextMatcher
-from ibidem_dedupe.parameters import Keep
+from ibidem_dedupe.parameters import Keep, pair_policy, read
 from ibidem_dedupe.policy import Level, Policy
-from ibidem_dedupe.request import pair_policy, read
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError, short_repr

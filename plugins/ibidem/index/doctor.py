@@ -12,15 +12,15 @@ from typing import get_args
 
 import numpy as np
 
-from ibidem.grouped_search.explanations import format_count
+from ibidem.grouped_search.api import format_count
 from ibidem.index.idf_build import REMEDY, LanguageSampler
 from ibidem_core.address import redact
 from ibidem_core.errors import NoIndex
 from ibidem_core.records import REMOVE, parse_record
 from ibidem_core.settings import Settings, settings_rows
 from ibidem_dedupe.collection import CollectionFigures, look_misread
+from ibidem_dedupe.evidence import percent
 from ibidem_dedupe.overrides import Override
-from ibidem_dedupe.reasons import percent
 from ibidem_engines.engine import Engine, HealthIssue, Info, PluginNode
 from ibidem_engines.ledger import (
     SIGN_AGAIN,

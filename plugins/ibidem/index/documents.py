@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from ibidem.grouped_search.explanations import reason, relation_name
+from ibidem.grouped_search.api import reason, relation_name
 from ibidem.grouped_search.page import build_lookup, cut_fields
 from ibidem.grouped_search.texts import check_date, general_tables
 from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict
 from ibidem_dedupe.pair_evidence import Evidence, page_of
 from ibidem_dedupe.pairs import LongSignatureCache
+from ibidem_dedupe.parameters import pair_policy
 from ibidem_dedupe.policy import Level, Policy
-from ibidem_dedupe.request import pair_policy
 from ibidem_engines.engine import Engine, SignatureLookup, StoredDocument
 from ibidem_engines.ledger import load_overrides, lookup_presets
 from ibidem_engines.query import Filter, Query

@@ -23,10 +23,9 @@ from ibidem.index.documents import stored_documents, titles
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_core.settings import Settings
 from ibidem_dedupe import evidence
-from ibidem_dedupe.decision import decide
 from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.overrides import DocumentRef, Override, apply_overrides
-from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys
+from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys, decide
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine, ReindexSource, SourceDocument
 from ibidem_engines.ledger import GroupCheckpoint, load_overrides, parse_policy

@@ -8,15 +8,13 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from ibidem.grouped_search.api import search_index
-from ibidem.grouped_search.explanations import reason
+from ibidem.grouped_search.api import reason, search_index
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import DUPLICATES
 from ibidem.grouped_search.texts import Duplicate, group_texts
 from ibidem_core.address import OURS
-from ibidem_dedupe.parameters import WINDOW, PassageFields
+from ibidem_dedupe.parameters import WINDOW, PassageFields, parse_request, read
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import parse_request, read
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_ingest.dates import interval

@@ -32,8 +32,8 @@ from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import ClusterClient, read_responses
 from ibidem_engines.cluster.dsl import LONG, PACKED, Clause, ids_query, packed_options, with_ids
 from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, write_order
-from ibidem_engines.cursor import ReadView
 from ibidem_engines.engine import LookupResult, SignatureLookup, SourceDocument
+from ibidem_engines.query import ReadView
 from ibidem_engines.requests import RequestFlow, Target
 from ibidem_engines.stored_groups import Hit, HitColumns, HitNames, LeadKeys
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, lookup_keys

@@ -1,30 +1,451 @@
 """Search of an index in a cluster, as request flows: its ranking, its stored groups, and documents by name.
 
-A plugin inside the cluster groups the search where every node has it.
+A plugin inside the cluster groups the search where every node has it. Else a collapsed search is a native `collapse` on
+the stored group, with counts of all matches. Documents without a stored group would be one group to `collapse`. Where
+there are several, and beyond the groups that a server counts off, the plain ranking is gone through instead
+(`search_after`), and a document is kept where it is the best of its group.
+
+All matches are counted by a separate search. Counts are cached under the number, maximum and sum of the matching
+sequence numbers of each index: any write, regrouping or deletion changes that key. The three are asked for with the
+hits of each page, so only the first page of a ranking has its groups counted.
 """
 
 import os
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ibidem_core.address import Fields, read_path
 from ibidem_engines import engine
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.client import Dialect, read_docs
-from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, CountResult, collapse_search, read_coverage
-from ibidem_engines.cluster.groups import read_memberships
+from ibidem_engines.cluster.client import Dialect, read_docs, read_responses
+from ibidem_engines.cluster.dsl import ALL, PACKED, Clause
+from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS, read_memberships
 from ibidem_engines.cluster.health import field_issue
 from ibidem_engines.cluster.index import Layout, document_of
-from ibidem_engines.cluster.lookup import LookUp, apply_view, beside_target, limit_writes, long_values, next_view, rank
+from ibidem_engines.cluster.lookup import (
+    LookUp,
+    apply_view,
+    beside_target,
+    limit_writes,
+    long_values,
+    next_view,
+    rank,
+    read_hit,
+)
 from ibidem_engines.cluster.source import to_stored_document
-from ibidem_engines.cursor import NOW, Place, ReadView
-from ibidem_engines.query import Query
-from ibidem_engines.requests import COUNTS_S, ApiRequest, RequestFlow, Target, TtlCache
-from ibidem_engines.stored_groups import BY_GROUP, Collapsed, Collapsing, Coverage, Hit, Marks, Members, Values
+from ibidem_engines.query import NOW, Place, Query, ReadView
+from ibidem_engines.requests import ALL_SHARDS, COUNTS_S, IN_HEADS, ApiRequest, RequestFlow, Target, TtlCache
+from ibidem_engines.stored_groups import (
+    BY_GROUP,
+    MAX_GROUPS,
+    MAX_MEMBERS,
+    Collapsed,
+    Collapsing,
+    Coverage,
+    GroupField,
+    GroupHit,
+    Hit,
+    Marks,
+    MatchCounts,
+    Members,
+    Order,
+    ShardRef,
+    Values,
+)
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import UsageError
+
+COUNTS = "ibidem_groups"  # name of the aggregation that counts all matches
+
+# Groups of two or more up to which their names are read, so that other groups are not asked for their documents.
+MAX_NAMED = 1_000
+
+MAX_KEPT = 1_000  # the most searches of which counts are kept
+
+WRITES: Clause = {"writes": {"stats": {"field": "_seq_no"}}}
+# Each index numbers its own writes: one in place of another's with its number shows in neither sum.
+WRITES_BY_INDEX: Clause = {**WRITES, "indices": {"terms": {"field": "_index", "size": 10_000}, "aggs": WRITES}}
+
+_SIZES = "groups>_count"
+_WITHOUT_BUCKETS = {"filter_path": f"-responses.aggregations.**{COUNTS}.groups.buckets"}
+
+
+@dataclass(frozen=True, slots=True)
+class Writes:
+    """Summary of the writes of all matching documents."""
+
+    number: int  # how many there are
+    newest: int  # the highest of their numbers; -1 where nothing matches
+    total: float  # the sum of their numbers
+    indices: Mapping[str, "Writes"] = field(default_factory=dict)  # the same of each of several indexes, by its name
+
+    @classmethod
+    def read(cls, counts: Mapping[str, Any]) -> "Writes":
+        writes = counts["writes"]
+        indices = {each["key"]: cls.read(each) for each in counts.get("indices", {}).get("buckets", ())}
+        return cls(writes["count"], -1 if writes["max"] is None else int(writes["max"]), writes["sum"], indices)
+
+
+@dataclass(frozen=True, slots=True)
+class CountResult:
+    writes: Writes  # the writes that matched then
+    counts: MatchCounts
+    # Names of all groups with two or more matching documents; None if too many, or unknown.
+    several: frozenset[str] | None = None
+
+
+# The counts of a search over no index: a wildcard that matches none, of which servers give no aggregations.
+NO_COUNTS = CountResult(Writes(0, -1, 0.0), MatchCounts(documents=0, groups=0, exact=True), frozenset())
+
+
+@dataclass(frozen=True, slots=True)
+class CountCache:
+    """The counts of one search among those of all, of which a bounded number is kept."""
+
+    cache: TtlCache[str, CountResult]  # the counts of all searches
+    key: str  # the key of this search
+
+    def get(self) -> CountResult | None:
+        return self.cache.get(self.key)
+
+    def put(self, count: CountResult) -> None:
+        if len(self.cache) >= MAX_KEPT:
+            self.cache.clear()
+        self.cache.put(self.key, count)
+
+
+def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow[Coverage]:
+    """Count the documents of indexes without a settled group; each shard numbers its writes separately."""
+    head = {name: target.params[name] for name in IN_HEADS if name in target.params} | ALL_SHARDS
+    counting: Clause = {"size": 0, "track_total_hits": True}
+    bodies = [counting, counting | {"query": {"bool": {"must_not": [{"exists": {"field": GROUP}}]}}}]
+    lines: list[Mapping[str, Any]] = [line for body in bodies for line in ({**head, "index": target.index}, body)]
+    for index, shards in layout.shard_counts.items():
+        for shard in range(shards):
+            newer: Clause = {"range": {"_seq_no": {"gte": settled.get(ShardRef(index, shard), 0)}}}
+            part = {"index": index} | ({"preference": f"_shards:{shard}"} if shards > 1 else {})
+            lines += [{**head, **part}, counting | {"query": {"bool": {"filter": [LEADS, newer]}}}]
+    answers = read_responses((yield ApiRequest("POST", "/_msearch", lines=lines)))
+    documents, ungrouped, *unsettled = [int(each["hits"]["total"]["value"]) for each in answers]
+    return Coverage(documents, ungrouped, sum(unsettled), has_content=bool(layout.kinds))
+
+
+def filter_aggregations(body: Mapping[str, Any], aggs: Clause) -> Clause:
+    """Apply the filter that excludes hits after ranking to the counts."""
+    return {"filter": body.get("post_filter") or ALL, "aggs": aggs}
+
+
+def split_counts(answer: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+    """Remove the counts from the response of a search, and return them; empty if it has none."""
+    aggregations = dict(answer.get("aggregations", {}))
+    counts = aggregations.pop(COUNTS, {})
+    response = {name: part for name, part in answer.items() if name != "aggregations"}
+    return counts, response | ({"aggregations": aggregations} if aggregations else {})
+
+
+def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
+    """Add a filter; kNN searches are filtered after ranking."""
+    query = body.get("query", ALL)
+    if "knn" in body:
+        filters = [clause, body["post_filter"]] if "post_filter" in body else [clause]
+        return {**body, "post_filter": {"bool": {"filter": filters}}}
+    return {**body, "query": {"bool": {"must": [query], "filter": [clause]}}}
+
+
+CHUNK = 1_000  # hits of the plain ranking that are gone through at once
+
+MEMBER_BATCH = 1_000  # documents of a page's groups that are read in one search
+
+# Equal hits are ordered by index and id; those without signatures, which have no id there, by their writes.
+_TIES: Sequence[Clause] = (
+    {"_index": "asc"},
+    {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}},
+    {"_seq_no": "asc"},
+)
+
+_BY_DATE: Mapping[Order, Sequence[Clause]] = {
+    "relevance": [],
+    "newest": [{"ibidem.date": {"order": "desc", "mode": "max", "missing": "_last", "unmapped_type": "date"}}],
+    "oldest": [{"ibidem.date": {"order": "asc", "mode": "min", "missing": "_last", "unmapped_type": "date"}}],
+}
+NEWEST: Clause = {"newest": {"max": {"field": "_seq_no"}}}
+
+
+def collapse_search(  # noqa: PLR0913 - what is ranked, and by name how
+    target: Target,
+    body: Mapping[str, Any],
+    layout: Layout,
+    order: Order = "relevance",
+    *,
+    by: GroupField = "group",
+    display: Mapping[str, Any] | None = None,
+) -> "ClusterCollapse":
+    """Return a search as a collapsed ranking in a total order: its own sort, if any, then index and id."""
+    sort = body.get("sort", [])
+    sort = sort if isinstance(sort, list | tuple) else [sort]
+    sort_keys = sort or [*_BY_DATE[order], {"_score": "desc"}]
+    ordered_body = {**body, "sort": [*sort_keys, *_TIES]} | ({} if sort else {"track_scores": True})
+    return ClusterCollapse(target, ordered_body, layout, f"ibidem.{by}", len(sort), display)
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterCollapse:
+    """A ranking, collapsed by what the documents of a group share."""
+
+    target: Target  # the indexes, or a point in time
+    body: Mapping[str, Any]  # body of the search that ranks, in a whole order
+    layout: Layout  # layout of the indexes
+    field: str  # what the documents of a group share
+    sorted_by: int = 0  # how many of the sort values are the caller's own, to be shown with a hit
+    # Parts of the body for the hits that are shown, read with the best of each group; None: nothing.
+    display: Mapping[str, Any] | None = None
+
+    def page(
+        self,
+        place: Place,
+        size: int,
+        aggregations: Mapping[str, Any],
+        cache: CountCache | None,
+        *,
+        has_ungrouped: bool = True,
+    ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
+        """Read a part of the collapsed ranking; see `EngineSearch.collapse`. Without a cache, no groups are counted."""
+        counted_off = place.start + size <= self.layout.max_hits
+        counted = {"from": place.start, "size": size} if counted_off else {"from": 0, "size": 0}
+        request = {**self.body, **self._fields(self.display), **counted, "track_total_hits": True}
+        request |= {"collapse": {"field": self.field}}
+        if cache is None:
+            answer, count = yield from self._send_uncounted(request, aggregations, has_ungrouped=has_ungrouped)
+        else:
+            request |= {"aggs": aggregations} if aggregations else {}
+            answer, count = yield from self._send_first(request, cache, separate=bool(aggregations))
+        counts = count.counts
+        heads = self._read(answer)
+        next_place = answer["hits"]["hits"][-1]["sort"] if heads else place.search_after
+        # A head without a group may stand for others that were written since those of the whole index were counted.
+        is_folded = counts.ungrouped > 1 or (not has_ungrouped and any(not head.group for head in heads))
+        if is_folded or not counted_off:
+            heads, next_place = yield from self._walk(place, size, can_restart=counted_off)
+        best = answer["hits"].get("max_score") if counts.documents else None
+        return answer, Collapsed(heads, counts, best, next_place, newest=count.writes.newest, several=count.several)
+
+    def _send_uncounted(
+        self, request: Mapping[str, Any], aggregations: Mapping[str, Any], *, has_ungrouped: bool
+    ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
+        """Send the first search, and count only documents without a group if the index has any."""
+        own = {} if self.target.point else NEWEST
+        own |= {"ungrouped": {"missing": {"field": self.field}}} if has_ungrouped else {}
+        aggs = {**aggregations, COUNTS: filter_aggregations(self.body, own)} if own else {**aggregations}
+        counts, answer = split_counts((yield self.target.search_packed({**request, "aggs": aggs} if aggs else request)))
+        documents, ungrouped = answer["hits"]["total"]["value"], counts.get("ungrouped", {}).get("doc_count", 0)
+        newest = counts.get("newest", {}).get("value")
+        writes = Writes(documents, -1 if newest is None else int(newest), 0.0)
+        return answer, CountResult(writes, MatchCounts(documents, None, exact=False, ungrouped=ungrouped))
+
+    def _send_first(
+        self, request: Mapping[str, Any], cache: CountCache, *, separate: bool
+    ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
+        """Send the first search; all matches are counted at the same time, unless the count is known."""
+        count = cache.get()
+        if count is None and not separate:
+            (answer,), counts = yield from self._count(request)
+        else:
+            aggs = {**request.get("aggs", {}), COUNTS: filter_aggregations(self.body, self._writes)}
+            search = request if count is None else {**request, "aggs": aggs}
+            answer = (yield self.target.search(search)) if separate else (yield from self._search([search]))[0]
+            if count is not None:
+                writes, answer = split_counts(answer)
+                if (Writes.read(writes) if writes else NO_COUNTS.writes) == count.writes:
+                    return answer, count
+            _, counts = yield from self._count()
+        cache.put(counts)
+        return answer, counts
+
+    def tails(
+        self, groups: Sequence[str], heads: Sequence[GroupHit], limit: int
+    ) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Members]]:
+        """Read the documents of some groups except the best of each, as shown."""
+        size = min(MEMBER_BATCH, self.layout.max_hits, limit * len(groups))
+        if not size:
+            return (), Members((), {})
+        heads = [head for head in heads if head.group in groups]
+        heads_clause = {"bool": {"should": dsl.documents([head.name for head in heads]), "minimum_should_match": 1}}
+        clause = {"bool": {"filter": [{"terms": {self.field: list(groups)}}], "must_not": [heads_clause]}}
+        body = {**self.body, **self._fields(self.display), "size": size, "track_total_hits": True}
+        answer = yield self.target.search_packed(add_filter(body, clause))
+        if answer["hits"]["total"]["value"] > len(answer["hits"]["hits"]):
+            return (), (yield from self.members(groups, limit))
+        hits = self._read(answer)
+        sizes = Counter([*(head.group for head in heads), *(each.group for each in hits)])
+        return answer["hits"]["hits"], Members(hits, sizes)
+
+    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
+        if not groups:
+            return Members((), {})
+        limit = min(limit, MAX_MEMBERS, self.layout.max_hits)
+        size = min(MEMBER_BATCH, self.layout.max_hits, max(100, 2 * limit * len(groups)))
+        counted = {"groups": {"terms": {"field": self.field, "size": len(groups), "include": list(groups)}}}
+        body = self._members_body(groups, size) | {"aggs": {COUNTS: filter_aggregations(self.body, counted)}}
+        (answer,) = yield from self._search([body])
+        sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][COUNTS]["groups"]["buckets"]}
+        read: defaultdict[str, list[GroupHit]] = defaultdict(list)
+        for hit in self._read(answer):
+            read[hit.group].append(hit)
+        incomplete = [name for name, count in sizes.items() if len(read.get(name, ())) < min(count, limit)]
+        bodies = [self._members_body([name], min(limit, sizes[name])) for name in incomplete]
+        for name, each in zip(incomplete, (yield from self._search(bodies)), strict=True):
+            read[name] = self._read(each)
+        return Members([each for name in groups for each in read.get(name, ())[:limit]], sizes)
+
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+        """Read the leads of some groups if they match; other leads must not be disclosed."""
+        (answer,) = yield from self._search([add_filter(self._members_body(groups, len(groups)), LEADS)])
+        return {each.group: each.hit for each in self._read(answer)}
+
+    def _walk(
+        self, place: Place, size: int, *, can_restart: bool
+    ) -> RequestFlow[tuple[list[GroupHit], Sequence[object] | None]]:
+        """Scan the plain ranking and keep the best hit of each group."""
+        if place.search_after is None and not can_restart:
+            raise UsageError(
+                f"page beyond the first {self.layout.max_hits:,} groups",
+                "go on with dedupe_cursor from the page before it",
+            )
+        offset, next_place = (0, place.search_after) if place.search_after is not None else (place.start, None)
+        heads: list[GroupHit] = []
+        while len(heads) < offset + size:
+            counted = {"size": min(CHUNK, self.layout.max_hits), "track_total_hits": False}
+            body: Clause = {**self.body, **self._fields(), **counted}
+            if next_place is not None:
+                body["search_after"] = list(next_place)
+            (answer,) = yield from self._search([body])
+            hits = self._read(answer)
+            if not hits:
+                break
+            best = yield from self._read_best(sorted({each.group for each in hits if each.group}))
+            for each, raw in zip(hits, answer["hits"]["hits"], strict=True):
+                next_place = raw["sort"]
+                if not each.group or best.get(each.group) == each.name:
+                    heads.append(each)
+                    if len(heads) == offset + size:
+                        break
+        return heads[offset:], next_place
+
+    def _read_best(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, tuple[str, str]]]:
+        if not groups:
+            return {}
+        body = {**self._members_body(groups, len(groups)), "collapse": {"field": self.field}}
+        (answer,) = yield from self._search([body])
+        return {each.group: each.name for each in self._read(answer)}
+
+    def _fields(self, display: Mapping[str, Any] | None = None) -> Clause:
+        """Request packed signatures and groups, and the shown fields, if any."""
+        shown: Mapping[str, Any] = {"_source": False} if display is None else display
+        return {**shown, "docvalue_fields": [*shown.get("docvalue_fields", ()), PACKED, self.field, LEAD]}
+
+    def _members_body(self, groups: Sequence[str], size: int) -> Clause:
+        """Build the request for documents of some groups; the group condition does not affect scores."""
+        body = {**self.body, **self._fields(), "size": size, "track_total_hits": False}
+        return add_filter(body, {"terms": {self.field: list(groups)}})
+
+    def _read(self, answer: Mapping[str, Any]) -> list[GroupHit]:
+        return [
+            GroupHit(
+                read_hit(each, self.sorted_by),
+                str(first_value(each, self.field) or ""),
+                each.get("_score"),
+                first_value(each, LEAD) is True,
+            )
+            for each in answer["hits"]["hits"]
+        ]
+
+    def _search(self, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[list[Mapping[str, Any]]]:
+        if not bodies:
+            return []
+        if len(bodies) == 1:  # a single search costs less
+            return [(yield self.target.search(bodies[0]))]
+        return read_responses((yield self.target.searches(bodies)))
+
+    @property
+    def _writes(self) -> Clause:
+        """The aggregations that show whether the matching writes have changed."""
+        return WRITES_BY_INDEX if len(self.layout.indices) > 1 else WRITES
+
+    def _count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], CountResult]]:
+        """Count, and run other searches at the same time."""
+        request = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
+        *answers, count_answer = read_responses((yield request))
+        if "aggregations" not in count_answer:
+            return answers, NO_COUNTS
+        counts = count_answer["aggregations"][COUNTS]
+        match_counts = yield from self._read_counts(counts)
+        several = frozenset(each["key"] for each in counts.get("several", {}).get("buckets", ()))
+        is_whole = match_counts.exact and len(several) == counts["sizes"]["count"]
+        return answers, CountResult(Writes.read(counts), match_counts, several if is_whole else None)
+
+    def _count_body(self) -> Clause:
+        # All groups of two or more; with several shards, each shard also returns its single documents.
+        min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if self.layout.shards == 1 else 1}
+        aggs: Clause = {
+            "groups": {"terms": {"field": self.field, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}},
+            "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
+            "ungrouped": {"missing": {"field": self.field}},
+            **self._writes,
+        }
+        if self.layout.shards == 1:
+            aggs["several"] = {"terms": {"field": self.field, "size": MAX_NAMED, "min_doc_count": 2}}
+        return self._counting(aggs)
+
+    def _counting(self, aggs: Clause) -> Clause:
+        parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
+        if "min_score" in parts and "knn" not in parts:  # which Elasticsearch leaves out of aggregations
+            parts["query"] = {"function_score": {"query": parts.get("query", ALL), "min_score": parts.pop("min_score")}}
+        return {**parts, "size": 0, "track_total_hits": False, "aggs": {COUNTS: filter_aggregations(self.body, aggs)}}
+
+    def _read_counts(self, counts: Mapping[str, Any]) -> RequestFlow[MatchCounts]:
+        """Read the counts; if there are too many groups of two or more to count exactly, estimate them."""
+        documents, ungrouped_count = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
+        several, members = int(counts["sizes"]["count"]), int(counts["sizes"]["sum"] or 0)
+        remainder = int(counts["groups"]["sum_other_doc_count"])
+        exact = several < MAX_GROUPS and not (remainder and self.layout.shards > 1)
+        groups = documents - ungrouped_count - (members - several)
+        if not exact:
+            has_leads = self.layout.shards > 1 and self.field == GROUP
+            counted = (yield from self._count_by_leads(documents - ungrouped_count)) if has_leads else None
+            exact = counted is not None
+            if counted is None:
+                count = {"cardinality": {"field": self.field, "precision_threshold": MAX_GROUPS}}
+                estimate = yield from self._aggregate({"groups": count})
+                counted = min(documents - ungrouped_count, int(estimate["groups"]["value"]))
+            groups = counted
+        return MatchCounts(documents, groups + ungrouped_count, exact, ungrouped_count)
+
+    def _count_by_leads(self, documents: int) -> RequestFlow[int | None]:
+        """Count the groups of several shards: groups with a matching lead, and groups without one."""
+        names = {"terms": {"field": GROUP, "size": MAX_GROUPS, "shard_size": MAX_GROUPS}}
+        listing = yield from self._aggregate({"followers": {"filter": FOLLOWERS, "aggs": {"groups": names}}})
+        followers = listing["followers"]
+        if followers["groups"]["sum_other_doc_count"]:
+            return None
+        groups = [each["key"] for each in followers["groups"]["buckets"]]
+        with_lead = {"bool": {"filter": [LEADS, {"terms": {GROUP: groups}}]}}
+        led = yield from self._aggregate({"led": {"filter": with_lead}})
+        leads = documents - int(followers["doc_count"])
+        return leads + len(groups) - int(led["led"]["doc_count"])
+
+    def _aggregate(self, aggs: Clause) -> RequestFlow[Mapping[str, Any]]:
+        (answer,) = read_responses((yield self.target.searches([self._counting(aggs)])))
+        counts: Mapping[str, Any] = answer["aggregations"][COUNTS]
+        return counts
+
+
+def first_value(hit: Mapping[str, Any], field: str) -> object:
+    """Return the first value of a field of a hit; None if it has none."""
+    return next(iter(hit.get("fields", {}).get(field, ())), None)
+
 
 VARIABLE = "IBIDEM_PLUGIN"
 NAME = "ibidem"

@@ -14,9 +14,8 @@ import orjson
 from typing_extensions import override
 
 from ibidem_engines import stored_groups
-from ibidem_engines.cursor import NOW, Place, ReadView
 from ibidem_engines.engine import EngineSearch, Info, LookupResult, Ranking, SignatureLookup, StoredDocument
-from ibidem_engines.query import FLAGS, MEMBERSHIPS, Filter, Phrase, Query, Words, days
+from ibidem_engines.query import FLAGS, MEMBERSHIPS, NOW, Filter, Phrase, Place, Query, ReadView, Words, days
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
 from ibidem_engines.sqlite.write import as_json, word

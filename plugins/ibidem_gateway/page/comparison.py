@@ -16,8 +16,8 @@ from numpy.typing import NDArray
 
 from ibidem.comparison.compare import Comparison, blocks
 from ibidem.comparison.word_diff import PageNumbers, Words, page_breaks
-from ibidem.grouped_search.explanations import format_count, reason
-from ibidem_dedupe.reasons import percent
+from ibidem.grouped_search.api import format_count, reason
+from ibidem_dedupe.evidence import percent
 from ibidem_gateway.page.rendering import printable
 from ibidem_ingest.document import Document
 

@@ -8,7 +8,7 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
-from ibidem.grouped_search.explanations import format_count, reason
+from ibidem.grouped_search.api import format_count, reason
 from ibidem.index.documents import Inspection, find_overrides, read_document
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import HIGHLIGHT, Engine

@@ -6,11 +6,10 @@ from time import thread_time
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
-from ibidem.comparison.entries import Entry, Group, read_groups
+from ibidem.comparison.compare import Entry, Group, read_groups
 from ibidem.comparison.word_diff import Piece, shorten
 from ibidem.grouped_search import response
-from ibidem.grouped_search.api import SearchResult
-from ibidem.grouped_search.explanations import Response, format_count
+from ibidem.grouped_search.api import Response, SearchResult, format_count
 from ibidem.grouped_search.response import MAX_SOURCES, FacetBucket
 from ibidem_engines.engine import HIGHLIGHT, Engine
 from ibidem_engines.stored_groups import FacetCount, Facets

@@ -10,9 +10,19 @@ from fastapi.exceptions import RequestValidationError
 from pydantic import Field, ValidationError
 from starlette.datastructures import QueryParams
 
-from ibidem_dedupe.parameters import LIST_LEVELS, MAX_WINDOW, MEMBERSHIPS, MODES, PRESETS, SCOPES, WAYS
+from ibidem_dedupe.parameters import (
+    LIST_LEVELS,
+    MAX_WINDOW,
+    MEMBERSHIPS,
+    MODES,
+    PRESETS,
+    SCOPES,
+    WAYS,
+    DedupeRequest,
+    pair_policy,
+    parse_request,
+)
 from ibidem_dedupe.policy import Level, Policy
-from ibidem_dedupe.request import DedupeRequest, pair_policy, parse_request
 from ibidem_engines.query import Query as SearchQuery
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Order

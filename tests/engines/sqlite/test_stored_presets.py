@@ -9,9 +9,8 @@ import pytest
 from ibidem.cli.regroup import stored_policy
 from ibidem.index.groups import stored_report
 from ibidem_core.errors import DamagedRecord
-from ibidem_dedupe.parameters import PRESETS, Preset
+from ibidem_dedupe.parameters import PRESETS, Preset, pair_policy
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import pair_policy
 from ibidem_engines.connect import check_distinct, open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import StoredPreset, lookup_presets, save_preset

@@ -8,7 +8,7 @@ import pytest
 
 from ibidem.grouped_search.dsl.backend import has_more
 from ibidem.grouped_search.dsl.request import deepen, grows, read_search
-from ibidem_dedupe.request import DedupeRequest
+from ibidem_dedupe.parameters import DedupeRequest
 
 GOLDEN = Path(__file__).parents[2] / "plugin" / "golden" / "depths.jsonl"
 INDENT = DedupeRequest("indent")

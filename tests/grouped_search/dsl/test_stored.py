@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 import ibidem
 from grouped_search.dsl.test_same_as_api import PLACES, QUERY_WORDS, check_same
-from ibidem_engines.cluster.collapse import ClusterCollapse
+from ibidem_engines.cluster.search import ClusterCollapse
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
@@ -130,7 +130,7 @@ def test_more_groups_than_are_counted_are_estimated_and_told_so(
 ) -> None:
     options = {"index": INDEX, "body": COUNTED | {"size": 1}, "dedupe": "indent", "dedupe_by": "stored"}
     counts_seen = ibidem.wrap(plain_client).search(**options)["dedupe"]["groups"]
-    monkeypatch.setattr("ibidem_engines.cluster.collapse.MAX_GROUPS", 3)
+    monkeypatch.setattr("ibidem_engines.cluster.search.MAX_GROUPS", 3)
     estimated = ibidem.wrap(plain_client).search(**options)["dedupe"]["groups"]
     assert (counts_seen["exact"], estimated["exact"]) == (True, False)
     assert abs(estimated["matching"] - counts_seen["matching"]) <= counts_seen["matching"] // 2

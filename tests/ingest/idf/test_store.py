@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.store import MIN_DOCUMENTS, Tables, count_terms, is_one_term
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.text.terms import is_term
-from ibidem_ingest.text.tokens import tokens
+from ibidem_ingest.text.tokens import is_term, tokens
 from ibidem_ingest.text.word_hash import wh1
 
 

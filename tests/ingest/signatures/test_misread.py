@@ -11,12 +11,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from ibidem_dedupe.decision import decide
 from ibidem_dedupe.pair_evidence import Evidence
+from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import Characters, Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.signatures import bigrams, noise
+from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.noise import is_source_code
 from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
@@ -185,7 +185,7 @@ def test_a_batch_is_signed_as_one_by_one(texts: list[str]) -> None:
 
 
 def test_hangul_is_paired_within_words_only() -> None:
-    assert list(bigrams.bigrams(tokens("한국 말, 日本"))) == ["한국", "日本"]
+    assert list(noise.bigrams(tokens("한국 말, 日本"))) == ["한국", "日本"]
 
 
 SOURCE_CODE_TABLE = Table.build("en", 100_000, {"the": 50_000.0, "court": 900.0}, "two words")

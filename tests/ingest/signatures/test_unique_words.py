@@ -8,8 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_ingest.signatures.unique_words import UniqueWords, common_places, compare, longest, sign, sign_batch
-from ibidem_ingest.text.terms import TermGroups
-from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.tokens import TermGroups, TokenBatch, tokens
 
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 WORDS = [f"{a}{b}{c}" for a in LETTERS for b in LETTERS for c in "aeiou"]

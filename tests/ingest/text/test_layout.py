@@ -7,7 +7,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ibidem_dedupe.decision import decide
+from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import Packed, pack, unpack

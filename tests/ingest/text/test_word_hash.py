@@ -7,8 +7,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ibidem_ingest.text.terms import TermGroups, TokenShapes, first_and_count, has_digit, is_term
-from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.tokens import TermGroups, TokenBatch, TokenShapes, first_and_count, has_digit, is_term, tokens
 from ibidem_ingest.text.word_hash import Shingles, hash_bytes, hash_tokens, shingles, wh1
 
 MASK = (1 << 64) - 1

@@ -17,7 +17,7 @@ from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PRESETS
-from ibidem_engines.cluster import beside as beside_module
+from ibidem_engines.cluster import engine as beside_module
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import save_preset, stored_presets
 from ibidem_gateway.app import make_gateway

@@ -15,7 +15,7 @@ from ibidem.grouped_search.api import search_index
 from ibidem_core.address import Fields
 from ibidem_core.errors import Permanent
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
@@ -199,7 +199,7 @@ def test_groups_reach_over_a_rollover_in_the_middle_of_settling_that_is_cut(
     assert (counts["groups"]["exact"], counts["index"]["unsettled"]) == (True, 0)
     check_client(cluster, counts)
     several = {each.group for each in documents(engine) if not each.lead}
-    monkeypatch.setattr("ibidem_engines.cluster.collapse.MAX_GROUPS", len(several))
+    monkeypatch.setattr("ibidem_engines.cluster.search.MAX_GROUPS", len(several))
     assert len(several) < len(found)
     assert account(cluster.by(), size=100)[0]["groups"] == counts["groups"]
     written = documents(engine)

@@ -10,7 +10,7 @@ import pytest
 from ibidem_dedupe.overrides import DocumentRef, Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import POLICY
-from ibidem_engines.sqlite.groups import SqliteGroups
+from ibidem_engines.sqlite.engine import SqliteGroups
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Name, ShardRef
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.settle import Join, Row, Rules, Settler, split_group

@@ -24,20 +24,28 @@ from ibidem.grouped_search.response import Json, with_current_tables
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import MAX_WINDOW, PassageFields, Preset
-from ibidem_dedupe.request import DedupeRequest
+from ibidem_dedupe.parameters import MAX_WINDOW, DedupeRequest, PassageFields, Preset
 from ibidem_engines.cluster import lookup as ranks
 from ibidem_engines.cluster import records as ledgers
-from ibidem_engines.cluster.collapse import ClusterCollapse, CountCache, CountResult, collapse_search, read_coverage
 from ibidem_engines.cluster.dsl import ALL, Clause, documents, ids_query, packed_options
 from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.lookup import LookUp
-from ibidem_engines.cluster.search import NAME, iterate_hits, may_use_plugin, pop_account
+from ibidem_engines.cluster.search import (
+    NAME,
+    ClusterCollapse,
+    CountCache,
+    CountResult,
+    collapse_search,
+    iterate_hits,
+    may_use_plugin,
+    pop_account,
+    read_coverage,
+)
 from ibidem_engines.cluster.source import as_document
-from ibidem_engines.cursor import NOW, Cursor, CursorCodec, Place, ReadView
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.ledger import KEY, GroupCheckpoint, checkpoint_of, read_entries, read_preset
+from ibidem_engines.query import NOW, Cursor, CursorCodec, Place, ReadView
 from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, ApiRequest, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import (
     MAX_MEMBERS,

@@ -16,8 +16,7 @@ from xxhash import xxh3_64_hexdigest, xxh3_128_hexdigest
 
 from ibidem.grouped_search.page import check_scope
 from ibidem.grouped_search.response import Json
-from ibidem_dedupe.parameters import MAX_WINDOW
-from ibidem_dedupe.request import DedupeRequest, as_text
+from ibidem_dedupe.parameters import MAX_WINDOW, DedupeRequest, as_text
 from ibidem_engines.cluster.dsl import ALL, Clause
 from ibidem_engines.requests import IN_HEADS, Target
 from ibidem_ingest.errors import UsageError, short_repr

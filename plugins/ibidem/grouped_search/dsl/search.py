@@ -20,8 +20,14 @@ from ibidem.grouped_search.dsl.response import (
 )
 from ibidem.grouped_search.page import GroupedPage, grouped_page, stored_page
 from ibidem.grouped_search.response import Json
-from ibidem_dedupe.parameters import PRESETS
-from ibidem_dedupe.request import DedupeRequest, asks_for_stored_preset, dedupe_request, is_dedupe_name, parse_request
+from ibidem_dedupe.parameters import (
+    PRESETS,
+    DedupeRequest,
+    asks_for_stored_preset,
+    dedupe_request,
+    is_dedupe_name,
+    parse_request,
+)
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.search import iterate_hits
 from ibidem_engines.requests import ApiRequest, RequestFlow
