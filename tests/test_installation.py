@@ -43,7 +43,9 @@ def install(archive: Path, folder: Path, compiler: str) -> Path:
     return folder / "bin"
 
 
-@pytest.mark.parametrize(("target", "compiler"), [("wheel", "cc"), ("sdist", "false")])
+@pytest.mark.parametrize(
+    ("target", "compiler"), [("wheel", "cc"), pytest.param("sdist", "false", marks=pytest.mark.nightly)]
+)
 def test_a_stranger_installs_it_and_gets_the_signatures_of_the_vectors(
     target: str, compiler: str, tmp_path: Path
 ) -> None:

@@ -116,7 +116,8 @@ NIGHTLY: Mapping[str, str] = {
     "workers/": "see `ONE_ENGINE`",
 }
 
-# What installs or builds programs of others for minutes, tries as long, or tests the simulation: left to the night.
+# What installs or builds programs of others for minutes, starts clusters of its own, tries as long, or tests the
+# simulation: left to the night.
 OTHERS = {
     "adversary/test_patterns.py::test_time_grows_with_the_length_of_the_text",
     "cli/test_doctor.py::test_an_index_of_its_template_needs_no_right_on_mappings",
@@ -126,12 +127,18 @@ OTHERS = {
     "faults/test_dead_letters.py",
     "faults/test_flood.py",
     "faults/test_network.py",
+    "faults/test_poison.py",
     "fuzz/test_fuzz.py",
     "gateway/test_hidden_documents.py",
     "gateway/test_recipes.py",
+    "plugin/test_mixed.py",
+    "plugin/test_signatures_beside.py",
     "retrieval/test_frameworks.py",
+    "servers/test_end_to_end.py::test_a_worker_that_is_killed_loses_no_document",
+    "servers/test_same_groups.py",
     "simulation/test_defects.py",
     "workers/backfill/test_run.py::test_a_killed_run_goes_on_where_it_stopped",
+    "workers/backfill/test_run.py::test_a_writer_that_never_stops_loses_nothing",
 }
 
 # Where the tests of one of two brokers are of the second tier, and what holds it for that one in the first.
