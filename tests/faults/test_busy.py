@@ -13,22 +13,19 @@ from faults.round import PATIENCE, find_faults
 from servers import elasticsearch, opensearch
 from servers.command_line import DONE
 from servers.indices import ask
+from servers.kinds import CLUSTERS
 from servers.process import Launch, Process, free_ports
 
 DOCUMENTS = 400
 NARROW = ("thread_pool.write.size=1", "thread_pool.write.queue_size=1", "discovery.type=single-node")
 NODE = {"opensearch": opensearch.node, "elasticsearch": elasticsearch.node}
-KINDS = (
-    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
-    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
-)
 
 
 def prepare(kind: str, folder: Path) -> Launch:
     return NODE[kind](folder, *free_ports(2), "node.name=narrow", *NARROW)
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=CLUSTERS)
 def narrow(request: pytest.FixtureRequest) -> Iterator[str]:
     node = Process(request.param, partial(prepare, request.param))
     try:

@@ -15,8 +15,7 @@ from ibidem_workers import dead_letters
 from ibidem_workers.executors import Supervisor
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import summary
-
-BROKERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis")]
+from servers.kinds import BROKERS
 
 # A worker that one document ends, as a fault in a library would.
 ENDED_BY_POISON = """

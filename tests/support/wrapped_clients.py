@@ -14,16 +14,14 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.ledger import records
 from servers.indices import remove_indices
+from servers.kinds import CLUSTERS
 from support.leases import english_tables
 from support.windows import counts, documents
 
 STORIES = documents(11, 40, 5)
 INDEX = f"clients-{os.getpid()}"  # another in each session, since servers may be shared
 
-SERVERS = (
-    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
-    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
-)
+SERVERS = CLUSTERS
 # Of a test about what OpenSearch does not have.
 ELASTICSEARCH_ALONE = pytest.mark.parametrize("kind", [SERVERS[1]], indirect=True)
 

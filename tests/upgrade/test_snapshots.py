@@ -14,6 +14,7 @@ from ibidem_engines.engine import Engine
 from ibidem_workers.groups.follower import Follower, settle_all
 from nodes.history import wrong_groups
 from servers.indices import ask, names, remove_indices
+from servers.kinds import CLUSTERS
 from workers.groups.test_service import signed
 
 pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
@@ -55,7 +56,7 @@ class Archive:
             self.ask("POST", f"/_snapshot/{self.index}/{snapshot['snapshot']}/_restore?wait_for_completion=true", body)
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch")])
+@pytest.fixture(params=CLUSTERS)
 def archive(request: pytest.FixtureRequest) -> Iterator[Archive]:
     archive = Archive(request.getfixturevalue(request.param), f"kept-{uuid4().hex}")
     archive.make()

@@ -16,6 +16,7 @@ from ibidem_engines.cluster.index import VERSION
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
 from servers.indices import ask, remove_indices
+from servers.kinds import CLUSTERS
 from upgrade.keep import unpacked
 
 HERE = Path(__file__).parent
@@ -28,10 +29,6 @@ schema.SCHEMA = str(int(schema.SCHEMA) + 1)
 """
 
 REMEDY = "ibidem backfill --into NAME"
-ENGINES = [
-    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
-    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
-]
 
 
 @dataclass(frozen=True)
@@ -69,7 +66,7 @@ class Release:
         return json.loads(process.stdout)
 
 
-@pytest.fixture(params=ENGINES)
+@pytest.fixture(params=CLUSTERS)
 def release(request: pytest.FixtureRequest, tmp_path: Path, schema: str) -> Iterator[Release]:
     unpacked(HERE / f"schema-{schema}.tar.xz", tmp_path)
     common = {"IBIDEM_TABLES": str(tmp_path / "tables"), "IBIDEM_CONCURRENCY": "1"}

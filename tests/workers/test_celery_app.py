@@ -12,6 +12,7 @@ from redis import Redis
 from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_workers.celery_app import connect_broker, count_rejected, make_app, send, translate_error
+from servers.kinds import BROKERS
 from support.rabbitmq_queues import delete_queues
 
 PATIENCE = 30.0
@@ -31,16 +32,10 @@ def given_up_in_rabbitmq(settings: Settings) -> Callable[[], object]:
     return lambda: delete_queues(settings)
 
 
-BROKERS = {"redis": given_up_in_redis, "rabbitmq": given_up_in_rabbitmq}
+GIVEN_UP = {"redis": given_up_in_redis, "rabbitmq": given_up_in_rabbitmq}
 
 
-@pytest.mark.parametrize(
-    "broker",
-    [
-        pytest.param("redis", marks=pytest.mark.server("redis")),
-        pytest.param("rabbitmq", marks=pytest.mark.server("rabbitmq")),
-    ],
-)
+@pytest.mark.parametrize("broker", BROKERS)
 def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
     request: pytest.FixtureRequest, tmp_path: Path, broker: str
 ) -> None:
@@ -49,7 +44,7 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
     )
     connect_broker(settings)
     assert count_rejected(settings).count == 0
-    remove = BROKERS[broker](settings)
+    remove = GIVEN_UP[broker](settings)
     deadline = time.monotonic() + PATIENCE
     while not (rejections := count_rejected(settings)).count and time.monotonic() < deadline:
         time.sleep(0.05)

@@ -22,6 +22,7 @@ from ibidem_workers.celery_app import connect_broker, make_app
 from ibidem_workers.executors import Supervisor, WorkerFailure
 from ibidem_workers.ingest import Submission, ToBroker
 from ibidem_workers.runs import RunMonitor
+from servers.kinds import BROKERS
 from support.rabbitmq_queues import delete_queues
 
 # A worker that holds the batch in hand until it is let go on.
@@ -45,7 +46,7 @@ BATCHES = 4
 LONG = 3_600  # seconds of a lease that no test waits for
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis")])
+@pytest.fixture(params=BROKERS)
 def queued(request: pytest.FixtureRequest, settings: Settings) -> Iterator[Settings]:
     """Settings with each of the queues, under a name that no other run uses."""
     changed = settings.changed(broker=request.getfixturevalue(request.param), lease=LONG, concurrency=1)

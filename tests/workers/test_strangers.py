@@ -19,11 +19,11 @@ from ibidem_workers.celery_app import count_rejected, make_app
 from ibidem_workers.executors import Supervisor
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import RunMonitor
+from servers.kinds import BROKERS
 from workers.test_messages import BODIES, GOOD, HEADERS, RUN, body, headers_with
 from workers.test_stop import own_queue, waiting
 
 PATIENCE = 60.0
-BROKERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis")]
 
 
 class Opened:

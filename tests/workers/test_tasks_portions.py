@@ -17,14 +17,14 @@ from ibidem_workers.batches import Batch
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 from servers.fake_server import Answer, Between, Plan, Request, between
 from servers.indices import remove_indices
-from workers.backfill.conftest import KINDS
+from servers.kinds import CLUSTERS
 
 INDEX = "portions"
 DOCUMENTS = 40
 BUSY = Answer(429, {"error": {"type": "es_rejected_execution_exception", "reason": "queue is full"}, "status": 429})
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=CLUSTERS)
 def address(request: pytest.FixtureRequest) -> Iterator[str]:
     address: str = request.getfixturevalue(request.param)
     remove_indices(address, INDEX)

@@ -4,9 +4,11 @@ import json
 import os
 import random
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from uuid import uuid4
 
 import pytest
@@ -15,12 +17,9 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from servers.indices import ask, names, remove_indices
+from servers.kinds import CLUSTERS
 from support.empty_index import WORDS
 
-KINDS = (
-    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
-    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
-)
 ALIAS = f"evening-paper-of-{os.getpid()}"  # a name of this process's own: several may run tests on one server
 
 FIRST, SECOND = f"{ALIAS}-1", f"{ALIAS}-2"
@@ -38,6 +37,7 @@ MAPPING = {
 FIELDS = "title=headline,text=body.content,date=published,meta="
 
 Source = dict[str, Any]
+T = TypeVar("T", bound="Theirs")
 
 
 @dataclass(frozen=True)
@@ -45,11 +45,24 @@ class Theirs:
     """An index of others in a cluster, as they see it."""
 
     address: str
+    tables: Path = Path()
 
-    def make(self, mapping: Source | None = None, shards: int = 2) -> None:
-        """Make the index behind its alias."""
+    @cached_property
+    def settings(self) -> Settings:
+        """Those by which it is signed."""
+        return Settings(engine=self.address, index=ALIAS, fields=FIELDS, tables=self.tables, concurrency=1, patience=1)
+
+    @cached_property
+    def engine(self) -> Engine:
+        """The index, as ibidem sees it."""
+        return open_engine(self.settings.address, ALIAS)
+
+    def make(self, documents: dict[str, Source] | None = None, mapping: Source | None = None, shards: int = 2) -> None:
+        """Make the index behind its alias, with documents."""
         body = {"settings": {"number_of_shards": shards}, "mappings": mapping or MAPPING, "aliases": {ALIAS: {}}}
         ask(self.address, "PUT", f"/{FIRST}", json.dumps(body))
+        if documents:
+            self.write(documents)
 
     def remove(self) -> None:
         """Remove every index of these tests."""
@@ -119,7 +132,7 @@ def stories(count: int, turn: int = 0) -> dict[str, Source]:
     return {f"t{number}": story(number, turn) for number in range(count)}
 
 
-@pytest.fixture(params=KINDS[:1])
+@pytest.fixture(params=CLUSTERS[:1])
 def settings(request: pytest.FixtureRequest, tables_folder: Path) -> Iterator[Settings]:
     """Settings of an index that ibidem makes in OpenSearch."""
     engine: str = request.getfixturevalue(request.param)
@@ -128,25 +141,18 @@ def settings(request: pytest.FixtureRequest, tables_folder: Path) -> Iterator[Se
     remove_indices(engine, index)
 
 
-@pytest.fixture(params=KINDS)
-def foreign_index(request: pytest.FixtureRequest) -> Iterator[Theirs]:
+@contextmanager
+def opened(theirs: T) -> Iterator[T]:
+    """Leave nothing of these tests in a server, before and after."""
+    theirs.remove()
+    yield theirs
+    if "engine" in vars(theirs):
+        theirs.engine.close()
+    theirs.remove()
+
+
+@pytest.fixture(params=CLUSTERS)
+def theirs(request: pytest.FixtureRequest, tables_folder: Path) -> Iterator[Theirs]:
     """A server without indexes of these tests."""
-    index = Theirs(request.getfixturevalue(request.param))
-    index.remove()
-    yield index
-    index.remove()
-
-
-@pytest.fixture
-def foreign_settings(foreign_index: Theirs, tables_folder: Path) -> Settings:
-    return Settings(
-        engine=foreign_index.address, index=ALIAS, fields=FIELDS, tables=tables_folder, concurrency=1, patience=1
-    )
-
-
-@pytest.fixture
-def foreign_engine(foreign_settings: Settings) -> Iterator[Engine]:
-    """Their index, as ibidem sees it."""
-    engine = open_engine(foreign_settings.address, foreign_settings.index)
-    yield engine
-    engine.close()
+    with opened(Theirs(request.getfixturevalue(request.param), tables_folder)) as theirs:
+        yield theirs

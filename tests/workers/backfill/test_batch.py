@@ -108,9 +108,7 @@ def test_what_a_killed_process_had_under_way_counts_as_written_when_its_page_is_
     assert (account.indexed, account.unchanged) == (0, 10)
 
 
-def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(
-    foreign_index: Theirs, foreign_settings: Settings
-) -> None:
+def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(theirs: Theirs) -> None:
     together, lock, left = threading.Barrier(4), threading.Lock(), [4]
 
     def plan(request: Request) -> Answer | None:
@@ -124,11 +122,11 @@ def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(
             together.wait(20)
         return BUSY if turn == -1 else None
 
-    foreign_index.make(shards=1)
-    foreign_index.write({f"t{at}": story(at) for at in range(40)}, FIRST)
-    with between(foreign_index.address, plan) as server:
-        address = server.address(foreign_index.address.partition("+")[0])
-        there = foreign_settings.changed(engine=address, index=FIRST, patience=30)
+    theirs.make(shards=1)
+    theirs.write({f"t{at}": story(at) for at in range(40)}, FIRST)
+    with between(theirs.address, plan) as server:
+        address = server.address(theirs.address.partition("+")[0])
+        there = theirs.settings.changed(engine=address, index=FIRST, patience=30)
         with open_for_backfill(there) as (engine, source):
             source.prepare()
             context = BackfillContext(engine, source, None, Tables(there.tables), there, Portions(4, 100_000))

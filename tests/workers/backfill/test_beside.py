@@ -17,8 +17,7 @@ from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PRESETS
-from ibidem_engines.cluster import engine as beside_module
-from ibidem_engines.engine import Engine
+from ibidem_engines.cluster import beside as beside_module
 from ibidem_engines.ledger import save_preset, stored_presets
 from ibidem_gateway.app import make_gateway
 from ibidem_ingest.errors import UsageError
@@ -68,37 +67,33 @@ def search(client: Any, **options: object) -> Any:
 
 
 @pytest.fixture
-def beside(foreign_index: Theirs, foreign_settings: Settings) -> Theirs:
+def beside(theirs: Theirs) -> Theirs:
     """Thirty stories, of which three repeat another, with signatures beside them."""
-    foreign_index.make(NOT_WHOLE)
-    foreign_index.write(stories(30))
-    foreign_index.all()
-    backfill_in_place(foreign_settings, beside="index")
-    return foreign_index
+    theirs.make(stories(30), NOT_WHOLE)
+    theirs.all()
+    backfill_in_place(theirs.settings, beside="index")
+    return theirs
 
 
 class TestBackfill:
-    def test_no_document_and_no_mapping_is_touched_and_groups_are_as_in_place(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(30))
-        foreign_index.all()
-        before = state(foreign_index)
-        backfill_in_place(foreign_settings, beside="index")
-        assert state(foreign_index) == before
-        held = foreign_index.all(HELD)
+    def test_no_document_and_no_mapping_is_touched_and_groups_are_as_in_place(self, theirs: Theirs) -> None:
+        theirs.make(stories(30))
+        theirs.all()
+        before = state(theirs)
+        backfill_in_place(theirs.settings, beside="index")
+        assert state(theirs) == before
+        held = theirs.all(HELD)
         assert {key.removeprefix(f"{FIRST}/") for key in held} == set(stories(30))
         assert not any(name in hit["_source"] for hit in held.values() for name in ("headline", "body"))
-        shards = ask(foreign_index.address, "GET", f"/{HELD}/_settings")[HELD]["settings"]["index"]["number_of_shards"]
+        shards = ask(theirs.address, "GET", f"/{HELD}/_settings")[HELD]["settings"]["index"]["number_of_shards"]
         assert shards == "2"
-        groups = pairs(foreign_index, HELD)
-        strip(foreign_settings)
-        backfill_in_place(foreign_settings)
-        assert groups == pairs(foreign_index, ALIAS) == {frozenset({f"t{n}", f"t{n + 1}"}) for n in (8, 18, 28)}
+        groups = pairs(theirs, HELD)
+        strip(theirs.settings)
+        backfill_in_place(theirs.settings)
+        assert groups == pairs(theirs, ALIAS) == {frozenset({f"t{n}", f"t{n + 1}"}) for n in (8, 18, 28)}
 
     def test_only_new_and_changed_documents_are_signed_again_and_those_that_are_gone_lose_their_entry(
-        self, beside: Theirs, foreign_settings: Settings
+        self, beside: Theirs
     ) -> None:
         before = beside.all(HELD)
         beside.write({"t3": story(3, 1), "t40": story(9)})
@@ -106,7 +101,7 @@ class TestBackfill:
             ("t18", "t19"), key=lambda name: not before[f"{FIRST}/{name}"]["_source"]["ibidem"]["lead"]
         )
         beside.delete(lead)
-        backfill_in_place(foreign_settings, beside="index")
+        backfill_in_place(beside.settings, beside="index")
         after = beside.all(HELD)
         changed = {key for key in after if before.get(key, {}).get("_version") != after[key]["_version"]}
         assert before.keys() - after.keys() == {f"{FIRST}/{lead}"}
@@ -114,17 +109,16 @@ class TestBackfill:
         assert after[f"{FIRST}/{other}"]["_source"]["ibidem"]["lead"]
         assert pairs(beside, HELD) == {frozenset({"t8", "t9", "t40"}), frozenset({"t28", "t29"})}
 
-    def test_groups_are_settled_again_there(self, beside: Theirs, foreign_engine: Engine) -> None:
+    def test_groups_are_settled_again_there(self, beside: Theirs) -> None:
         groups = pairs(beside, HELD)
-        regroup(foreign_engine, everything=True)
+        regroup(beside.engine, everything=True)
         assert pairs(beside, HELD) == groups
-        counts = foreign_engine.groups().counts()
+        counts = beside.engine.groups().counts()
         assert (counts.documents, counts.groups) == (30, 27)
 
-    def test_the_right_to_read_is_enough(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(10))
-        foreign_index.all()
+    def test_the_right_to_read_is_enough(self, theirs: Theirs) -> None:
+        theirs.make(stories(10))
+        theirs.all()
 
         def plan(request: Request) -> Answer | None:
             name, _, action = request.path.partition("?")[0].strip("/").partition("/")
@@ -133,102 +127,87 @@ class TestBackfill:
                 return None
             return Answer(403, {"error": {"type": "security_exception", "reason": action}, "status": 403})
 
-        with between(foreign_index.address, plan) as server:
-            settings = foreign_settings.changed(engine=server.address(foreign_index.address.partition("+")[0]))
+        with between(theirs.address, plan) as server:
+            settings = theirs.settings.changed(engine=server.address(theirs.address.partition("+")[0]))
             with pytest.raises(Permanent, match="--beside"):
                 backfill_in_place(settings)
             backfill_in_place(settings, beside="index")
-        assert pairs(foreign_index, HELD) == {frozenset({"t8", "t9"})}
+        assert pairs(theirs, HELD) == {frozenset({"t8", "t9"})}
 
-    def test_a_refusal_names_the_other_way(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
-        foreign_index.make(NOT_WHOLE)
-        foreign_index.write(stories(3))
+    def test_a_refusal_names_the_other_way(self, theirs: Theirs) -> None:
+        theirs.make(stories(3), NOT_WHOLE)
         with pytest.raises(Permanent, match="ibidem backfill --beside"):
-            backfill_in_place(foreign_settings)
-        backfill_in_place(foreign_settings, beside="index")
+            backfill_in_place(theirs.settings)
+        backfill_in_place(theirs.settings, beside="index")
         with pytest.raises(UsageError, match=r"signatures .* are beside it"):
-            backfill_in_place(foreign_settings)
+            backfill_in_place(theirs.settings)
 
-    def test_an_index_that_holds_its_signatures_is_not_signed_beside(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(3))
-        backfill_in_place(foreign_settings)
+    def test_an_index_that_holds_its_signatures_is_not_signed_beside(self, theirs: Theirs) -> None:
+        theirs.make(stories(3))
+        backfill_in_place(theirs.settings)
         with pytest.raises(UsageError, match="ibidem strip"):
-            backfill_in_place(foreign_settings, beside="index")
+            backfill_in_place(theirs.settings, beside="index")
 
-    def test_strip_drops_the_signatures_and_keeps_decisions(
-        self, beside: Theirs, foreign_settings: Settings, foreign_engine: Engine
-    ) -> None:
+    def test_strip_drops_the_signatures_and_keeps_decisions(self, beside: Theirs) -> None:
         decision = Override((FIRST, "t8"), (FIRST, "t9"), "not")
-        foreign_engine.put_records("overrides", {decision.key: decision.as_record()})
-        backfill_in_place(foreign_settings, beside="index")
+        beside.engine.put_records("overrides", {decision.key: decision.as_record()})
+        backfill_in_place(beside.settings, beside="index")
         assert frozenset({"t8", "t9"}) not in pairs(beside, HELD)
         before = state(beside)
-        assert strip(foreign_settings, dry=True).stripped == 30
-        assert strip(foreign_settings).stripped == 30
+        assert strip(beside.settings, dry=True).stripped == 30
+        assert strip(beside.settings).stripped == 30
         assert state(beside) == before
         assert not ask(beside.address, "GET", f"/{HELD}?ignore_unavailable=true")
-        backfill_in_place(foreign_settings, beside="index")
+        backfill_in_place(beside.settings, beside="index")
         assert pairs(beside, HELD) == {frozenset({f"t{n}", f"t{n + 1}"}) for n in (18, 28)}
 
-    def test_in_place_keeps_decisions_that_were_made_beside(
-        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(20))
-        backfill_in_place(foreign_settings, beside="index")
-        add_override(foreign_engine, ("t8", "t9"), "not", author="ann")
-        assert pairs(foreign_index, HELD) == {frozenset({"t18", "t19"})}
-        strip(foreign_settings)
-        backfill_in_place(foreign_settings)
-        assert pairs(foreign_index, ALIAS) == {frozenset({"t18", "t19"})}
+    def test_in_place_keeps_decisions_that_were_made_beside(self, theirs: Theirs) -> None:
+        theirs.make(stories(20))
+        backfill_in_place(theirs.settings, beside="index")
+        add_override(theirs.engine, ("t8", "t9"), "not", author="ann")
+        assert pairs(theirs, HELD) == {frozenset({"t18", "t19"})}
+        strip(theirs.settings)
+        backfill_in_place(theirs.settings)
+        assert pairs(theirs, ALIAS) == {frozenset({"t18", "t19"})}
 
-    def test_signatures_of_several_indexes_are_dropped_together(
-        self, beside: Theirs, foreign_settings: Settings
-    ) -> None:
-        strip(foreign_settings)
+    def test_signatures_of_several_indexes_are_dropped_together(self, beside: Theirs) -> None:
+        strip(beside.settings)
         ask(beside.address, "PUT", f"/{SECOND}", json.dumps({"mappings": MAPPING, "aliases": {ALIAS: {}}}))
         beside.write(stories(10), SECOND)
-        backfill_in_place(foreign_settings, beside="index")
+        backfill_in_place(beside.settings, beside="index")
         with pytest.raises(UsageError, match=f"also holds the signatures of '{SECOND}'; .*IBIDEM_INDEX={ALIAS}"):
-            strip(foreign_settings.changed(index=FIRST))
+            strip(beside.settings.changed(index=FIRST))
         ask(beside.address, "DELETE", f"/{SECOND}")
-        assert strip(foreign_settings).stripped == 40
+        assert strip(beside.settings).stripped == 40
 
-    def test_an_index_of_another_program_under_its_name_is_no_index_of_signatures(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(3))
-        ask(foreign_index.address, "PUT", f"/{HELD}", json.dumps({"mappings": {"_meta": {"of": "others"}}}))
+    def test_an_index_of_another_program_under_its_name_is_no_index_of_signatures(self, theirs: Theirs) -> None:
+        theirs.make(stories(3))
+        ask(theirs.address, "PUT", f"/{HELD}", json.dumps({"mappings": {"_meta": {"of": "others"}}}))
         with pytest.raises(UsageError, match="is not one of signatures"):
-            backfill_in_place(foreign_settings, beside="index")
-        strip(foreign_settings)
-        assert ask(foreign_index.address, "GET", f"/{HELD}")
+            backfill_in_place(theirs.settings, beside="index")
+        strip(theirs.settings)
+        assert ask(theirs.address, "GET", f"/{HELD}")
 
-    def test_an_index_without_documents_is_signed(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
-        ask(foreign_index.address, "PUT", f"/{FIRST}", json.dumps({"aliases": {ALIAS: {}}}))
-        backfill_in_place(foreign_settings, beside="index")
-        assert foreign_index.all(HELD) == {}
+    def test_an_index_without_documents_is_signed(self, theirs: Theirs) -> None:
+        ask(theirs.address, "PUT", f"/{FIRST}", json.dumps({"aliases": {ALIAS: {}}}))
+        backfill_in_place(theirs.settings, beside="index")
+        assert theirs.all(HELD) == {}
 
     def test_look_ups_need_one_shard_and_a_server_that_has_them(
-        self, foreign_index: Theirs, foreign_settings: Settings, monkeypatch: pytest.MonkeyPatch
+        self, theirs: Theirs, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(3))
-        foreign_index.all()
+        theirs.make(stories(3))
+        theirs.all()
         with monkeypatch.context() as patch:
             patch.setattr(beside_module, "MAX_LOOKUP", 2)
             with pytest.raises(UsageError, match=r"has 3 documents, .* leave out --lookup: it is for at most 2"):
-                backfill_in_place(foreign_settings, beside="lookup")
-        if foreign_index.address.startswith("opensearch"):
+                backfill_in_place(theirs.settings, beside="lookup")
+        if theirs.address.startswith("opensearch"):
             with pytest.raises(UsageError, match="leave out --lookup: it is for the LOOKUP JOIN of Elasticsearch"):
-                backfill_in_place(foreign_settings, beside="lookup")
+                backfill_in_place(theirs.settings, beside="lookup")
         else:
-            backfill_in_place(foreign_settings, beside="lookup")
-            settings = ask(foreign_index.address, "GET", f"/{HELD}/_settings")[HELD]["settings"]["index"]
+            backfill_in_place(theirs.settings, beside="lookup")
+            settings = ask(theirs.address, "GET", f"/{HELD}/_settings")[HELD]["settings"]["index"]
             assert (settings["mode"], settings["number_of_shards"]) == ("lookup", "1")
 
 
@@ -236,95 +215,91 @@ class TestDates:
     """An index whose sequence numbers cannot be searched says by a date what was written."""
 
     @pytest.fixture
-    def dated(self, foreign_index: Theirs, foreign_settings: Settings) -> Settings:
-        if foreign_index.address.startswith("opensearch"):
+    def dated(self, theirs: Theirs) -> Settings:
+        if theirs.address.startswith("opensearch"):
             pytest.skip("OpenSearch has sequence numbers always")
         body = {
             "settings": {"number_of_shards": 2, "disable_sequence_numbers": True},
             "mappings": MAPPING,
             "aliases": {ALIAS: {}},
         }
-        ask(foreign_index.address, "PUT", f"/{FIRST}", json.dumps(body))
-        foreign_index.write({name: {**each, "published": "1987/03/01"} for name, each in stories(10).items()})
-        foreign_index.write({f"t{at}": {"headline": f"{at}", "body": story(at)["body"]} for at in range(10, 30)})
-        foreign_index.all()
-        return foreign_settings.changed(fields=f"{FIELDS},changed=published")
+        ask(theirs.address, "PUT", f"/{FIRST}", json.dumps(body))
+        theirs.write({name: {**each, "published": "1987/03/01"} for name, each in stories(10).items()})
+        theirs.write({f"t{at}": {"headline": f"{at}", "body": story(at)["body"]} for at in range(10, 30)})
+        theirs.all()
+        return theirs.settings.changed(fields=f"{FIELDS},changed=published")
 
     def test_all_are_signed_whether_they_have_a_date_or_not(
-        self, dated: Settings, foreign_index: Theirs, monkeypatch: pytest.MonkeyPatch
+        self, dated: Settings, theirs: Theirs, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(batch, "PAGE", 4)  # documents with one date are more than a page
         backfill_in_place(dated, beside="index")
-        assert pairs(foreign_index, HELD) == {frozenset({f"t{n}", f"t{n + 1}"}) for n in (8, 18, 28)}
-        foreign_index.write({"t40": story(9) | {"published": "2026/01/02"}})
-        foreign_index.delete("t18")
-        foreign_index.all()
+        assert pairs(theirs, HELD) == {frozenset({f"t{n}", f"t{n + 1}"}) for n in (8, 18, 28)}
+        theirs.write({"t40": story(9) | {"published": "2026/01/02"}})
+        theirs.delete("t18")
+        theirs.all()
         backfill_in_place(dated, beside="index")
-        assert pairs(foreign_index, HELD) == {frozenset({"t8", "t9", "t40"}), frozenset({"t28", "t29"})}
-        assert f"{FIRST}/t18" not in foreign_index.all(HELD)
+        assert pairs(theirs, HELD) == {frozenset({"t8", "t9", "t40"}), frozenset({"t28", "t29"})}
+        assert f"{FIRST}/t18" not in theirs.all(HELD)
 
-    def test_without_a_date_it_is_refused(self, dated: Settings, foreign_settings: Settings) -> None:
+    def test_without_a_date_it_is_refused(self, dated: Settings, theirs: Theirs) -> None:
         del dated
         with pytest.raises(UsageError, match="add changed=FIELD to IBIDEM_FIELDS"):
-            backfill_in_place(foreign_settings)
+            backfill_in_place(theirs.settings)
         with pytest.raises(UsageError, match="add changed=FIELD to IBIDEM_FIELDS"):
-            backfill_in_place(foreign_settings, beside="index")
+            backfill_in_place(theirs.settings, beside="index")
 
     def test_more_of_one_date_than_a_search_shows_are_refused(
-        self, dated: Settings, foreign_index: Theirs, monkeypatch: pytest.MonkeyPatch
+        self, dated: Settings, theirs: Theirs, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(batch, "PAGE", 2)
-        ask(foreign_index.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index.max_result_window": 5}))
+        ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index.max_result_window": 5}))
         with pytest.raises(UsageError, match="have one 'published'; name a field with the time of a change"):
             backfill_in_place(dated, beside="index")
 
 
 class TestWhatIsTheirs:
-    def test_ibidem_writes_nothing_into_the_index(
-        self, beside: Theirs, foreign_settings: Settings, foreign_engine: Engine, tmp_path: Path
-    ) -> None:
+    def test_ibidem_writes_nothing_into_the_index(self, beside: Theirs, tmp_path: Path) -> None:
         before = state(beside)
         (tmp_path / "new.jsonl").write_text('{"id": "new", "text": "a text"}')
         with pytest.raises(UsageError, match=f"the signatures of '{FIRST}' are beside it"):
-            ingest([str(tmp_path)], foreign_settings)
+            ingest([str(tmp_path)], beside.settings)
         with pytest.raises(UsageError, match="writes nothing into it"):
-            foreign_engine.delete(["t8"], 1)
-        save_preset(foreign_engine, "own", PRESETS["scans"])
+            beside.engine.delete(["t8"], 1)
+        save_preset(beside.engine, "own", PRESETS["scans"])
         assert state(beside) == before
 
-    def test_a_preset_of_an_index_without_signatures_adds_no_field(
-        self, foreign_index: Theirs, foreign_engine: Engine
-    ) -> None:
-        foreign_index.make()
-        before = state(foreign_index)
-        save_preset(foreign_engine, "own", PRESETS["scans"])
-        assert "own" in stored_presets(foreign_engine)
-        assert state(foreign_index) == before
+    def test_a_preset_of_an_index_without_signatures_adds_no_field(self, theirs: Theirs) -> None:
+        theirs.make()
+        before = state(theirs)
+        save_preset(theirs.engine, "own", PRESETS["scans"])
+        assert "own" in stored_presets(theirs.engine)
+        assert state(theirs) == before
 
 
 class TestReports:
-    def test_groups_are_counted_and_named_by_its_documents(self, beside: Theirs, foreign_engine: Engine) -> None:
+    def test_groups_are_counted_and_named_by_its_documents(self, beside: Theirs) -> None:
         beside.write({"t50": story(50)})
         beside.all()
-        counted = index_groups(foreign_engine)
+        counted = index_groups(beside.engine)
         assert (len(counted.names), len(counted.grouping.leads), counted.unsigned) == (31, 28, 1)
         copies = {(FIRST, f"t{n}") for n in (8, 9, 18, 19, 28, 29)}
         assert {(each.index, each.id) for each in counted.members()} == copies
-        assert {(each.index, each.id) for each in stored_members(foreign_engine)} == copies
-        largest: Any = stored_report(foreign_engine)["largest"]
+        assert {(each.index, each.id) for each in stored_members(beside.engine)} == copies
+        largest: Any = stored_report(beside.engine)["largest"]
         assert {int(each["title"].removeprefix("Story ")) // 10 for each in largest} == {0, 1, 2}
 
-    def test_a_document_is_inspected_among_those_that_may_be_seen(self, beside: Theirs, foreign_engine: Engine) -> None:
-        (found,) = inspect(foreign_engine, "t8").duplicates
+    def test_a_document_is_inspected_among_those_that_may_be_seen(self, beside: Theirs) -> None:
+        (found,) = inspect(beside.engine, "t8").duplicates
         assert (found.index, found.id, found.title, found.level) == (FIRST, "t9", "Story 9", "identical")
-        assert duplicates_of(story(8)["body"]["content"], engine=foreign_engine, level="identical")[0].index == FIRST
+        assert duplicates_of(story(8)["body"]["content"], engine=beside.engine, level="identical")[0].index == FIRST
         beside.delete("t9")
         beside.all()
-        assert inspect(foreign_engine, "t8").duplicates == []
+        assert inspect(beside.engine, "t8").duplicates == []
 
 
 class TestSearch:
-    def test_a_client_groups_a_window_as_in_place(self, beside: Theirs, foreign_settings: Settings) -> None:
+    def test_a_client_groups_a_window_as_in_place(self, beside: Theirs) -> None:
         there = search(wrapped(beside.address), dedupe_explain=True)
         account = there["dedupe"]
         assert (account["by"], account["why"]) == ("window", "signatures are beside the index, and may be late")
@@ -333,11 +308,10 @@ class TestSearch:
         assert {lead: copies for lead, copies in leads.items() if copies} == {
             f"t{n}": [f"t{n + 1}"] for n in (8, 18, 28)
         }
-        strip(foreign_settings)
+        strip(beside.settings)
         ask(beside.address, "DELETE", f"/{FIRST}")
-        beside.make()
-        beside.write(stories(30))
-        backfill_in_place(foreign_settings)
+        beside.make(stories(30))
+        backfill_in_place(beside.settings)
         here = search(wrapped(beside.address), dedupe_by="window", dedupe_explain=True)
         assert lead_pairs(here["hits"]["hits"]) == lead_pairs(there["hits"]["hits"])
         for one, other in zip(here["hits"]["hits"], there["hits"]["hits"], strict=True):
@@ -368,8 +342,8 @@ class TestSearch:
         with pytest.raises(UsageError, match="signatures are beside it"):
             search(wrapped(beside.address), **option)
 
-    def test_the_gateway_and_the_page_group_as_a_client_does(self, beside: Theirs, foreign_settings: Settings) -> None:
-        with TestClient(make_gateway(foreign_settings), base_url="http://127.0.0.1") as gateway:
+    def test_the_gateway_and_the_page_group_as_a_client_does(self, beside: Theirs) -> None:
+        with TestClient(make_gateway(beside.settings), base_url="http://127.0.0.1") as gateway:
             body = {"query": {"match_all": {}}, "size": 50, "sort": ["price"], "dedupe": "collapse"}
             found = gateway.post(f"/{ALIAS}/_search", json=body).json()
             assert found["dedupe"]["why"] == "signatures are beside the index, and may be late"
@@ -382,14 +356,12 @@ class TestSearch:
             assert page.status_code == 200
             assert "27 groups" in page.text
 
-    def test_a_doctor_compares_counts_and_says_how_far_behind_they_are(
-        self, beside: Theirs, foreign_settings: Settings, foreign_engine: Engine
-    ) -> None:
-        assert not [each for each in foreign_engine.health_issues() if each.name == "beside"]
-        info = foreign_engine.info()
+    def test_a_doctor_compares_counts_and_says_how_far_behind_they_are(self, beside: Theirs) -> None:
+        assert not [each for each in beside.engine.health_issues() if each.name == "beside"]
+        info = beside.engine.info()
         assert (info.documents, info.unsigned) == (30, 0)
         beside.write({"t50": story(50)})
         beside.all()
-        (issue,) = (each for each in foreign_engine.health_issues() if each.name == "beside")
+        (issue,) = (each for each in beside.engine.health_issues() if each.name == "beside")
         assert issue.what.startswith("30 signatures beside 31 documents")
-        assert foreign_engine.info().unsigned == 1
+        assert beside.engine.info().unsigned == 1

@@ -11,13 +11,10 @@ from workers.backfill.conftest import FIRST, Theirs, stories, story
 from workers.conftest import fill
 
 
-def test_what_others_changed_is_listed_and_what_no_signature_looks_at_is_not(
-    foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
-) -> None:
-    foreign_index.make()
-    foreign_index.write(stories(8))
-    backfill_in_place(foreign_settings)
-    assert check(foreign_settings).as_json() == {
+def test_what_others_changed_is_listed_and_what_no_signature_looks_at_is_not(theirs: Theirs) -> None:
+    theirs.make(stories(8))
+    backfill_in_place(theirs.settings)
+    assert check(theirs.settings).as_json() == {
         "read": 8,
         "unchanged": 8,
         "changed": 0,
@@ -28,21 +25,17 @@ def test_what_others_changed_is_listed_and_what_no_signature_looks_at_is_not(
         "documents": [],
         "refusals": [],
     }
-    foreign_index.write(
-        {"t2": {"body": {"content": "another people"}}, "t3": {"published": "1990/01/01"}}, verb="update"
-    )
-    foreign_index.write(
-        {"t4": {"views": 7}, "t5": {"body": {"content": story(5)["body"]["content"].upper()}}}, verb="update"
-    )
-    foreign_index.write({"t6": {"headline": "another"}, "t7": {"body": {"content": None}}}, verb="update")
-    foreign_index.write({"t9": story(9)})
-    report = check(foreign_settings)
+    theirs.write({"t2": {"body": {"content": "another people"}}, "t3": {"published": "1990/01/01"}}, verb="update")
+    theirs.write({"t4": {"views": 7}, "t5": {"body": {"content": story(5)["body"]["content"].upper()}}}, verb="update")
+    theirs.write({"t6": {"headline": "another"}, "t7": {"body": {"content": None}}}, verb="update")
+    theirs.write({"t9": story(9)})
+    report = check(theirs.settings)
     assert sorted(report.first_changed) == [(FIRST, "t2"), (FIRST, "t3"), (FIRST, "t6"), (FIRST, "t7")]
     assert (report.read, report.unchanged, report.changed, report.unsigned, report.refused) == (9, 4, 4, 1, 0)
     assert report.due == 7  # with the new one, the one in capitals, and the one with another `views`
-    again = backfill_in_place(foreign_settings)
-    assert summary(foreign_engine, again)["indexed"] == report.due
-    assert (check(foreign_settings).changed, check(foreign_settings).due) == (0, 0)
+    again = backfill_in_place(theirs.settings)
+    assert summary(theirs.engine, again)["indexed"] == report.due
+    assert (check(theirs.settings).changed, check(theirs.settings).due) == (0, 0)
 
 
 @pytest.mark.slow

@@ -24,6 +24,7 @@ from ibidem_workers.backfill.batch import (
     PAGE,
     Checkpoint,
     OpenPage,
+    OwnWrites,
     Portions,
     load_checkpoint,
     names,
@@ -158,3 +159,19 @@ def test_another_table_of_a_language_in_use_signs_otherwise_and_a_new_language_d
     tables.use(Table.build("en", 9_000, {"people": 10.0}, "another"))
     assert not checkpoint.signs_alike(tables)
     assert not Checkpoint("r", 0.0, "news", schema="0").signs_alike(tables)
+
+
+NUMBERS = st.lists(st.integers(1, 40), max_size=30)
+
+
+@given(st.lists(NUMBERS, max_size=4), st.integers(0, 40), st.integers(0, 40))
+def test_the_gaps_are_all_that_is_not_our_own(batches: list[list[int]], start: int, upto: int) -> None:
+    own_writes = OwnWrites()
+    for batch in batches:
+        own_writes.add(PART, batch)
+    own_writes.add(ShardRef("news", 2), [start, upto])  # another part has writes of its own
+    gaps = [
+        number for gap in own_writes.gaps(SeqNoRange(PART, start, upto)) for number in range(gap.after + 1, gap.end + 1)
+    ]
+    numbers = {number for batch in batches for number in batch}
+    assert gaps == [number for number in range(start + 1, upto + 1) if number not in numbers]

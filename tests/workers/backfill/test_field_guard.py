@@ -15,7 +15,7 @@ from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import strip
 from servers.indices import ask
-from workers.backfill.conftest import ALIAS, FIELDS, FIRST, MAPPING, SECOND, Source, Theirs, stories
+from workers.backfill.conftest import ALIAS, FIRST, MAPPING, SECOND, Source, Theirs, opened, stories
 
 DIMS = 8
 COUNT = 12
@@ -35,7 +35,7 @@ def vector(number: int) -> list[float]:
     return [lot.uniform(-1, 1) for _ in range(DIMS)]
 
 
-def embedded(count: int = COUNT) -> dict[str, Source]:
+def embedded_stories(count: int = COUNT) -> dict[str, Source]:
     """Documents of others with embeddings; every sixth has none."""
     documents = stories(count)
     for number, source in enumerate(documents.values()):
@@ -53,7 +53,7 @@ class Embedded(Theirs):
         mapping = MAPPING | {"properties": {**MAPPING["properties"], **VECTORS}}  # type: ignore[dict-item]
         body = {"settings": settings, "mappings": mapping, "aliases": {ALIAS: {}}}
         ask(self.address, "PUT", f"/{FIRST}", json.dumps(body))
-        self.write(embedded())
+        self.write(embedded_stories())
 
     def nearest(self, index: str = ALIAS) -> dict[str, list[str]]:
         """Ask for the nearest neighbours of some vectors, in whole documents and in parts of them."""
@@ -88,55 +88,40 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def embedded_index(elasticsearch: str) -> Iterator[Embedded]:
+def embedded(elasticsearch: str, tables_folder: Path) -> Iterator[Embedded]:
     """A server without indexes of these tests; its own vectors are those of Elasticsearch."""
-    index = Embedded(elasticsearch)
-    index.remove()
-    yield index
-    index.remove()
-
-
-@pytest.fixture
-def embedded_settings(embedded_index: Embedded, tables_folder: Path) -> Settings:
-    return Settings(
-        engine=embedded_index.address, index=ALIAS, fields=FIELDS, tables=tables_folder, concurrency=1, patience=1
-    )
+    with opened(Embedded(elasticsearch, tables_folder)) as index:
+        yield index
 
 
 @pytest.mark.server("elasticsearch")
 class TestEmbeddings:
-    def test_signed_in_place_and_stripped_again_they_are_searched_as_before(
-        self, embedded_index: Embedded, embedded_settings: Settings
-    ) -> None:
-        embedded_index.fill()
-        before = embedded_index.nearest()
-        assert embedded_index.counts() == HELD
-        backfill_in_place(embedded_settings)
-        assert len(embedded_index.signed()) == COUNT
-        assert (embedded_index.counts(), embedded_index.nearest()) == (HELD, before)
-        assert strip(embedded_settings).left == 0
-        assert (embedded_index.counts(), embedded_index.nearest()) == (HELD, before)
+    def test_signed_in_place_and_stripped_again_they_are_searched_as_before(self, embedded: Embedded) -> None:
+        embedded.fill()
+        before = embedded.nearest()
+        assert embedded.counts() == HELD
+        backfill_in_place(embedded.settings)
+        assert len(embedded.signed()) == COUNT
+        assert (embedded.counts(), embedded.nearest()) == (HELD, before)
+        assert strip(embedded.settings).left == 0
+        assert (embedded.counts(), embedded.nearest()) == (HELD, before)
 
-    def test_copied_with_signatures_and_without_they_are_searched_as_before(
-        self, embedded_index: Embedded, embedded_settings: Settings
-    ) -> None:
-        embedded_index.fill()
-        before = embedded_index.nearest()
-        replace_index(Replacement(SECOND), embedded_settings)
-        assert (embedded_index.counts(SECOND), embedded_index.nearest(SECOND)) == (HELD, before)
-        ask(embedded_index.address, "DELETE", f"/{FIRST}")
-        strip(embedded_settings, into=FIRST)
-        assert embedded_index.signed(FIRST) == {}
-        assert (embedded_index.counts(FIRST), embedded_index.nearest(FIRST)) == (HELD, before)
+    def test_copied_with_signatures_and_without_they_are_searched_as_before(self, embedded: Embedded) -> None:
+        embedded.fill()
+        before = embedded.nearest()
+        replace_index(Replacement(SECOND), embedded.settings)
+        assert (embedded.counts(SECOND), embedded.nearest(SECOND)) == (HELD, before)
+        ask(embedded.address, "DELETE", f"/{FIRST}")
+        strip(embedded.settings, into=FIRST)
+        assert embedded.signed(FIRST) == {}
+        assert (embedded.counts(FIRST), embedded.nearest(FIRST)) == (HELD, before)
 
-    def test_a_copy_shows_vectors_in_its_answers_where_the_first_index_does(
-        self, embedded_index: Embedded, embedded_settings: Settings
-    ) -> None:
-        embedded_index.fill(**{"index.mapping.exclude_source_vectors": "false"})
-        before = embedded_index.sources()
+    def test_a_copy_shows_vectors_in_its_answers_where_the_first_index_does(self, embedded: Embedded) -> None:
+        embedded.fill(**{"index.mapping.exclude_source_vectors": "false"})
+        before = embedded.sources()
         assert before["t1"]["meaning"] == vector(1)
-        replace_index(Replacement(SECOND), embedded_settings)
-        assert embedded_index.sources(SECOND) == before
+        replace_index(Replacement(SECOND), embedded.settings)
+        assert embedded.sources(SECOND) == before
 
 
 @pytest.fixture
@@ -148,28 +133,28 @@ def vectors_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.server("elasticsearch")
 @pytest.mark.usefixtures("vectors_not_asked_for")
 class TestAnAnswerWithoutVectors:
-    def test_writes_no_document(self, embedded_index: Embedded, embedded_settings: Settings) -> None:
-        embedded_index.fill()
-        backfill_in_place(embedded_settings)
+    def test_writes_no_document(self, embedded: Embedded) -> None:
+        embedded.fill()
+        backfill_in_place(embedded.settings)
         for command in (strip_in_place, strip_into, backfill_into):
             with pytest.raises(Permanent, match=rf"'{FIRST}'.*'t\d+'.*dense_vector.*nothing of it was written"):
-                command(embedded_settings)
-            assert embedded_index.counts() == HELD
-            ask(embedded_index.address, "DELETE", f"/{SECOND}?ignore_unavailable=true")
+                command(embedded.settings)
+            assert embedded.counts() == HELD
+            ask(embedded.address, "DELETE", f"/{SECOND}?ignore_unavailable=true")
 
     def test_and_without_a_proof_is_stopped_by_the_counts(
-        self, embedded_index: Embedded, embedded_settings: Settings, monkeypatch: pytest.MonkeyPatch
+        self, embedded: Embedded, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(reindex, "check_whole", lambda *_: None)
-        embedded_index.fill()
-        backfill_in_place(embedded_settings)
+        embedded.fill()
+        backfill_in_place(embedded.settings)
         for command in (strip_into, backfill_into):
             with pytest.raises(Permanent, match=rf"copy '{SECOND}'.*10 documents had field 'meaning', and 0"):
-                command(embedded_settings)
-            assert (FIRST in index_names(embedded_index), embedded_index.counts()) == (True, HELD)
-            ask(embedded_index.address, "DELETE", f"/{SECOND}?ignore_unavailable=true")
+                command(embedded.settings)
+            assert (FIRST in index_names(embedded), embedded.counts()) == (True, HELD)
+            ask(embedded.address, "DELETE", f"/{SECOND}?ignore_unavailable=true")
         with pytest.raises(Permanent, match=r"'meaning'.*do not repeat the command"):
-            strip_in_place(embedded_settings)
+            strip_in_place(embedded.settings)
 
 
 def strip_in_place(settings: Settings) -> None:
@@ -188,22 +173,25 @@ def index_names(theirs: Theirs) -> list[str]:
     return list(ask(theirs.address, "GET", f"/{ALIAS}"))
 
 
+@pytest.fixture
+def opened_index(opensearch: str, tables_folder: Path) -> Iterator[Theirs]:
+    with opened(Theirs(opensearch, tables_folder)) as index:
+        yield index
+
+
 @pytest.mark.server("opensearch")
-def test_sparse_embeddings_in_opensearch_rank_documents_as_before(opensearch: str, tables_folder: Path) -> None:
-    theirs, documents = Theirs(opensearch), stories(COUNT)
-    theirs.remove()
+def test_sparse_embeddings_in_opensearch_rank_documents_as_before(opened_index: Theirs) -> None:
+    theirs, documents = opened_index, stories(COUNT)
     for number, source in enumerate(documents.values()):
         source["weights"] = {"grain": 1.0 + number * 5 % COUNT, "form": 0.25}
-    theirs.make(MAPPING | {"properties": {**MAPPING["properties"], "weights": {"type": "rank_features"}}})  # type: ignore[dict-item]
-    theirs.write(documents)
+    fields = {**MAPPING["properties"], "weights": {"type": "rank_features"}}  # type: ignore[dict-item]
+    theirs.make(documents, MAPPING | {"properties": fields})
     before = ranked(theirs, ALIAS)
-    settings = Settings(engine=opensearch, index=ALIAS, fields=FIELDS, tables=tables_folder, concurrency=1, patience=1)
-    backfill_in_place(settings)
-    strip(settings)
+    backfill_in_place(theirs.settings)
+    strip(theirs.settings)
     assert (ranked(theirs, ALIAS), theirs.sources()) == (before, documents)
-    replace_index(Replacement(SECOND), settings)
+    replace_index(Replacement(SECOND), theirs.settings)
     assert (ranked(theirs, SECOND), theirs.sources(SECOND)) == (before, documents)
-    theirs.remove()
 
 
 def ranked(theirs: Theirs, index: str) -> list[str]:
@@ -215,29 +203,24 @@ def ranked(theirs: Theirs, index: str) -> list[str]:
 
 class TestIndexesWithoutSource:
     @pytest.mark.server("elasticsearch")
-    def test_where_it_is_synthetic_documents_are_signed_in_part_and_not_copied(
-        self, embedded_index: Embedded, embedded_settings: Settings
-    ) -> None:
-        embedded_index.fill(**{"index.mapping.source.mode": "synthetic"})
-        before, near = embedded_index.sources(), embedded_index.nearest()
-        backfill_in_place(embedded_settings)
-        backfill_in_place(embedded_settings)
-        assert len(embedded_index.signed()) == COUNT
-        assert (embedded_index.sources(), embedded_index.nearest()) == (before, near)
+    def test_where_it_is_synthetic_documents_are_signed_in_part_and_not_copied(self, embedded: Embedded) -> None:
+        embedded.fill(**{"index.mapping.source.mode": "synthetic"})
+        before, near = embedded.sources(), embedded.nearest()
+        backfill_in_place(embedded.settings)
+        backfill_in_place(embedded.settings)
+        assert len(embedded.signed()) == COUNT
+        assert (embedded.sources(), embedded.nearest()) == (before, near)
         for command in (strip_in_place, strip_into, backfill_into):
             with pytest.raises(Permanent, match=rf"'{FIRST}' stores no `_source`.*source\.mode: synthetic.*_reindex"):
-                command(embedded_settings)
-        assert embedded_index.counts() == HELD
+                command(embedded.settings)
+        assert embedded.counts() == HELD
 
     @pytest.mark.server("opensearch")
-    def test_where_it_is_derived_the_index_is_refused(self, opensearch: str, tables_folder: Path) -> None:
-        theirs = Theirs(opensearch)
-        theirs.remove()
-        settings = Settings(engine=opensearch, index=ALIAS, fields="text=body,meta=", tables=tables_folder, patience=1)
+    def test_where_it_is_derived_the_index_is_refused(self, opened_index: Theirs) -> None:
+        settings = opened_index.settings.changed(fields="text=body,meta=")
         mapping = {"properties": {"body": {"type": "text", "store": True}}}
         body = {"settings": {"index.derived_source.enabled": True}, "mappings": mapping, "aliases": {ALIAS: {}}}
-        ask(opensearch, "PUT", f"/{FIRST}", json.dumps(body))
+        ask(opened_index.address, "PUT", f"/{FIRST}", json.dumps(body))
         for command in (backfill_in_place, backfill_into):
             with pytest.raises(Permanent, match=rf"'{FIRST}'.*index\.derived_source\.enabled: true.*_reindex"):
                 command(settings)
-        theirs.remove()

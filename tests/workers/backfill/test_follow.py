@@ -9,7 +9,7 @@ from typing import Any, Self
 import pytest
 
 from ibidem_core.settings import Settings
-from ibidem_engines.engine import Beside, Engine
+from ibidem_engines.engine import Beside
 from ibidem_workers.backfill.follow import follow
 from ibidem_workers.backfill.run import check
 from ibidem_workers.runs import summary
@@ -50,44 +50,37 @@ class Following:
             time.sleep(0.02)
 
 
-def test_what_is_added_and_what_is_changed_is_signed(
-    foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
-) -> None:
-    foreign_index.make()
-    foreign_index.write(stories(10))
-    with Following(foreign_settings) as following:
+def test_what_is_added_and_what_is_changed_is_signed(theirs: Theirs) -> None:
+    theirs.make(stories(10))
+    with Following(theirs.settings) as following:
         following.until(lambda: following.said)
-        old = foreign_index.signed()
-        foreign_index.write({"t20": story(20), "t21": story(21)})
-        foreign_index.write({"t3": {"body": {"content": "another people"}}}, verb="update")
-        following.until(
-            lambda: {"t20", "t21"} <= foreign_index.signed().keys() and foreign_index.signed()["t3"] != old["t3"]
-        )
-    assert check(foreign_settings).changed == 0
-    counts = summary(foreign_engine, following.run)
+        old = theirs.signed()
+        theirs.write({"t20": story(20), "t21": story(21)})
+        theirs.write({"t3": {"body": {"content": "another people"}}}, verb="update")
+        following.until(lambda: {"t20", "t21"} <= theirs.signed().keys() and theirs.signed()["t3"] != old["t3"])
+    assert check(theirs.settings).changed == 0
+    counts = summary(theirs.engine, following.run)
     assert (counts["indexed"], counts["unchanged"], counts["state"]) == (13, 0, "done")
     assert following.said[0].startswith("10 documents checked")
 
 
 def test_entries_beside_an_index_follow_what_is_added_and_what_is_deleted(
-    foreign_index: Theirs, foreign_settings: Settings, monkeypatch: pytest.MonkeyPatch
+    theirs: Theirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("ibidem_workers.backfill.follow.PRUNE_S", 0.1)
-    foreign_index.make()
-    foreign_index.write(stories(10))
+    theirs.make(stories(10))
     held = f".ibidem-{FIRST}-signatures"
-    with Following(foreign_settings, "index") as following:
+    with Following(theirs.settings, "index") as following:
         following.until(lambda: following.said)
-        foreign_index.write({"t20": story(20)})
-        foreign_index.delete("t3")
+        theirs.write({"t20": story(20)})
+        theirs.delete("t3")
         expected = {f"{FIRST}/t{number}" for number in (*range(10), 20) if number != 3}
-        following.until(lambda: foreign_index.all(held).keys() == expected)
-    assert not foreign_index.signed()
+        following.until(lambda: theirs.all(held).keys() == expected)
+    assert not theirs.signed()
 
 
-def test_an_engine_that_is_away_is_waited_for(foreign_index: Theirs, foreign_settings: Settings) -> None:
-    foreign_index.make()
-    foreign_index.write(stories(5))
+def test_an_engine_that_is_away_is_waited_for(theirs: Theirs) -> None:
+    theirs.make(stories(5))
     away = threading.Event()
 
     def plan(_: object) -> Answer | None:
@@ -97,36 +90,33 @@ def test_an_engine_that_is_away_is_waited_for(foreign_index: Theirs, foreign_set
             else None
         )
 
-    kind = foreign_index.address.partition("+")[0]
-    with between(foreign_index.address, plan) as server:
-        settings = foreign_settings.changed(engine=server.address(kind))
+    kind = theirs.address.partition("+")[0]
+    with between(theirs.address, plan) as server:
+        settings = theirs.settings.changed(engine=server.address(kind))
         with Following(settings) as following:
             following.until(lambda: following.said)
             away.set()
             following.until(lambda: any("waiting" in line for line in following.said))
-            foreign_index.write({"t20": story(20)})
+            theirs.write({"t20": story(20)})
             away.clear()
-            following.until(lambda: "t20" in foreign_index.signed())
+            following.until(lambda: "t20" in theirs.signed())
             following.until(lambda: "the service answers again" in following.said)
 
 
-def test_a_follower_that_was_ended_goes_on_behind_the_last_write_and_fills_no_ledger(
-    foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
-) -> None:
-    foreign_index.make()
-    foreign_index.write(stories(10))
-    with Following(foreign_settings) as first:
+def test_a_follower_that_was_ended_goes_on_behind_the_last_write_and_fills_no_ledger(theirs: Theirs) -> None:
+    theirs.make(stories(10))
+    with Following(theirs.settings) as first:
         first.until(lambda: first.said)
         for at in range(20, 23):
-            foreign_index.write({f"t{at}": story(at)})
-            first.until(lambda at=at: f"t{at}" in foreign_index.signed())
-    foreign_index.write({"t30": story(30)})
-    with Following(foreign_settings) as second:
-        second.until(lambda: "t30" in foreign_index.signed())
+            theirs.write({f"t{at}": story(at)})
+            first.until(lambda at=at: f"t{at}" in theirs.signed())
+    theirs.write({"t30": story(30)})
+    with Following(theirs.settings) as second:
+        second.until(lambda: "t30" in theirs.signed())
     assert second.run == first.run
-    counts = summary(foreign_engine, second.run)
+    counts = summary(theirs.engine, second.run)
     assert (counts["indexed"], counts["unchanged"], counts["refused"], counts["pending"]) == (14, 0, 0, 0)
-    accounts = [key for key, _ in foreign_engine.get_records("runs", f"{first.run}/")]
+    accounts = [key for key, _ in theirs.engine.get_records("runs", f"{first.run}/")]
     assert len(accounts) == 2  # one of each part, of the first pass
 
 
@@ -135,36 +125,31 @@ def total(said: list[str], what: str) -> int:
     return sum(int(count) for line in said for count in re.findall(rf"(\d+) {what}\b", line))
 
 
-def test_a_document_that_cannot_be_signed_is_refused_once_and_those_behind_it_are_signed(
-    foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
-) -> None:
-    foreign_index.make()
-    with Following(foreign_settings) as following:
+def test_a_document_that_cannot_be_signed_is_refused_once_and_those_behind_it_are_signed(theirs: Theirs) -> None:
+    theirs.make()
+    with Following(theirs.settings) as following:
         following.until(lambda: following.said)
-        foreign_index.write({"t1": {"headline": "no text"}})
-        foreign_index.write({"t2": story(2)})
-        following.until(lambda: "t2" in foreign_index.signed())
-        following.until(lambda: summary(foreign_engine)["refused"])
-        foreign_index.write({"t3": story(3)})
-        following.until(lambda: "t3" in foreign_index.signed())
+        theirs.write({"t1": {"headline": "no text"}})
+        theirs.write({"t2": story(2)})
+        following.until(lambda: "t2" in theirs.signed())
+        following.until(lambda: summary(theirs.engine)["refused"])
+        theirs.write({"t3": story(3)})
+        following.until(lambda: "t3" in theirs.signed())
         following.until(lambda: total(following.said, "signed") == 2)
         following.until(lambda: total(following.said, "refused") == 1)
-    counts = summary(foreign_engine, following.run)
+    counts = summary(theirs.engine, following.run)
     assert (counts["indexed"], counts["refused"]) == (2, 1)
     assert [each["id"] for each in counts["refusals"]] == ["t1"]  # type: ignore[attr-defined]
 
 
-def test_an_index_that_is_made_anew_under_the_same_alias_is_followed(
-    foreign_index: Theirs, foreign_settings: Settings
-) -> None:
-    foreign_index.make()
-    foreign_index.write(stories(5))
-    with Following(foreign_settings) as following:
+def test_an_index_that_is_made_anew_under_the_same_alias_is_followed(theirs: Theirs) -> None:
+    theirs.make(stories(5))
+    with Following(theirs.settings) as following:
         following.until(lambda: following.said)
         definition = {"aliases": {ALIAS: {"is_write_index": True}}, "mappings": MAPPING}
-        ask(foreign_index.address, "PUT", f"/{SECOND}", json.dumps(definition))
-        foreign_index.write({"t50": story(50)}, SECOND)
-        following.until(lambda: "t50" in foreign_index.signed(SECOND))
-        foreign_index.write({"t1": story(1, 1)}, FIRST)
-        following.until(lambda: check(foreign_settings).changed == 0)
+        ask(theirs.address, "PUT", f"/{SECOND}", json.dumps(definition))
+        theirs.write({"t50": story(50)}, SECOND)
+        following.until(lambda: "t50" in theirs.signed(SECOND))
+        theirs.write({"t1": story(1, 1)}, FIRST)
+        following.until(lambda: check(theirs.settings).changed == 0)
     assert any("other indexes" in line for line in following.said)

@@ -25,7 +25,8 @@ from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_
 from ibidem_workers.ingest import Interruption
 from ibidem_workers.runs import summary
 from servers.indices import ask, remove_indices
-from workers.backfill.conftest import ALIAS, FIRST, KINDS, MAPPING, SECOND, Theirs, stories, story
+from servers.kinds import CLUSTERS
+from workers.backfill.conftest import ALIAS, FIRST, MAPPING, SECOND, Theirs, stories, story
 from workers.backfill.test_run import writing
 from workers.conftest import fill
 
@@ -37,188 +38,166 @@ def into_second(settings: Settings, alias: str = "") -> ReplaceResult:
 
 
 class TestTheirIndex:
-    def test_the_alias_moves_to_a_copy_that_has_all_as_it_was_and_signatures(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(40))
-        foreign_index.write({"t100": {"headline": "no text", "price": 1.5}})
-        foreign_index.write({"t7": story(7, 1)})
-        before = foreign_index.all()
-        result = into_second(foreign_settings)
+    def test_the_alias_moves_to_a_copy_that_has_all_as_it_was_and_signatures(self, theirs: Theirs) -> None:
+        theirs.make(stories(40))
+        theirs.write({"t100": {"headline": "no text", "price": 1.5}})
+        theirs.write({"t7": story(7, 1)})
+        before = theirs.all()
+        result = into_second(theirs.settings)
         assert (result.source, result.alias, result.pruned) == (FIRST, ALIAS, 0)
-        after = foreign_index.all()
+        after = theirs.all()
         assert {hit["_index"] for hit in after.values()} == {SECOND}
         fields = ("_id", "_version", "_routing")
         assert {name: [hit.get(each) for each in fields] for name, hit in after.items()} == {
             name: [hit.get(each) for each in fields] for name, hit in before.items()
         }
-        assert {name: json.dumps(source) for name, source in foreign_index.sources().items()} == {
+        assert {name: json.dumps(source) for name, source in theirs.sources().items()} == {
             name: json.dumps(hit["_source"]) for name, hit in before.items()
         }
-        assert foreign_index.signed().keys() == before.keys() - {"t100"}
-        assert not foreign_index.signed(FIRST)
-        engine = open_engine(foreign_settings.address, SECOND)
+        assert theirs.signed().keys() == before.keys() - {"t100"}
+        assert not theirs.signed(FIRST)
+        engine = open_engine(theirs.settings.address, SECOND)
         assert summary(engine, result.run)["refused"] == 1
         engine.close()
 
-    def test_mapping_and_settings_are_those_of_the_first_index(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make(shards=3)
+    def test_mapping_and_settings_are_those_of_the_first_index(self, theirs: Theirs) -> None:
+        theirs.make(shards=3)
         index_settings = {"index": {"refresh_interval": "7s", "number_of_replicas": 0, "max_result_window": 20_000}}
-        ask(foreign_index.address, "PUT", f"/{FIRST}/_settings", json.dumps(index_settings))
-        foreign_index.write(stories(3))
-        into_second(foreign_settings)
-        definition = ask(foreign_index.address, "GET", f"/{SECOND}")[SECOND]
+        ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps(index_settings))
+        theirs.write(stories(3))
+        into_second(theirs.settings)
+        definition = ask(theirs.address, "GET", f"/{SECOND}")[SECOND]
         for name in ("refresh_interval", "number_of_shards", "max_result_window"):
             assert (
                 definition["settings"]["index"][name]
                 == {"refresh_interval": "7s", "number_of_shards": "3", "max_result_window": "20000"}[name]
             )
         fields = {name: field for name, field in definition["mappings"]["properties"].items() if name != "ibidem"}
-        first = ask(foreign_index.address, "GET", f"/{FIRST}")[FIRST]["mappings"]
+        first = ask(theirs.address, "GET", f"/{FIRST}")[FIRST]["mappings"]
         assert fields == first["properties"]
         assert definition["mappings"]["dynamic"] == "strict"
 
-    def test_what_is_written_and_deleted_meanwhile_is_there_afterwards(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(600))
+    def test_what_is_written_and_deleted_meanwhile_is_there_afterwards(self, theirs: Theirs) -> None:
+        theirs.make(stories(600))
         last = stories(600)
-        with writing(foreign_index, last) as turns:
-            into_second(foreign_settings)
+        with writing(theirs, last) as turns:
+            into_second(theirs.settings)
             swapped = len(turns)
             while len(turns) < swapped + 5:
                 pass
-        assert foreign_index.sources() == last
-        assert {hit["_index"] for hit in foreign_index.all().values()} == {SECOND}
+        assert theirs.sources() == last
+        assert {hit["_index"] for hit in theirs.all().values()} == {SECOND}
 
     def test_what_is_written_just_before_the_alias_moves_follows_and_never_over_what_came_after(
-        self, foreign_index: Theirs, foreign_settings: Settings, monkeypatch: pytest.MonkeyPatch
+        self, theirs: Theirs, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(20))
+        theirs.make(stories(20))
         finish = ClusterReindexTarget.finish
 
         def between(self: ClusterReindexTarget, alias: str) -> None:
-            foreign_index.write({"t3": story(3, 1), "t4": story(4, 1), "t50": story(50)})
-            foreign_index.delete("t5")
+            theirs.write({"t3": story(3, 1), "t4": story(4, 1), "t50": story(50)})
+            theirs.delete("t5")
             finish(self, alias)
-            foreign_index.write({"t4": story(4, 2), "t51": story(51)})
+            theirs.write({"t4": story(4, 2), "t51": story(51)})
 
         monkeypatch.setattr(ClusterReindexTarget, "finish", between)
-        into_second(foreign_settings)
+        into_second(theirs.settings)
         expected = {name: source for name, source in stories(20).items() if name != "t5"}
         expected |= {"t3": story(3, 1), "t4": story(4, 2), "t50": story(50), "t51": story(51)}
-        assert foreign_index.sources() == expected
-        assert {"t3", "t50"} <= foreign_index.signed().keys()
+        assert theirs.sources() == expected
+        assert {"t3", "t50"} <= theirs.signed().keys()
 
     def test_what_was_on_its_way_when_the_alias_moved_is_taken_over(
-        self, foreign_index: Theirs, foreign_settings: Settings, monkeypatch: pytest.MonkeyPatch
+        self, theirs: Theirs, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(20))
+        theirs.make(stories(20))
         on_its_way = [story(50)]
 
         def arrives(_: float) -> None:
             if on_its_way:
-                ask(foreign_index.address, "PUT", f"/{FIRST}/_doc/t50?refresh=true", json.dumps(on_its_way.pop()))
+                ask(theirs.address, "PUT", f"/{FIRST}/_doc/t50?refresh=true", json.dumps(on_its_way.pop()))
 
         monkeypatch.setattr(replace, "time", SimpleNamespace(time=time.time, sleep=arrives))
-        into_second(foreign_settings)
-        assert foreign_index.sources() == stories(20) | {"t50": story(50)}
-        assert {hit["_index"] for hit in foreign_index.all().values()} == {SECOND}
+        into_second(theirs.settings)
+        assert theirs.sources() == stories(20) | {"t50": story(50)}
+        assert {hit["_index"] for hit in theirs.all().values()} == {SECOND}
 
-    def test_a_run_that_was_stopped_goes_on_at_any_point(
-        self, foreign_index: Theirs, foreign_settings: Settings, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(700))
+    def test_a_run_that_was_stopped_goes_on_at_any_point(self, theirs: Theirs, monkeypatch: pytest.MonkeyPatch) -> None:
+        theirs.make(stories(700))
 
         def stop(*_: object) -> None:
             raise KeyboardInterrupt
 
         with pytest.raises(Interruption):
-            replace_index(Replacement(SECOND), foreign_settings, stop)
-        foreign_index.write({"t3": story(3, 1)})
-        foreign_index.delete("t4")
+            replace_index(Replacement(SECOND), theirs.settings, stop)
+        theirs.write({"t3": story(3, 1)})
+        theirs.delete("t4")
         with monkeypatch.context() as patch:
             patch.setattr(ClusterReindexTarget, "take_late", stop)
             patch.setattr(ClusterReindexTarget, "finish", stop)
             with pytest.raises(KeyboardInterrupt):
-                into_second(foreign_settings)
-        foreign_index.write({"t5": story(5, 1)})
-        into_second(foreign_settings)
+                into_second(theirs.settings)
+        theirs.write({"t5": story(5, 1)})
+        into_second(theirs.settings)
         expected = {name: source for name, source in stories(700).items() if name != "t4"}
-        assert foreign_index.sources() == expected | {"t3": story(3, 1), "t5": story(5, 1)}
-        assert len(foreign_index.signed()) == 699
+        assert theirs.sources() == expected | {"t3": story(3, 1), "t5": story(5, 1)}
+        assert len(theirs.signed()) == 699
 
-    def test_without_an_alias_the_same_command_catches_up_and_an_alias_can_be_given(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(10))
+    def test_without_an_alias_the_same_command_catches_up_and_an_alias_can_be_given(self, theirs: Theirs) -> None:
+        theirs.make(stories(10))
         ask(
-            foreign_index.address,
+            theirs.address,
             "POST",
             "/_aliases",
             json.dumps({"actions": [{"remove": {"index": FIRST, "alias": ALIAS}}]}),
         )
-        settings = foreign_settings.changed(index=FIRST)
+        settings = theirs.settings.changed(index=FIRST)
         assert into_second(settings).alias == ""
-        foreign_index.write({"t3": story(3, 1)}, FIRST)
-        foreign_index.delete("t4", FIRST)
+        theirs.write({"t3": story(3, 1)}, FIRST)
+        theirs.delete("t4", FIRST)
         assert into_second(settings).pruned == 1
-        assert foreign_index.sources(SECOND) == {
+        assert theirs.sources(SECOND) == {
             **{name: source for name, source in stories(10).items() if name != "t4"},
             "t3": story(3, 1),
         }
         with pytest.raises(UsageError, match=f"'{FIRST}' is an index, so it cannot be an alias"):
             into_second(settings, FIRST)
         assert into_second(settings, ALIAS).alias == ALIAS
-        assert len(foreign_index.all()) == 9
+        assert len(theirs.all()) == 9
 
-    def test_what_cannot_be_done_is_refused_before_anything_is(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(3))
-        ask(foreign_index.address, "PUT", f"/{SECOND}")
+    def test_what_cannot_be_done_is_refused_before_anything_is(self, theirs: Theirs) -> None:
+        theirs.make(stories(3))
+        ask(theirs.address, "PUT", f"/{SECOND}")
         with pytest.raises(UsageError, match=f"index '{SECOND}' already exists"):
-            into_second(foreign_settings)
+            into_second(theirs.settings)
         with pytest.raises(UsageError, match=f"'{ALIAS}' is already an alias of '{FIRST}'"):
-            replace_index(Replacement(FIRST), foreign_settings)
+            replace_index(Replacement(FIRST), theirs.settings)
         actions = {"actions": [{"add": {"index": SECOND, "alias": ALIAS}}]}
-        ask(foreign_index.address, "POST", "/_aliases", json.dumps(actions))
+        ask(theirs.address, "POST", "/_aliases", json.dumps(actions))
         with pytest.raises(UsageError, match=f"'{ALIAS}' points to several indexes: {FIRST}, {SECOND}"):
-            replace_index(Replacement(f"{ALIAS}-3"), foreign_settings)
+            replace_index(Replacement(f"{ALIAS}-3"), theirs.settings)
 
     @pytest.mark.parametrize(
-        "foreign_index", KINDS[:1], indirect=True
+        "theirs", CLUSTERS[:1], indirect=True
     )  # no data streams among Elasticsearch's jars in Maven
-    def test_a_data_stream_is_refused_by_name(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
+    def test_a_data_stream_is_refused_by_name(self, theirs: Theirs) -> None:
         template = {"index_patterns": [f"{ALIAS}-stream"], "data_stream": {}, "priority": 500}
-        ask(foreign_index.address, "PUT", f"/_index_template/{ALIAS}", json.dumps(template))
-        ask(foreign_index.address, "PUT", f"/_data_stream/{ALIAS}-stream")
+        ask(theirs.address, "PUT", f"/_index_template/{ALIAS}", json.dumps(template))
+        ask(theirs.address, "PUT", f"/_data_stream/{ALIAS}-stream")
         try:
             with pytest.raises(UsageError, match=f"'{ALIAS}-stream' is a data stream"):
-                into_second(foreign_settings.changed(index=f"{ALIAS}-stream"))
+                into_second(theirs.settings.changed(index=f"{ALIAS}-stream"))
         finally:
-            ask(foreign_index.address, "DELETE", f"/_data_stream/{ALIAS}-stream")
-            ask(foreign_index.address, "DELETE", f"/_index_template/{ALIAS}")
+            ask(theirs.address, "DELETE", f"/_data_stream/{ALIAS}-stream")
+            ask(theirs.address, "DELETE", f"/_index_template/{ALIAS}")
 
-    def test_pipelines_see_no_document_twice_and_are_there_afterwards(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make(MAPPING | {"dynamic": False})
-        foreign_index.write(stories(3))
-        ask(foreign_index.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": {"default_pipeline": "no-such"}}))
-        into_second(foreign_settings)
-        settings = ask(foreign_index.address, "GET", f"/{SECOND}/_settings")[SECOND]["settings"]["index"]
+    def test_pipelines_see_no_document_twice_and_are_there_afterwards(self, theirs: Theirs) -> None:
+        theirs.make(stories(3), MAPPING | {"dynamic": False})
+        ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": {"default_pipeline": "no-such"}}))
+        into_second(theirs.settings)
+        settings = ask(theirs.address, "GET", f"/{SECOND}/_settings")[SECOND]["settings"]["index"]
         assert settings["default_pipeline"] == "no-such"
-        assert foreign_index.sources() == stories(3)
+        assert theirs.sources() == stories(3)
 
 
 class TestOwnIndex:

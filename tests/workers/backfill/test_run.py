@@ -69,77 +69,66 @@ def expected_counts(**counted: int) -> dict[str, int]:
 
 
 class TestTheirIndex:
-    def test_every_document_is_signed_and_nothing_else_of_it_changes(
-        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(30))
+    def test_every_document_is_signed_and_nothing_else_of_it_changes(self, theirs: Theirs) -> None:
+        theirs.make(stories(30))
         before, mappings = (
-            foreign_index.sources(),
-            ask(foreign_index.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"],
+            theirs.sources(),
+            ask(theirs.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"],
         )
-        run = backfill_in_place(foreign_settings)
-        assert counts(foreign_engine, run) == expected_counts(read=30, indexed=30)
-        assert summary(foreign_engine, run)["duplicates"] == {"identical": 3, "near": 0}
-        now = foreign_index.sources()
+        run = backfill_in_place(theirs.settings)
+        assert counts(theirs.engine, run) == expected_counts(read=30, indexed=30)
+        assert summary(theirs.engine, run)["duplicates"] == {"identical": 3, "near": 0}
+        now = theirs.sources()
         assert {name: json.dumps(each) for name, each in now.items()} == {
             name: json.dumps(each) for name, each in before.items()
         }
-        after = ask(foreign_index.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"]
+        after = ask(theirs.address, "GET", f"/{FIRST}/_mapping")[FIRST]["mappings"]
         assert {name: field for name, field in after["properties"].items() if name != "ibidem"} == mappings[
             "properties"
         ]
         assert after["dynamic"] == "strict"
-        values = foreign_index.signed()
+        values = theirs.signed()
         assert len(values) == 30
         assert values["t8"] == values["t9"] != values["t7"]
-        dates = {hit["_source"]["ibidem"]["date"][0] for hit in foreign_index.all().values()}
+        dates = {hit["_source"]["ibidem"]["date"][0] for hit in theirs.all().values()}
         assert {"1987-03-01", "1987-03-28"} <= dates
-        assert foreign_engine.info().unsigned == 0
+        assert theirs.engine.info().unsigned == 0
 
     @pytest.mark.parametrize("pipeline", ["default_pipeline", "final_pipeline"])
-    def test_pipelines_see_no_document_twice(
-        self, foreign_index: Theirs, foreign_settings: Settings, pipeline: str
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(3))
-        ask(foreign_index.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": {pipeline: "no-such"}}))
-        backfill_in_place(foreign_settings)
-        assert foreign_index.sources() == stories(3)
-        assert len(foreign_index.signed()) == 3
+    def test_pipelines_see_no_document_twice(self, theirs: Theirs, pipeline: str) -> None:
+        theirs.make(stories(3))
+        ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": {pipeline: "no-such"}}))
+        backfill_in_place(theirs.settings)
+        assert theirs.sources() == stories(3)
+        assert len(theirs.signed()) == 3
 
     def test_what_others_changed_since_is_signed_again_and_what_is_no_longer_there_is_unset(
-        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
+        self, theirs: Theirs
     ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(6))
-        backfill_in_place(foreign_settings)
-        old = foreign_index.signed()
-        foreign_index.write(
-            {"t4": {"body": {"content": "another people, another union"}, "published": None}}, verb="update"
-        )
-        assert counts(foreign_engine, backfill_in_place(foreign_settings)) == expected_counts(
+        theirs.make(stories(6))
+        backfill_in_place(theirs.settings)
+        old = theirs.signed()
+        theirs.write({"t4": {"body": {"content": "another people, another union"}, "published": None}}, verb="update")
+        assert counts(theirs.engine, backfill_in_place(theirs.settings)) == expected_counts(
             read=6, indexed=1, unchanged=5
         )
-        assert {name for name, content in foreign_index.signed().items() if content != old[name]} == {"t4"}
-        assert foreign_index.all()["t4"]["_source"]["ibidem"].get("date") is None
+        assert {name for name, content in theirs.signed().items() if content != old[name]} == {"t4"}
+        assert theirs.all()["t4"]["_source"]["ibidem"].get("date") is None
 
-    def test_a_lead_that_others_write_again_leads(self, foreign_index: Theirs, foreign_settings: Settings) -> None:
+    def test_a_lead_that_others_write_again_leads(self, theirs: Theirs) -> None:
         text = " ".join(f"word{at}" for at in range(90))
-        foreign_index.make(shards=1)
-        foreign_index.write({name: {"body": {"content": f"{text} {name}"}} for name in ("t1", "t2", "t3")})
-        backfill_in_place(foreign_settings)
-        before = [each["_source"]["ibidem"] for each in foreign_index.all().values()]
-        foreign_index.write({"t1": {"body": {"content": f"{text} again"}}})
-        backfill_in_place(foreign_settings)
-        after = [each["_source"]["ibidem"] for each in foreign_index.all().values()]
+        theirs.make(shards=1)
+        theirs.write({name: {"body": {"content": f"{text} {name}"}} for name in ("t1", "t2", "t3")})
+        backfill_in_place(theirs.settings)
+        before = [each["_source"]["ibidem"] for each in theirs.all().values()]
+        theirs.write({"t1": {"body": {"content": f"{text} again"}}})
+        backfill_in_place(theirs.settings)
+        after = [each["_source"]["ibidem"] for each in theirs.all().values()]
         assert {each["group"] for each in after} == {each["group"] for each in before}
         assert sum(each["lead"] for each in after) == 1
 
-    def test_texts_that_are_none_are_refused_by_name_and_the_others_are_signed(
-        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
-    ) -> None:
-        foreign_index.make({"dynamic": False, "properties": {"headline": {"type": "text"}}})
+    def test_texts_that_are_none_are_refused_by_name_and_the_others_are_signed(self, theirs: Theirs) -> None:
+        theirs.make(mapping={"dynamic": False, "properties": {"headline": {"type": "text"}}})
         wrong: dict[str, Any] = {
             "t1": {"headline": "None"},
             "t2": {"body": {"content": {"html": "<p>"}}},
@@ -154,80 +143,67 @@ class TestTheirIndex:
             "t7": {"body": [{"content": "one"}, {"content": "two"}]},
         }
         empty = {"t8": {"body": {"content": ""}}}
-        foreign_index.write(wrong | right | empty)
+        theirs.write(wrong | right | empty)
         run = backfill_in_place(
-            foreign_settings.changed(max_text=1_000, fields="title=headline,text=body.content,meta=")
+            theirs.settings.changed(max_text=1_000, fields="title=headline,text=body.content,meta=")
         )
-        assert counts(foreign_engine, run) == expected_counts(read=10, indexed=3, refused=7, unsigned=1)
-        refusals: Any = summary(foreign_engine, run)["refusals"]
+        assert counts(theirs.engine, run) == expected_counts(read=10, indexed=3, refused=7, unsigned=1)
+        refusals: Any = summary(theirs.engine, run)["refusals"]
         assert {entry["id"]: entry["field"] for entry in refusals} == dict.fromkeys(wrong, "body.content")
         assert {entry["where"] for entry in refusals} == {f"index {FIRST}"}
-        assert set(foreign_index.signed()) == {"t6", "t7", "t8"}
+        assert set(theirs.signed()) == {"t6", "t7", "t8"}
         why = {entry["id"]: entry["why"] for entry in refusals}
         assert "IBIDEM_MAX_TEXT" in why["t5"]
         assert ("1987 is a number" in why["t9"], "2 is a number" in why["t10"]) == (True, True)
 
-    def test_a_date_that_may_mean_two_days_is_none_and_stays_where_it_is(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make(MAPPING | {"dynamic": False, "properties": {}})
+    def test_a_date_that_may_mean_two_days_is_none_and_stays_where_it_is(self, theirs: Theirs) -> None:
+        theirs.make(mapping=MAPPING | {"dynamic": False, "properties": {}})
         dates: list[object] = ["10/11/1987", 561600000000, "19.10.1987", "Mon, 19 Oct 1987 09:30:00 GMT", "1987-10"]
-        foreign_index.write({f"t{at}": story(at) | {"published": date} for at, date in enumerate(dates)})
-        backfill_in_place(foreign_settings)
-        documents = foreign_index.all()
+        theirs.write({f"t{at}": story(at) | {"published": date} for at, date in enumerate(dates)})
+        backfill_in_place(theirs.settings)
+        documents = theirs.all()
         assert [documents[f"t{at}"]["_source"]["published"] for at in range(5)] == dates
         time = "1987-10-19T09:30:00.000+00:00"
         days = [documents[f"t{at}"]["_source"]["ibidem"].get("date") for at in range(5)]
         assert days == [None, ["1987-10-19"], ["1987-10-19"], [time], ["1987-10-01", "1987-10-31"]]
 
-    def test_an_index_that_does_not_keep_its_documents_whole_is_refused(
-        self, foreign_index: Theirs, foreign_settings: Settings
-    ) -> None:
-        foreign_index.make(MAPPING | {"_source": {"excludes": ["price"]}})
-        foreign_index.write(stories(3))
+    def test_an_index_that_does_not_keep_its_documents_whole_is_refused(self, theirs: Theirs) -> None:
+        theirs.make(stories(3), MAPPING | {"_source": {"excludes": ["price"]}})
         with pytest.raises(Permanent, match=f"{FIRST}.*does not keep its documents whole"):
-            backfill_in_place(foreign_settings)
+            backfill_in_place(theirs.settings)
 
     def test_documents_that_others_change_between_reading_and_writing_are_read_again(
-        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine, monkeypatch: pytest.MonkeyPatch
+        self, theirs: Theirs, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(20))
+        theirs.make(stories(20))
         read = reindex.ClusterReindexSource.read
         turns = iter(range(2))
 
         def then_written(self: Any, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
             lines = read(self, names, raw=raw)
             if (turn := next(turns, None)) is not None:
-                foreign_index.write({f"t{number}": story(number, turn + 1) for number in range(0, 20, 2)})
-                foreign_index.delete("t1")
+                theirs.write({f"t{number}": story(number, turn + 1) for number in range(0, 20, 2)})
+                theirs.delete("t1")
             return lines
 
         monkeypatch.setattr(reindex.ClusterReindexSource, "read", then_written)
-        run = backfill_in_place(foreign_settings)
-        result = counts(foreign_engine, run)
+        run = backfill_in_place(theirs.settings)
+        result = counts(theirs.engine, run)
         assert result["refused"] == 0
-        assert (
-            sorted(foreign_index.signed())
-            == sorted(foreign_index.sources())
-            == sorted(f"t{at}" for at in range(20) if at != 1)
-        )
-        assert foreign_index.sources()["t2"] == story(2, 2)
-        assert counts(foreign_engine, backfill_in_place(foreign_settings)) == expected_counts(read=19, unchanged=19)
+        assert sorted(theirs.signed()) == sorted(theirs.sources()) == sorted(f"t{at}" for at in range(20) if at != 1)
+        assert theirs.sources()["t2"] == story(2, 2)
+        assert counts(theirs.engine, backfill_in_place(theirs.settings)) == expected_counts(read=19, unchanged=19)
 
-    def test_a_writer_that_never_stops_loses_nothing(
-        self, foreign_index: Theirs, foreign_settings: Settings, foreign_engine: Engine
-    ) -> None:
-        foreign_index.make()
-        foreign_index.write(stories(600))
+    def test_a_writer_that_never_stops_loses_nothing(self, theirs: Theirs) -> None:
+        theirs.make(stories(600))
         last = stories(600)
-        with writing(foreign_index, last) as turns:
-            backfill_in_place(foreign_settings)
+        with writing(theirs, last) as turns:
+            backfill_in_place(theirs.settings)
         assert turns
-        assert foreign_index.sources() == last
-        backfill_in_place(foreign_settings)
-        assert len(foreign_index.signed()) == len(last)
-        assert counts(foreign_engine, backfill_in_place(foreign_settings)) == expected_counts(
+        assert theirs.sources() == last
+        backfill_in_place(theirs.settings)
+        assert len(theirs.signed()) == len(last)
+        assert counts(theirs.engine, backfill_in_place(theirs.settings)) == expected_counts(
             read=len(last), unchanged=len(last)
         )
 
@@ -235,8 +211,8 @@ class TestTheirIndex:
 class writing:  # noqa: N801 - a context that reads like one
     """A program that writes to an index while the block runs, and knows the expected documents."""
 
-    def __init__(self, foreign_index: Theirs, last: dict[str, Any]) -> None:
-        self.theirs, self.last, self.turns = foreign_index, last, [0]
+    def __init__(self, theirs: Theirs, last: dict[str, Any]) -> None:
+        self.theirs, self.last, self.turns = theirs, last, [0]
         self.ended = threading.Event()
         self.thread = threading.Thread(target=self.go_on)
 
@@ -276,20 +252,20 @@ VALUES = st.recursive(
 
 class TestAnyDocument:
     @pytest.fixture
-    def any_foreign_index(self, foreign_index: Theirs) -> Theirs:
-        foreign_index.make({"dynamic": False, "properties": {"body": {"type": "object", "enabled": False}}})
-        return foreign_index
+    def any_theirs(self, theirs: Theirs) -> Theirs:
+        theirs.make(mapping={"dynamic": False, "properties": {"body": {"type": "object", "enabled": False}}})
+        return theirs
 
     @trials(max_examples=examples(10), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(more=st.lists(st.dictionaries(st.text("xyzé", min_size=1), VALUES, max_size=4), min_size=1, max_size=20))
     def test_whatever_else_is_in_a_document_stays_as_it_is(
-        self, any_foreign_index: Theirs, foreign_settings: Settings, more: list[dict[str, Any]]
+        self, any_theirs: Theirs, theirs: Theirs, more: list[dict[str, Any]]
     ) -> None:
         documents = {f"t{at}": {**each, "body": {"content": f"people {at}"}} for at, each in enumerate(more)}
-        any_foreign_index.write(documents)
-        before = any_foreign_index.sources()
-        backfill_in_place(foreign_settings.changed(fields="text=body.content,meta="))
-        after = any_foreign_index.sources()
+        any_theirs.write(documents)
+        before = any_theirs.sources()
+        backfill_in_place(theirs.settings.changed(fields="text=body.content,meta="))
+        after = any_theirs.sources()
         assert {name: json.dumps(entry) for name, entry in after.items()} == {
             name: json.dumps(entry) for name, entry in before.items()
         }

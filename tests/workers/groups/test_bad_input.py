@@ -1,5 +1,6 @@
 """What others damage or take away while groups are settled: it is named, nothing else is lost, the next run goes on."""
 
+import resource
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -13,6 +14,7 @@ from ibidem_engines.engine import Engine, Record
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_workers.groups import follower
 from ibidem_workers.groups.follower import Follower
+from ibidem_workers.groups.settle import ROW_BYTES, StoredColumns
 from servers.indices import remove_indices
 from workers.groups.test_service import check, groups, index, plain, signed
 
@@ -81,14 +83,34 @@ def test_an_index_that_is_deleted_while_it_is_settled_is_named_and_one_that_is_m
     engine.close()
 
 
-def test_settling_goes_on_where_a_folder_had_no_room(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    with index() as engine:
-        engine.write(signed(5))
-        with monkeypatch.context() as patch:
-            patch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
-            with pytest.raises(Permanent, match="nowhere") as caught:
-                Follower(engine, min_new=1, memory=0).catch_up()
-        assert "TMPDIR" in caught.value.remedy
-        assert GroupCheckpoint.read(engine).done == {}
-        Follower(engine, min_new=1, memory=0).catch_up()
-        assert groups(engine) == plain(engine)
+def test_settling_goes_on_where_a_folder_had_no_room(
+    engine: Engine, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.write(signed(5))
+    with monkeypatch.context() as patch:
+        patch.setattr("tempfile.tempdir", str(tmp_path / "nowhere"))
+        with pytest.raises(Permanent, match="nowhere") as caught:
+            Follower(engine, min_new=1, memory=0).catch_up()
+    assert "TMPDIR" in caught.value.remedy
+    assert GroupCheckpoint.read(engine).done == {}
+    Follower(engine, min_new=1, memory=0).catch_up()
+    assert groups(engine) == plain(engine)
+
+
+def test_files_end_with_the_block(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    with StoredColumns(10, 0):
+        assert sum(path.stat().st_size for path in tmp_path.rglob("*") if path.is_file()) == 10 * ROW_BYTES
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_disk_without_room_is_named_before_a_row_is_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (4_096, limits[1]))
+    try:
+        with pytest.raises(Permanent, match="no room for the columns"):
+            StoredColumns(1_000, 0)
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert list(tmp_path.iterdir()) == []

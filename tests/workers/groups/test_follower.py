@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from unittest.mock import patch
 
 import pytest
 
@@ -9,9 +10,11 @@ from ibidem_dedupe.overrides import Override, Verdict
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import KEY, Conflict, GroupCheckpoint
 from ibidem_engines.stored_groups import Assignment, StoredGroups
+from ibidem_ingest.kernel import loops
+from ibidem_workers.groups import follower as module
 from ibidem_workers.groups.follower import Follower, begin_again, is_settled, settle_all
 from support.signed_records import make_record
-from workers.groups.test_service import check, groups, index, plain, stored
+from workers.groups.test_service import check, groups, index, named, plain, regroup, stored
 
 TEXT = " ".join(f"word{at}" for at in range(90))
 OTHER = " ".join(f"other{at}" for at in range(90))
@@ -49,50 +52,48 @@ def followers(engine: Engine) -> int:
     return sum(not each.lead for each in stored(engine))
 
 
-def test_a_join_that_comes_after_others_have_followed_the_deletion_of_its_lead_is_not_written() -> None:
-    with index() as engine:
-        write(engine, a=TEXT)
+def test_a_join_that_comes_after_others_have_followed_the_deletion_of_its_lead_is_not_written(engine: Engine) -> None:
+    write(engine, a=TEXT)
+    Follower(engine).catch_up()
+    write(engine, b=f"{TEXT} more", c=f"{TEXT} again")
+
+    def others_go_on() -> None:
+        engine.delete(["a"], 2)
         Follower(engine).catch_up()
-        write(engine, b=f"{TEXT} more", c=f"{TEXT} again")
 
-        def others_go_on() -> None:
-            engine.delete(["a"], 2)
-            Follower(engine).catch_up()
-
-        with before_a_write(engine, others_go_on):
-            Follower(engine).catch_up()
-        check(engine)
-        assert joined(engine) == followers(engine) == 1
+    with before_a_write(engine, others_go_on):
+        Follower(engine).catch_up()
+    check(engine)
+    assert joined(engine) == followers(engine) == 1
 
 
 @pytest.mark.parametrize(
     ("text", "before", "after"), [(OTHER, None, "same"), (TEXT, None, "not"), (OTHER, "not", "same")]
 )
 def test_a_decision_that_comes_while_groups_are_settled_is_followed_then_or_by_the_next_settling(
-    text: str, before: Verdict | None, after: Verdict
+    engine: Engine, text: str, before: Verdict | None, after: Verdict
 ) -> None:
-    with index() as engine:
-        write(engine, a=TEXT, b=text)
+    write(engine, a=TEXT, b=text)
+    Follower(engine).catch_up()
+    if before:
+        decide(engine, before)
+    write(engine, c=" ".join(f"third{at}" for at in range(90)))
+    kind = type(engine.groups())
+    count, decided = kind.deletions, []
+
+    def decided_meanwhile(store: StoredGroups) -> int:
+        if not decided:
+            decided.append(after)
+            decide(engine, after)
+        return count(store)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(kind, "deletions", decided_meanwhile)
         Follower(engine).catch_up()
-        if before:
-            decide(engine, before)
-        write(engine, c=" ".join(f"third{at}" for at in range(90)))
-        kind = type(engine.groups())
-        count, decided = kind.deletions, []
-
-        def decided_meanwhile(store: StoredGroups) -> int:
-            if not decided:
-                decided.append(after)
-                decide(engine, after)
-            return count(store)
-
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(kind, "deletions", decided_meanwhile)
-            Follower(engine).catch_up()
-        settle_all(engine)
-        assert decided
-        assert is_settled(engine)
-        check(engine)
+    settle_all(engine)
+    assert decided
+    assert is_settled(engine)
+    check(engine)
 
 
 def decide(engine: Engine, verdict: Verdict) -> None:
@@ -100,111 +101,215 @@ def decide(engine: Engine, verdict: Verdict) -> None:
     engine.put_records("overrides", {word.key: word.as_record()})
 
 
-def test_a_join_that_was_written_before_its_process_ended_is_settled_again_and_counted_once() -> None:
+def test_a_join_that_was_written_before_its_process_ended_is_settled_again_and_counted_once(engine: Engine) -> None:
+    write(engine, a=TEXT)
+    Follower(engine).catch_up()
+    write(engine, b=f"{TEXT} more")
+    store, checkpoint = engine.groups(), GroupCheckpoint.read(engine)
+    lead, new = stored(engine)
+    checkpoint.plan([("news", "b")])
+    checkpoint.save(engine)
+    assert not is_settled(engine)
+    store.assign([Assignment(new, lead.group, lead=False)])
+    engine.delete(["a"], 2)
+    checkpoint.deletions = store.deletions()  # another process has followed the deletion before the join came
+    checkpoint.save(engine)
+    settle_all(engine)
+    assert groups(engine) == {"b": "b"}
+    write(engine, c=f"{TEXT} again")
+    settle_all(engine)
+    assert (groups(engine), joined(engine)) == ({"b": "b", "c": "b"}, 1)
+
+
+def test_a_process_that_finds_that_another_has_settled_goes_on_from_there(engine: Engine) -> None:
+    write(engine, a=TEXT, b=f"{TEXT} more", x=OTHER)
+    reports: list[int] = []
+
+    def report(documents: int) -> None:
+        if not reports:
+            reports.append(documents)
+            Follower(engine).catch_up()
+            write(engine, y=f"{OTHER} more")
+
+    Follower(engine, report, size=1).catch_up()
+    assert groups(engine) == plain(engine) == {"a": "a", "b": "a", "x": "x", "y": "x"}
+    assert joined(engine) == 2
+
+
+def test_a_join_is_not_counted_by_who_stood_still_after_it_once_another_has_taken_over(engine: Engine) -> None:
+    write(engine, a=TEXT, b=f"{TEXT} more")
+    stood_still: list[str] = []
+    replace = type(engine).replace_record
+
+    def late(self: Engine, *record: object) -> object:
+        if len(stood_still) == 1:  # the join is written, and is about to be counted
+            stood_still.append("for longer than its lease")
+            Follower(engine).catch_up()
+        elif not stood_still:
+            stood_still.append("not yet")
+        return replace(self, *record)  # type: ignore[arg-type] # handed on as it came
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(type(engine), "replace_record", late)
+        Follower(engine).catch_up()
+    assert len(stood_still) == 2
+    assert groups(engine) == {"a": "a", "b": "a"}
+    assert joined(engine) == followers(engine) == 1
+
+
+def test_everything_that_another_settles_again_meanwhile_comes_from_one_of_them_alone(engine: Engine) -> None:
+    write(engine, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again")
+    settle_all(engine)
+    lead, *others = stored(engine)
+    engine.groups().assign([Assignment(each, f"own {each.name.id}", lead=True) for each in others])
+    assert begin_again(engine, everything=True, policy=None)
+
+    def others_go_on() -> None:
+        engine.delete([lead.name.id], 2)
+        Follower(engine).catch_up()
+
+    with before_a_write(engine, others_go_on):
+        Follower(engine).catch_up()
+    check(engine)
+    assert joined(engine) == followers(engine) == 1
+
+
+def test_the_checkpoint_is_begun_again_only_by_who_has_read_the_last_one(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    read = GroupCheckpoint.read
+
+    def overtaken(engine: Engine) -> GroupCheckpoint:
+        checkpoint = read(engine)
+        read(engine).save(engine)
+        other = read(engine)
+        other.joined = {"near": 1}
+        other.save(engine)
+        return checkpoint
+
+    monkeypatch.setattr(GroupCheckpoint, "read", overtaken)
+    assert not begin_again(engine, everything=True, policy=None)
+    monkeypatch.undo()
+    assert joined(engine) == 1
+    assert begin_again(engine, everything=True, policy=None)
+    assert (joined(engine), GroupCheckpoint.read(engine).everything) == (0, True)
+
+
+def test_a_checkpoint_is_written_in_place_of_the_one_that_was_read(engine: Engine) -> None:
+    one, other = GroupCheckpoint.read(engine), GroupCheckpoint.read(engine)
+    other.joined = {"near": 3}
+    other.save(engine)
+    other.save(engine)
+    with pytest.raises(Conflict):
+        one.save(engine)
+    assert joined(engine) == 3
+    assert set(engine.get_record("groups", KEY)) >= {"done", "joined", "policy"}
+    assert "state" not in engine.get_record("groups", KEY)
+
+
+def write_many(engine: Engine, count: int = 7) -> None:
+    """Texts of which each third one is much like the first."""
+    others = {at: " ".join(f"text{at}word{word}" for word in range(90)) for at in range(count) if at % 3}
+    write(engine, **{f"d{at}": f"{others.get(at, TEXT)} {at}" for at in range(count)})
+
+
+@pytest.mark.parametrize("many", [1, 10_000])
+def test_groups_are_the_same_without_compiled_loops(engine: Engine, many: int) -> None:
+    with patch.object(loops, "IN_USE", None):
+        write_many(engine)
+        Follower(engine, size=2, min_new=many).catch_up()
+        assert groups(engine) == plain(engine)
+        regroup(engine, everything=True)
+        assert groups(engine) == plain(engine)
+
+
+def test_a_follower_stops_before_the_next_portion_and_another_goes_on_from_there(engine: Engine) -> None:
+    write_many(engine)
+    looked = list[int]()
+    Follower(engine, looked.append, 2, stop=lambda: len(looked) == 2).catch_up()
+    checkpoint = GroupCheckpoint.read(engine)
+    assert (looked, checkpoint.done, checkpoint.seen) == ([2, 2], {"news/0": 4}, {})
+    Follower(engine, looked.append, 2).catch_up()
+    assert (looked, GroupCheckpoint.read(engine).seen) == ([2, 2, 2, 1], {"news/0": 7})
+    assert groups(engine) == plain(engine)
+
+
+@pytest.mark.parametrize("calls", [1, 2])
+def test_what_is_read_is_given_up_whenever_another_takes_the_lease(engine: Engine, calls: int) -> None:
+    write_many(engine)
+    before, asked, looked = stored(engine), list[bool](), list[int]()
+
+    def is_lost() -> bool:
+        asked.append(len(asked) + 1 >= calls)
+        return asked[-1]
+
+    Follower(engine, looked.append, 2, is_lost=is_lost, min_new=1).step()
+    assert (stored(engine), looked) == (before, [])
+    assert GroupCheckpoint.read(engine).done == {}
+
+
+def test_a_writer_that_never_stops_does_not_keep_a_follower(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "ROUNDS", 3)
     with index() as engine:
         write(engine, a=TEXT)
-        Follower(engine).catch_up()
-        write(engine, b=f"{TEXT} more")
-        store, checkpoint = engine.groups(), GroupCheckpoint.read(engine)
-        lead, new = stored(engine)
-        checkpoint.plan([("news", "b")])
-        checkpoint.save(engine)
-        assert not is_settled(engine)
-        store.assign([Assignment(new, lead.group, lead=False)])
-        engine.delete(["a"], 2)
-        checkpoint.deletions = store.deletions()  # another process has followed the deletion before the join came
-        checkpoint.save(engine)
-        settle_all(engine)
-        assert groups(engine) == {"b": "b"}
-        write(engine, c=f"{TEXT} again")
-        settle_all(engine)
-        assert (groups(engine), joined(engine)) == ({"b": "b", "c": "b"}, 1)
-
-
-def test_a_process_that_finds_that_another_has_settled_goes_on_from_there() -> None:
-    with index() as engine:
-        write(engine, a=TEXT, b=f"{TEXT} more", x=OTHER)
-        reports: list[int] = []
+        looked = list[int]()
 
         def report(documents: int) -> None:
-            if not reports:
-                reports.append(documents)
-                Follower(engine).catch_up()
-                write(engine, y=f"{OTHER} more")
+            looked.append(documents)
+            write(engine, **{f"d{len(looked)}": f"{OTHER} {len(looked)}"})
 
-        Follower(engine, report, size=1).catch_up()
-        assert groups(engine) == plain(engine) == {"a": "a", "b": "a", "x": "x", "y": "x"}
-        assert joined(engine) == 2
+        checkpoint = Follower(engine, report).catch_up()
+        assert (looked, checkpoint.done) == ([1, 1, 1], {"news/0": 3})
 
 
-def test_a_join_is_not_counted_by_who_stood_still_after_it_once_another_has_taken_over() -> None:
+def test_documents_of_an_index_that_was_made_again_under_its_name_are_all_settled(engine: Engine) -> None:
+    write_many(engine)
+    checkpoint = GroupCheckpoint.read(engine)
+    checkpoint.done = checkpoint.seen = {"news/0": 8}
+    checkpoint.save(engine)
+    looked = list[int]()
+    assert Follower(engine, looked.append).catch_up().done == {"news/0": 7}
+    write(engine, new=OTHER)
+    Follower(engine, looked.append).catch_up()
+    assert looked == [7, 1]
+
+
+def test_a_decision_that_could_not_be_followed_at_once_is_followed_by_the_next_step(engine: Engine) -> None:
+    write(engine, a=TEXT, b=OTHER)
+    Follower(engine).catch_up()
+    decide(engine, "same")
+    kind, read = type(engine.groups()), named(engine, "ab")
+    write(engine, 2, b=f"{OTHER} more")
+    with patch.object(kind, "read", lambda *_: read):
+        Follower(engine).step()
+    assert GroupCheckpoint.read(engine).overrides == {}
+    Follower(engine).catch_up()
+    assert len(set(groups(engine).values())) == len(GroupCheckpoint.read(engine).overrides) == 1
+
+
+def test_what_another_had_in_hand_stays_so_until_it_could_be_written_again(engine: Engine) -> None:
+    write(engine, a=TEXT, b=OTHER)
+    Follower(engine).catch_up()
+    checkpoint, read = GroupCheckpoint.read(engine), named(engine, "b")
+    checkpoint.plan([("news", "b")])
+    checkpoint.save(engine)
+    write(engine, 2, b=f"{TEXT} more")
+    with patch.object(type(engine.groups()), "read", lambda *_: read):
+        assert Follower(engine).step()
+    assert GroupCheckpoint.read(engine).in_hand == [("news", "b")]
+    assert Follower(engine).catch_up().in_hand == []
+    assert groups(engine) == plain(engine) == {"a": "a", "b": "a"}
+
+
+def test_progress_is_noted_after_some_portions_though_none_of_them_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "REFRESH", 2)
     with index() as engine:
-        write(engine, a=TEXT, b=f"{TEXT} more")
-        stood_still: list[str] = []
-        replace = type(engine).replace_record
+        write_many(engine)
+        noted: list[int] = []
 
-        def late(self: Engine, *record: object) -> object:
-            if len(stood_still) == 1:  # the join is written, and is about to be counted
-                stood_still.append("for longer than its lease")
-                Follower(engine).catch_up()
-            elif not stood_still:
-                stood_still.append("not yet")
-            return replace(self, *record)  # type: ignore[arg-type] # handed on as it came
+        def stop() -> bool:
+            noted.append(GroupCheckpoint.read(engine).done.get("news/0", 0))
+            return False
 
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(type(engine), "replace_record", late)
-            Follower(engine).catch_up()
-        assert len(stood_still) == 2
-        assert groups(engine) == {"a": "a", "b": "a"}
-        assert joined(engine) == followers(engine) == 1
-
-
-def test_everything_that_another_settles_again_meanwhile_comes_from_one_of_them_alone() -> None:
-    with index() as engine:
-        write(engine, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again")
-        settle_all(engine)
-        lead, *others = stored(engine)
-        engine.groups().assign([Assignment(each, f"own {each.name.id}", lead=True) for each in others])
-        assert begin_again(engine, everything=True, policy=None)
-
-        def others_go_on() -> None:
-            engine.delete([lead.name.id], 2)
-            Follower(engine).catch_up()
-
-        with before_a_write(engine, others_go_on):
-            Follower(engine).catch_up()
-        check(engine)
-        assert joined(engine) == followers(engine) == 1
-
-
-def test_the_checkpoint_is_begun_again_only_by_who_has_read_the_last_one(monkeypatch: pytest.MonkeyPatch) -> None:
-    with index() as engine:
-        read = GroupCheckpoint.read
-
-        def overtaken(engine: Engine) -> GroupCheckpoint:
-            checkpoint = read(engine)
-            read(engine).save(engine)
-            other = read(engine)
-            other.joined = {"near": 1}
-            other.save(engine)
-            return checkpoint
-
-        monkeypatch.setattr(GroupCheckpoint, "read", overtaken)
-        assert not begin_again(engine, everything=True, policy=None)
-        monkeypatch.undo()
-        assert joined(engine) == 1
-        assert begin_again(engine, everything=True, policy=None)
-        assert (joined(engine), GroupCheckpoint.read(engine).everything) == (0, True)
-
-
-def test_a_checkpoint_is_written_in_place_of_the_one_that_was_read() -> None:
-    with index() as engine:
-        one, other = GroupCheckpoint.read(engine), GroupCheckpoint.read(engine)
-        other.joined = {"near": 3}
-        other.save(engine)
-        other.save(engine)
-        with pytest.raises(Conflict):
-            one.save(engine)
-        assert joined(engine) == 3
-        assert set(engine.get_record("groups", KEY)) >= {"done", "joined", "policy"}
-        assert "state" not in engine.get_record("groups", KEY)
+        Follower(engine, size=1, stop=stop).step()
+        assert noted[:7] == [0, 0, 2, 2, 4, 4, 6]

@@ -26,10 +26,10 @@ from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower, regroup, settle_all
 from ibidem_workers.groups.settle import make_row
 from servers.indices import ask
+from servers.kinds import CLUSTERS
 from support.naive_settling import judge, leads
 from support.signed_records import make_record
 from support.wrapped_clients import CLIENTS
-from workers.backfill.conftest import KINDS
 from workers.groups.test_service import signed
 
 STORE = ClusterEngine.groups
@@ -67,7 +67,7 @@ class Cluster:
         self.ask("POST", f"/{self.name}/_rollover")
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=CLUSTERS)
 def cluster(request: pytest.FixtureRequest) -> Iterator[Cluster]:
     place = Cluster(request.getfixturevalue(request.param), f"set-{getpid()}-{next(NUMBERS)}")
     yield place
@@ -270,7 +270,7 @@ def test_an_index_that_is_deleted_while_groups_are_settled_is_not_made_again(
     assert cluster.ask("GET", f"/{first}?ignore_unavailable=true") == {}
 
 
-@pytest.mark.parametrize("cluster", KINDS[:1], indirect=True)  # the tests' Elasticsearch has no data streams
+@pytest.mark.parametrize("cluster", CLUSTERS[:1], indirect=True)  # the tests' Elasticsearch has no data streams
 def test_a_data_stream_is_filled_and_settled_and_a_new_backing_index_is_followed_by_itself(cluster: Cluster) -> None:
     template = {
         "index_patterns": [cluster.name],

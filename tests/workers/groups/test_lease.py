@@ -1,14 +1,19 @@
 """A lease on settling is held by the process that took it last, for as long as it renews it."""
 
 from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from threading import Barrier
 
 import pytest
 
 from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_workers.executors import this_process
+from ibidem_workers.groups import follower
 from ibidem_workers.groups import follower as module
-from ibidem_workers.groups.follower import KEY, SECONDS, SettlingLease
-from workers.groups.test_service import index
+from ibidem_workers.groups.follower import KEY, SECONDS, Follower, SettlingLease, settle, settle_all
+from workers.groups.test_service import groups, index, plain, signed
 
 NOW = 1_000_000.0
 ELSEWHERE = "elsewhere~1~1"
@@ -71,25 +76,14 @@ EXITED = this_process().rpartition("~")[0] + "~another start"
     ],
 )
 def test_a_lease_is_taken_while_another_process_that_may_be_alive_holds_it(
-    clock: Clock, entry: Mapping[str, object], is_taken: bool
+    engine: Engine, clock: Clock, entry: Mapping[str, object], is_taken: bool
 ) -> None:
-    with index() as engine:
-        lease = SettlingLease(engine, "mine")
-        assert not lease.is_taken()
-        engine.put_records("runs", {KEY: entry})
-        assert lease.is_taken() is is_taken
-        assert lease.take() is not is_taken
-        assert clock.passed == (0 if is_taken else module.RACE_SECONDS)
-
-
-def test_who_took_it_a_moment_before_another_has_lost_it(clock: Clock, monkeypatch: pytest.MonkeyPatch) -> None:
-    with index() as engine:
-        lease = SettlingLease(engine, "mine")
-        monkeypatch.setattr(clock, "sleep", lambda _: note(engine, SECONDS))
-        assert not lease.take()
-        assert lease.is_lost
-        assert not lease.renew()
-        assert noted(engine)["name"] == "other"
+    lease = SettlingLease(engine, "mine")
+    assert not lease.is_taken()
+    engine.put_records("runs", {KEY: entry})
+    assert lease.is_taken() is is_taken
+    assert lease.take() is not is_taken
+    assert clock.passed == (0 if is_taken else module.RACE_SECONDS)
 
 
 @pytest.mark.parametrize(
@@ -108,15 +102,94 @@ def test_a_lease_is_renewed_once_a_quarter_of_its_time_has_passed(
         assert noted(engine)["until"] == NOW + until
 
 
-def test_a_lease_that_another_took_is_lost_though_that_one_gives_it_back(clock: Clock) -> None:
-    with index() as engine:
-        lease = SettlingLease(engine, "mine")
-        assert lease.take()
-        note(engine, SECONDS)
-        clock.passed = SECONDS / 2
-        assert not lease.renew()
-        lease.give_back()
-        assert noted(engine)["name"] == "other"
-        note(engine, -1)
-        assert not lease.renew()
-        assert (lease.is_lost, noted(engine)["name"]) == (True, "other")
+def test_who_waits_for_another_settles_nothing(engine: Engine) -> None:
+    engine.write(signed(1))
+    other = SettlingLease(engine)
+    assert other.take()
+    settle(engine, 1.0)
+    assert GroupCheckpoint.read(engine).done == {}
+    other.give_back()
+    settle(engine, 10.0)
+    assert groups(engine) == plain(engine)
+
+
+def test_who_waits_goes_on_where_another_left_off(engine: Engine) -> None:
+    with ThreadPoolExecutor() as threads:
+        engine.write(signed(2))
+        other = SettlingLease(engine)
+        assert other.take()
+        waiting = threads.submit(settle_all, engine)
+        Follower(engine, size=5, stop=lambda: bool(GroupCheckpoint.read(engine).done)).step()
+        other.give_back()
+        waiting.result()
+        assert groups(engine) == plain(engine)
+
+
+def taken_by_another(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> SettlingLease:
+    """Another process takes the lease that it saw free a moment before."""
+    other = SettlingLease(engine)
+    with monkeypatch.context() as patch:
+        patch.setattr(SettlingLease, "is_taken", lambda _: False)
+        assert other.take()
+    return other
+
+
+def test_of_several_that_see_the_lease_free_at_once_one_settles(engine: Engine) -> None:
+    leases = [SettlingLease(engine) for _ in range(4)]
+    free = Barrier(len(leases))
+    before = SettlingLease.is_taken
+
+    def take(lease: SettlingLease) -> bool:
+        success = before(lease)
+        if not lease._renewal:
+            free.wait()
+        return success
+
+    with pytest.MonkeyPatch.context() as patch, ThreadPoolExecutor() as threads:
+        patch.setattr(follower, "RACE_SECONDS", 0.05)
+        patch.setattr(SettlingLease, "is_taken", take)
+        assert sum(threads.map(SettlingLease.take, leases)) == 1
+
+
+def test_a_process_whose_lease_another_took_stops_before_its_next_portion(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.write(signed(2, families=10))
+    counts = []
+
+    def looked(documents: int) -> None:
+        counts.append(documents)
+        if len(counts) == 2:
+            taken_by_another(engine, monkeypatch)
+
+    monkeypatch.setattr(follower, "Follower", partial(Follower, size=5))
+    settle(engine, 60.0, looked)
+    assert counts == [5, 5]
+
+
+def test_of_two_that_took_the_lease_in_the_same_moment_the_first_settles_no_portion(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    engine.write(signed(4))
+    take = SettlingLease.take
+
+    def overtaken(lease: SettlingLease) -> bool:
+        success = take(lease)
+        monkeypatch.setattr(SettlingLease, "take", take)
+        taken_by_another(engine, monkeypatch)
+        return success
+
+    monkeypatch.setattr(SettlingLease, "take", overtaken)
+    settle(engine, 60.0)
+    assert GroupCheckpoint.read(engine).done == {}
+
+
+def test_a_manual_decision_is_followed_where_nothing_was_written_since(engine: Engine) -> None:
+    engine.write(signed(3))
+    settle_all(engine)
+    leads = sorted(set(groups(engine).values()))
+    a, b = leads[:2]
+    entry = {"a": ["news", a], "b": ["news", b], "verdict": "same"}
+    engine.put_records("overrides", {f'[["news","{a}"],["news","{b}"]]': entry})
+    settle_all(engine)
+    assert groups(engine)[a] == groups(engine)[b]

@@ -1,6 +1,8 @@
 """Groups that are settled after writing: those of one plain pass, whatever the portions, processes and changes."""
 
+import multiprocessing
 import random
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
@@ -23,7 +25,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.sign import sign
-from ibidem_workers.groups.follower import Follower, regroup
+from ibidem_workers.groups.follower import Follower, regroup, settle_all
 from ibidem_workers.groups.settle import Rules, Settler, make_row
 from support import naive_settling
 from support.naive_settling import judge
@@ -60,6 +62,11 @@ def stored(engine: Engine) -> list[GroupedDocument]:
     names = [hit.id for some in engine.scan() for hit in some]
     assert set(end) == set(store.parts())
     return sorted(store.read([(engine.index, name) for name in names]), key=lambda each: each.name.order)
+
+
+def named(engine: Engine, names: str) -> list[GroupedDocument]:
+    found = {each.name.id: each for each in stored(engine)}
+    return [found[name] for name in names]
 
 
 def groups(engine: Engine) -> Groups:
@@ -258,15 +265,14 @@ def made_of(engine: Engine, texts: dict[str, str], version: int = 1) -> list[Rec
     return [make_record(name, text, version) for name, text in texts.items()]
 
 
-def test_regrouping_everything_writes_nothing_where_nothing_changes() -> None:
-    with index() as engine:
-        engine.write(signed(11, families=10))
-        before = Follower(engine, size=5).catch_up().joined
-        rows = stored(engine)
-        with patch.object(type(engine.groups()), "assign", lambda *_: pytest.fail("a write")):
-            after = regroup(engine, everything=True, size=5)
-        assert stored(engine) == rows
-        assert after.joined == before
+def test_regrouping_everything_writes_nothing_where_nothing_changes(engine: Engine) -> None:
+    engine.write(signed(11, families=10))
+    before = Follower(engine, size=5).catch_up().joined
+    rows = stored(engine)
+    with patch.object(type(engine.groups()), "assign", lambda *_: pytest.fail("a write")):
+        after = regroup(engine, everything=True, size=5)
+    assert stored(engine) == rows
+    assert after.joined == before
 
 
 @pytest.mark.slow
@@ -295,18 +301,17 @@ def test_regrouping_everything_that_is_killed_goes_on_to_the_groups_of_one_plain
 
 
 @pytest.mark.parametrize("everything", [False, True])
-def test_regrouping_mends_groups_that_others_made_wrong(everything: bool) -> None:
-    with index() as engine:
-        engine.write(signed(11, families=10))
-        Follower(engine, size=5).catch_up()
-        right = groups(engine)
-        rows = stored(engine)
-        wrong = [Assignment(each, rows[0].group, lead=False) for each in rows[1:6]]
-        engine.groups().assign(wrong)
-        regroup(engine, everything=everything, size=5)
-        check(engine)
-        if everything:
-            assert set(right) == set(groups(engine))
+def test_regrouping_mends_groups_that_others_made_wrong(engine: Engine, everything: bool) -> None:
+    engine.write(signed(11, families=10))
+    Follower(engine, size=5).catch_up()
+    right = groups(engine)
+    rows = stored(engine)
+    wrong = [Assignment(each, rows[0].group, lead=False) for each in rows[1:6]]
+    engine.groups().assign(wrong)
+    regroup(engine, everything=everything, size=5)
+    check(engine)
+    if everything:
+        assert set(right) == set(groups(engine))
 
 
 @pytest.mark.slow
@@ -323,3 +328,70 @@ def test_other_figures_give_the_groups_of_one_plain_pass_by_them(policy: Policy,
         engine.write(writes[len(writes) // 2 :])
         Follower(engine, size=size).catch_up()
         assert groups(engine) == plain(engine, policy)
+
+
+def settle(path: str) -> None:
+    """Settle portions of three documents until killed."""
+    engine = open_engine(path, "news")
+    while True:
+        Follower(engine, size=3).catch_up()
+
+
+def killed(path: str, seconds: float) -> None:
+    """Start two processes that settle the same index, and kill them after a while."""
+    context = multiprocessing.get_context("fork")
+    processes = [context.Process(target=settle, args=(path,)) for _ in range(2)]
+    for each in processes:
+        each.start()
+    time.sleep(seconds)
+    for each in processes:
+        each.kill()
+        each.join()
+
+
+def address_of(engine: Engine) -> str:
+    return f"sqlite:////{engine._file.path}"  # type: ignore[attr-defined]
+
+
+@pytest.mark.slow
+def test_killed_processes_leave_the_groups_of_one_plain_pass() -> None:
+    rng = random.Random(17)  # noqa: S311 - made-up data keeps no secret
+    records = signed(17, families=40, versions=8)
+    with index() as engine:
+        while records:
+            some, records = records[:15], records[15:]
+            engine.write(some)
+            killed(address_of(engine), rng.uniform(0.0, 0.15))
+        settle_all(engine)
+        assert groups(engine) == plain(engine)
+
+
+NAMES = [f"d{number}" for number in range(12)]
+WORDS = [f"w{number}" for number in range(400)]
+
+
+def rewrite_leads(engine: Engine, rng: random.Random, steps: tuple[int, ...]) -> None:
+    """Settle documents, each a window of one text, then write one lead after the other again."""
+
+    def text() -> str:
+        begin = rng.choice(steps)
+        return " ".join(WORDS[begin : begin + 80])
+
+    engine.write([make_record(name, text()) for name in NAMES])
+    settle_all(engine)
+    for version in range(2, 6):
+        engine.write([make_record(rng.choice(sorted(set(groups(engine).values()))), text(), version=version)])
+        settle_all(engine)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_groups_whose_members_all_repeat_each_other_are_those_of_regroup_all(engine: Engine, seed: int) -> None:
+    rewrite_leads(engine, random.Random(seed), (0, 100, 200))  # noqa: S311 - a lot that can be drawn again
+    found = members(engine)
+    regroup(engine, everything=True)
+    assert members(engine) == found
+
+
+def members(engine: Engine) -> list[list[str]]:
+    leads = groups(engine)
+    return sorted(sorted(name for name in leads if leads[name] == lead) for lead in set(leads.values()))

@@ -24,8 +24,8 @@ from ibidem_workers.groups.follower import (
     settle_all,
 )
 from workers.groups.test_follower import OTHER, TEXT, decide, write
+from workers.groups.test_lease import taken_by_another
 from workers.groups.test_service import check, groups, index
-from workers.groups.test_service_lease import taken_by_another
 
 
 @pytest.fixture

@@ -13,14 +13,14 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_workers.groups.follower import Follower, regroup
 from servers.indices import ask, remove_indices
+from servers.kinds import CLUSTERS
 from support.signed_records import make_record
-from workers.backfill.conftest import KINDS
 from workers.groups.test_service import check, signed, stored
 
 SHARDS = 3
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=CLUSTERS)
 def absent(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """An empty index of three shards."""
     address: str = request.getfixturevalue(request.param)

@@ -1,0 +1,6 @@
+"""Servers as parameters of tests: each marks the tests that need it."""
+
+import pytest
+
+CLUSTERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch")]
+BROKERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis")]
