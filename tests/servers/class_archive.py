@@ -12,9 +12,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from servers.jars import cache, made
-from servers.process import PATIENCE_S, Launch
+from servers.process import PATIENCE_S, Launch, free_ports
 
-Prepare = Callable[[Path], Launch]
+Prepare = Callable[..., Launch]  # from the folder, ports and settings of a node
+ALONE = ("node.name=one", "discovery.type=single-node")
 ENDS_S = 60.0
 
 
@@ -31,7 +32,7 @@ def with_archive(name: str, launch: Launch, prepare: Prepare) -> Launch:
 def make_archive(archive: Path, prepare: Prepare) -> None:
     """Start a node, and end it as soon as it answers; a runtime that cannot write an archive goes on without one."""
     with TemporaryDirectory(prefix="ibidem-classes-") as folder:
-        launch = prepare(Path(folder))
+        launch = prepare(Path(folder), *free_ports(2), *ALONE)
         java, *arguments = launch.command
         process = subprocess.Popen(
             [java, f"-XX:ArchiveClassesAtExit={archive}", *arguments],

@@ -9,16 +9,15 @@ import shutil
 import zipfile
 from pathlib import Path
 
-from servers.class_archive import with_archive
+from servers.class_archive import ALONE, with_archive
 from servers.jars import fetched
 from servers.jdk import java
-from servers.process import Launch, free_ports, healthy
+from servers.process import JVM, SETTINGS, Launch, free_ports, healthy
 from servers.programs import compiled
 
 VERSION = os.environ.get("IBIDEM_TEST_ELASTICSEARCH_VERSION", "9.5.3")
 SERVER = "org.elasticsearch:elasticsearch:{}"
 MODULE = "transport-netty4"
-ALONE = ("node.name=one", "discovery.type=single-node")
 DESCRIPTOR = f"META-INF/es-plugins/{MODULE}/plugin-descriptor.properties"
 NODE = Path(__file__).with_name("ElasticsearchNode.java")
 # What stands in for modules that Maven's repository lacks, by the name of its folder.
@@ -77,7 +76,7 @@ def node(folder: Path, port: int, transport: int, *settings: str, version: str =
     launch = without_archive(folder, port, transport, *settings, version=version)
     if version != VERSION:  # of which one node or two are started
         return launch
-    return with_archive(f"elasticsearch-{version}", launch, lambda home: without_archive(home, *free_ports(2), *ALONE))
+    return with_archive(f"elasticsearch-{version}", launch, without_archive)
 
 
 def without_archive(folder: Path, port: int, transport: int, *settings: str, version: str = VERSION) -> Launch:
@@ -92,13 +91,9 @@ def without_archive(folder: Path, port: int, transport: int, *settings: str, ver
         add_part(home, name, compiled(source, server, runtime), version)
     modules = ("--module-path", str(server), "--add-modules=jdk.incubator.vector,ALL-MODULE-PATH")
     command = [
-        *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseG1GC", f"-Des.path.home={home}"),
-        *(f"-Des.path.conf={home / 'config'}", "--enable-native-access=ALL-UNNAMED"),
+        *(str(runtime), *JVM, f"-Des.path.home={home}", f"-Des.path.conf={home / 'config'}"),
         *(*modules, "-cp", str(compiled(NODE, server, runtime, *modules)), NODE.stem, str(home)),
-        *("cluster.name=ibidem-tests", *settings),
+        *(*SETTINGS, *settings),
         *(f"http.port={port}", f"transport.port={transport}"),
-        # A small disk is no reason to make the tests' indexes read-only, nor is garbage in a small heap to refuse them.
-        "cluster.routing.allocation.disk.threshold_enabled=false",
-        "indices.breaker.total.use_real_memory=false",
     ]
     return Launch(f"elasticsearch+http://127.0.0.1:{port}", command, lambda: healthy(port))

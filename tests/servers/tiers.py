@@ -57,7 +57,7 @@ THOROUGH: Mapping[str, str] = {
     "simulation/test_defects.py": "each breaks the product, to see that the simulation notices",
     "simulation/test_many_schedules.py": "ten thousand schedules; some hundreds are run each time",
     "snippets/": "runs the commands of every page of the documentation",
-    "spark/test_spark.py": "starts Spark; spark/test_rounds.py has its rounds in plain Python",
+    "spark/test_spark.py": "starts Spark, which settles what workers/groups/test_service.py settles without it",
     "suites/test_suites.py": "the engines' own suites",
     "workers/backfill/test_follow.py::test_an_engine_that_is_away_is_waited_for": "stops a server, as tests/faults do",
     "workers/backfill/test_follow.py::"

@@ -11,6 +11,17 @@ from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import opened
 from support.signed_records import make_record
 
+# The contract as it is, but for what opens an index by an address.
+TestWrite = test_contract.TestWrite
+TestOrigin = test_contract.TestOrigin
+TestDelete = test_contract.TestDelete
+TestScan = test_contract.TestScan
+TestLeads = test_stored_groups.TestLeads
+TestCarriers = test_stored_groups.TestCarriers
+TestAssign = test_stored_groups.TestAssign
+TestMembers = test_stored_groups.TestMembers
+TestCounts = test_stored_groups.TestCounts
+
 
 @pytest.fixture
 def record() -> Callable[..., Record]:
@@ -32,46 +43,10 @@ def way() -> None:
     """Look-ups go one way only."""
 
 
-class TestWrite(test_contract.TestWrite):
-    """Documents and their versions."""
-
-
-class TestOrigin(test_contract.TestOrigin):
-    """An id from two places."""
-
-
-class TestDelete(test_contract.TestDelete):
-    """Tombstones."""
-
-
-class TestScan(test_contract.TestScan):
-    """All documents in the order of writing."""
-
-
 class TestLedgers(test_contract.TestLedgers):
     """Records next to the index."""
 
     test_ledgers_and_indexes_are_apart = None  # it opens an index by an address
-
-
-class TestLeads(test_stored_groups.TestLeads):
-    """Leads in the order of writing."""
-
-
-class TestCarriers(test_stored_groups.TestCarriers):
-    """Leads by what they carry."""
-
-
-class TestAssign(test_stored_groups.TestAssign):
-    """Groups written onto the state that was read."""
-
-
-class TestMembers(test_stored_groups.TestMembers):
-    """Documents of a group."""
-
-
-class TestCounts(test_stored_groups.TestCounts):
-    """Groups of two or more."""
 
 
 def test_the_number_of_deletions_changes_with_each(

@@ -28,7 +28,7 @@ from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import MemoryEngine
 from simulation.memory_queue import MemoryQueue, Messages
 from simulation.scheduler import Scheduler
-from support.leases import english_tables
+from support.leases import english_tables, rank_counts
 
 RUN = "simulated"
 
@@ -55,7 +55,7 @@ def tables() -> Tables:
     folder = TemporaryDirectory(prefix="ibidem-simulation-")
     FOLDERS.append(folder)
     words = sorted({word for family in texts() for text in family for word in text.split()})
-    return english_tables(Path(folder.name), {word: 10.0 * at for at, word in enumerate(words, 1)})
+    return english_tables(Path(folder.name), rank_counts(words))
 
 
 FOLDERS: list[TemporaryDirectory[str]] = []  # they go with this process

@@ -1,6 +1,5 @@
 """A whole run: read, sent, signed, written, accounted for."""
 
-import shutil
 import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -23,7 +22,7 @@ from ibidem_workers import ingest as ingest_module
 from ibidem_workers.executors import Supervisor
 from ibidem_workers.ingest import Interruption, ingest, ingest_documents, retry
 from ibidem_workers.runs import Progress, summary
-from workers.conftest import fill
+from workers.conftest import OTHER, fill
 
 
 @pytest.mark.slow
@@ -140,36 +139,28 @@ def test_a_run_that_no_worker_takes_says_how_to_start_one_for_its_index(
     Redis.from_url(redis).delete(f"ibidem:{lonely.queue}")
 
 
-OTHER = Table.build("en", 9_000, {"people": 10.0, "union": 9.0}, "another test")
-
-
-@pytest.fixture
-def ingest_settings(settings: Settings, tables_folder: Path, tmp_path: Path) -> Settings:
-    shutil.copytree(tables_folder, tmp_path / "tables")
-    return settings.model_copy(update={"tables": tmp_path / "tables"})
-
-
 @pytest.mark.slow
 def test_an_index_of_another_table_takes_no_more_and_the_command_that_mends_it_is_named(
-    ingest_settings: Settings,
+    settings: Settings, own_tables: Tables
 ) -> None:
-    fill([Document("a", "We the People of the United States")], ingest_settings)
-    Tables(ingest_settings.tables).use(OTHER)
+    settings = settings.changed(tables=own_tables.folder)
+    fill([Document("a", "We the People of the United States")], settings)
+    own_tables.use(OTHER)
     with pytest.raises(UsageError, match=r"1 documents signed with .* backfill --into NAME") as error:
-        ingest_documents([Document("b", "in Order to form a more perfect Union")], ingest_settings)
+        ingest_documents([Document("b", "in Order to form a more perfect Union")], settings)
     assert OTHER.name in str(error.value)
 
 
 @pytest.mark.slow
 def test_the_first_table_back_in_use_or_one_of_another_language_is_no_reason(
-    engine: Engine, ingest_settings: Settings
+    engine: Engine, settings: Settings, own_tables: Tables
 ) -> None:
-    tables = Tables(ingest_settings.tables)
-    first = tables.of("en")
+    settings = settings.changed(tables=own_tables.folder)
+    first = own_tables.of("en")
     assert first is not None
-    fill([Document("a", "We the People of the United States")], ingest_settings)
-    tables.use(OTHER)
-    tables.use(first)
-    tables.use(Table.build("la", 9_000, {"populus": 10.0}, "Latin"))
-    run = fill([Document("b", "populus romanus", language="la")], ingest_settings)
+    fill([Document("a", "We the People of the United States")], settings)
+    own_tables.use(OTHER)
+    own_tables.use(first)
+    own_tables.use(Table.build("la", 9_000, {"populus": 10.0}, "Latin"))
+    run = fill([Document("b", "populus romanus", language="la")], settings)
     assert summary(engine, run)["indexed"] == 1

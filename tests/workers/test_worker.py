@@ -63,7 +63,7 @@ def test_workers_end_when_what_started_them_is_killed_also_while_they_start(
         assert not any(map(kill, filter(living, workers)))
 
 
-@pytest.mark.parametrize("parent", ["", "elsewhere~1~2", f"{this_process()}9"])
+@pytest.mark.parametrize("parent", ["", "elsewhere~1~2", f"{this_process()}9"], ids=["none", "elsewhere", "ended"])
 def test_a_worker_that_nobody_names_itself_to_does_not_start(capsys: pytest.CaptureFixture[str], parent: str) -> None:
     assert main(parent) == FATAL_EXIT
     assert "ibidem worker" in capsys.readouterr().err

@@ -99,6 +99,10 @@ class Theirs:
             for name, hit in self.all(index).items()
         }
 
+    def written(self, index: str = ALIAS) -> dict[str, str]:
+        """Read every document as it reads, without what ibidem added."""
+        return {name: json.dumps(source) for name, source in self.sources(index).items()}
+
     def signed(self, index: str = ALIAS) -> dict[str, str]:
         """Read what was signed: the content hash of each signed document."""
         return {

@@ -13,7 +13,6 @@ from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Engine, Signed
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import batch as pages
 from ibidem_workers.backfill.batch import (
     ROUNDS,
@@ -27,7 +26,7 @@ from ibidem_workers.backfill.batch import (
 from ibidem_workers.backfill.run import open_for_backfill
 from servers.fake_server import Answer, Request, between
 from workers.backfill.conftest import FIRST, Theirs, story
-from workers.conftest import fill
+from workers.conftest import OTHER, fill
 
 BUSY = Answer(429, {"error": {"type": "es_rejected_execution_exception", "reason": "queue is full"}, "status": 429})
 
@@ -98,7 +97,7 @@ def test_what_a_killed_process_had_under_way_counts_as_written_when_its_page_is_
     context: BackfillContext, tmp_path: Path
 ) -> None:
     tables = Tables(tmp_path)
-    tables.use(Table.build("en", 9_000, {"people": 10.0, "union": 9.0}, "another"))
+    tables.use(OTHER)
     context = replace(context, tables=tables)
     page = make_batch(context)
     sign_batch(context, replace(page, names=page.names[:4]))

@@ -317,17 +317,19 @@ class TestSearch:
         for one, other in zip(here["hits"]["hits"], there["hits"]["hits"], strict=True):
             assert one["_dedupe"] == other["_dedupe"]
 
-    def test_buckets_have_no_count_of_groups(self, beside: Theirs) -> None:
-        aggs = {"indices": {"terms": {"field": "_index"}}}
-        body = {"query": {"match_all": {}}, "size": 50, "aggs": aggs}
-        found = wrapped(beside.address).search(index=ALIAS, body=body, dedupe="collapse")
-        assert found["aggregations"]["indices"]["buckets"] == [{"key": FIRST, "doc_count": 30}]
-
-    def test_nothing_is_shown_that_the_query_leaves_out(self, beside: Theirs) -> None:
+    def test_what_the_query_leaves_out_is_not_shown_and_what_a_window_cannot_give_is_left_out_or_refused(
+        self, beside: Theirs
+    ) -> None:
+        client = wrapped(beside.address)
         body = {"query": {"bool": {"must_not": {"ids": {"values": ["t9"]}}}}, "size": 50}
-        found = wrapped(beside.address).search(index=ALIAS, body=body, dedupe="indent")
+        body["aggs"] = {"indices": {"terms": {"field": "_index"}}}
+        found = client.search(index=ALIAS, body=body, dedupe="indent")
         assert "t9" not in json.dumps([hit["_id"] for hit in found["hits"]["hits"]])
         assert found["dedupe"]["groups"]["on_page"] == 27
+        assert found["aggregations"]["indices"]["buckets"] == [{"key": FIRST, "doc_count": 29}]
+        for option in ({"dedupe_by": "stored"}, {"dedupe_scope": "matches"}):
+            with pytest.raises(UsageError, match="signatures are beside it"):
+                search(client, **option)
 
     def test_a_document_that_is_gone_does_not_show_and_one_that_is_new_counts_as_unsigned(self, beside: Theirs) -> None:
         beside.delete("t8")
@@ -336,11 +338,6 @@ class TestSearch:
         found = search(wrapped(beside.address))
         assert "t8" not in [hit["_id"] for hit in found["hits"]["hits"]]
         assert found["dedupe"]["unsigned"] == 1
-
-    @pytest.mark.parametrize("option", [{"dedupe_by": "stored"}, {"dedupe_scope": "matches"}])
-    def test_what_a_window_cannot_give_is_refused(self, beside: Theirs, option: dict[str, str]) -> None:
-        with pytest.raises(UsageError, match="signatures are beside it"):
-            search(wrapped(beside.address), **option)
 
     def test_the_gateway_and_the_page_group_as_a_client_does(self, beside: Theirs) -> None:
         with TestClient(make_gateway(beside.settings), base_url="http://127.0.0.1") as gateway:

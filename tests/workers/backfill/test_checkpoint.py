@@ -1,12 +1,10 @@
 """An index is read in portions that stay of about one size in memory.
 
-A checkpoint says what was handed out and what is accounted for.
+A checkpoint says what was handed out and what is accounted for; what is between our own writes belongs to others.
 """
 
-import shutil
 from collections.abc import Sequence
 from dataclasses import replace
-from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -31,6 +29,7 @@ from ibidem_workers.backfill.batch import (
     paginate,
     read_ranges,
 )
+from workers.conftest import OTHER
 
 NAMES = [Name("news", f"d{at}", at + 1) for at in range(2_000)]
 
@@ -149,16 +148,14 @@ def test_a_damaged_checkpoint_is_none(engine: Engine, change: dict[str, Any]) ->
 
 
 def test_another_table_of_a_language_in_use_signs_otherwise_and_a_new_language_does_not(
-    tables_folder: Path, tmp_path: Path
+    own_tables: Tables,
 ) -> None:
-    shutil.copytree(tables_folder, tmp_path / "tables")
-    tables = Tables(tmp_path / "tables")
-    checkpoint = Checkpoint("r", 0.0, "news", tables=dict(tables.current()))
-    tables.use(Table.build("la", 9_000, {"populus": 10.0}, "Latin"))
-    assert checkpoint.signs_alike(tables)
-    tables.use(Table.build("en", 9_000, {"people": 10.0}, "another"))
-    assert not checkpoint.signs_alike(tables)
-    assert not Checkpoint("r", 0.0, "news", schema="0").signs_alike(tables)
+    checkpoint = Checkpoint("r", 0.0, "news", tables=dict(own_tables.current()))
+    own_tables.use(Table.build("la", 9_000, {"populus": 10.0}, "Latin"))
+    assert checkpoint.signs_alike(own_tables)
+    own_tables.use(OTHER)
+    assert not checkpoint.signs_alike(own_tables)
+    assert not Checkpoint("r", 0.0, "news", schema="0").signs_alike(own_tables)
 
 
 NUMBERS = st.lists(st.integers(1, 40), max_size=30)
@@ -170,8 +167,8 @@ def test_the_gaps_are_all_that_is_not_our_own(batches: list[list[int]], start: i
     for batch in batches:
         own_writes.add(PART, batch)
     own_writes.add(ShardRef("news", 2), [start, upto])  # another part has writes of its own
-    gaps = [
-        number for gap in own_writes.gaps(SeqNoRange(PART, start, upto)) for number in range(gap.after + 1, gap.end + 1)
-    ]
+    gaps = list(own_writes.gaps(SeqNoRange(PART, start, upto)))
+    assert all(gap.part == PART and gap.after < gap.end for gap in gaps)
     numbers = {number for batch in batches for number in batch}
-    assert gaps == [number for number in range(start + 1, upto + 1) if number not in numbers]
+    found = [number for gap in gaps for number in range(gap.after + 1, gap.end + 1)]
+    assert found == [number for number in range(start + 1, upto + 1) if number not in numbers]

@@ -1,10 +1,8 @@
 """A new index replaces an existing one; no write in between is lost."""
 
 import json
-import shutil
 import time
 from contextlib import closing
-from pathlib import Path
 from types import SimpleNamespace
 from typing import get_args
 
@@ -28,9 +26,7 @@ from servers.indices import ask, remove_indices
 from servers.kinds import CLUSTERS
 from workers.backfill.conftest import ALIAS, FIRST, MAPPING, SECOND, Theirs, stories, story
 from workers.backfill.test_run import writing
-from workers.conftest import fill
-
-OTHER = Table.build("en", 9_000, {"people": 10.0, "union": 9.0}, "another")
+from workers.conftest import OTHER, fill
 
 
 def into_second(settings: Settings, alias: str = "") -> ReplaceResult:
@@ -51,9 +47,7 @@ class TestTheirIndex:
         assert {name: [hit.get(each) for each in fields] for name, hit in after.items()} == {
             name: [hit.get(each) for each in fields] for name, hit in before.items()
         }
-        assert {name: json.dumps(source) for name, source in theirs.sources().items()} == {
-            name: json.dumps(hit["_source"]) for name, hit in before.items()
-        }
+        assert theirs.written() == {name: json.dumps(hit["_source"]) for name, hit in before.items()}
         assert theirs.signed().keys() == before.keys() - {"t100"}
         assert not theirs.signed(FIRST)
         engine = open_engine(theirs.settings.address, SECOND)
@@ -202,15 +196,14 @@ class TestTheirIndex:
 
 class TestOwnIndex:
     def test_a_new_table_is_put_into_use_by_a_copy_with_the_records_of_the_first_index(
-        self, settings: Settings, engine: Engine, tables_folder: Path, tmp_path: Path
+        self, settings: Settings, engine: Engine, own_tables: Tables
     ) -> None:
-        shutil.copytree(tables_folder, tmp_path / "tables")
-        settings = settings.changed(tables=tmp_path / "tables", concurrency=1)
+        settings = settings.changed(tables=own_tables.folder, concurrency=1)
         fill([Document(f"d{at}", story(at)["body"]["content"]) for at in range(20)], settings)
         for ledger in get_args(Ledger):
             engine.put_records(ledger, {"a/b": {"a": "d1", "b": "d2", "word": "same"}})
         engine.put_records("runs", {KEYS: {"run": "a run in place"}})
-        Tables(settings.tables).use(OTHER)
+        own_tables.use(OTHER)
         into = f"{settings.index}-2"
         try:
             result = replace_index(Replacement(into), settings)
@@ -220,7 +213,7 @@ class TestOwnIndex:
                 assert summary(second, result.run)["indexed"] == 20
                 assert all("a/b" in dict(second.get_records(name)) for name in get_args(Ledger) if name != "groups")
                 assert KEYS not in dict(second.get_records("runs"))
-            Tables(settings.tables).use(Table.build("en", 9_000, {"people": 9.0, "union": 10.0}, "a third"))
+            own_tables.use(Table.build("en", 9_000, {"people": 9.0, "union": 10.0}, "a third"))
             with pytest.raises(UsageError, match=f"{into!r} was started with another idf table"):
                 replace_index(Replacement(into), settings)
         finally:

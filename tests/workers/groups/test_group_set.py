@@ -1,7 +1,7 @@
 """Groups of all indexes behind an alias, or of a data stream: those of one plain pass over all of their documents."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import replace
 from itertools import count
@@ -142,35 +142,30 @@ class Cut(Exception):
     """The settling process ended."""
 
 
-class Ending:
-    """Groups of an index of which a process writes a part, and ends."""
+class Altered:
+    """Groups of an index that are written in another way."""
 
-    def __init__(self, store: StoredGroups, writes: int) -> None:
-        self._store, self._left = store, writes
-
-    def __getattr__(self, name: str) -> object:
-        return getattr(self._store, name)
-
-    def assign(self, changes: list[object]) -> object:
-        self._left -= 1
-        if self._left < 0:
-            self._store.assign(changes[: len(changes) // 2])  # type: ignore[arg-type]
-            raise Cut
-        return self._store.assign(changes)  # type: ignore[arg-type]
-
-
-class Deleting:
-    """Groups of several indexes of which one is deleted before groups are written."""
-
-    def __init__(self, store: StoredGroups, delete: Callable[[], object]) -> None:
-        self._store, self._delete = store, delete
+    def __init__(self, store: StoredGroups, assign: Callable[[StoredGroups, Sequence[Assignment]], object]) -> None:
+        self._store, self._assign = store, assign
 
     def __getattr__(self, name: str) -> object:
         return getattr(self._store, name)
 
-    def assign(self, changes: list[Assignment]) -> object:
-        self._delete()
-        return self._store.assign(changes)
+    def assign(self, changes: Sequence[Assignment]) -> object:
+        return self._assign(self._store, changes)
+
+
+def ending(writes: int) -> Callable[[StoredGroups, Sequence[Assignment]], object]:
+    """Let a process end in the middle of a write."""
+    turns = iter(range(writes))
+
+    def assign(store: StoredGroups, changes: Sequence[Assignment]) -> object:
+        if next(turns, None) is not None:
+            return store.assign(changes)
+        store.assign(changes[: len(changes) // 2])
+        raise Cut
+
+    return assign
 
 
 def test_groups_reach_over_a_rollover_in_the_middle_of_settling_that_is_cut(
@@ -186,7 +181,7 @@ def test_groups_reach_over_a_rollover_in_the_middle_of_settling_that_is_cut(
     cluster.roll_over()
     fill(engine, records[35:])
     with monkeypatch.context() as patched:
-        patched.setattr(ClusterEngine, "groups", lambda each: Ending(STORE(each), 2))
+        patched.setattr(ClusterEngine, "groups", lambda each: Altered(STORE(each), ending(2)))
         with pytest.raises(Cut):
             Follower(engine.group_set(), size=7).catch_up()
     settle_all(engine)
@@ -261,10 +256,11 @@ def test_an_index_that_is_deleted_while_groups_are_settled_is_not_made_again(
     fill(cluster.by(second), [make_record("c", TEXT), make_record("d", f"{TEXT} again")])
     engine = cluster.by()
 
-    def open_store(each: ClusterEngine) -> StoredGroups:
-        return Deleting(STORE(each), lambda: cluster.ask("DELETE", f"/{first}?ignore_unavailable=true"))  # type: ignore[return-value]
+    def assign(store: StoredGroups, changes: Sequence[Assignment]) -> object:
+        cluster.ask("DELETE", f"/{first}?ignore_unavailable=true")
+        return store.assign(changes)
 
-    monkeypatch.setattr(ClusterEngine, "groups", open_store)
+    monkeypatch.setattr(ClusterEngine, "groups", lambda each: Altered(STORE(each), assign))
     settle_all(engine)
     assert groups(engine) == {(second, "c"): (second, "c"), (second, "d"): (second, "c")}
     assert cluster.ask("GET", f"/{first}?ignore_unavailable=true") == {}

@@ -1,4 +1,4 @@
-"""A lease on settling is held by the process that took it last, for as long as it renews it."""
+"""A lease on settling is held by the process that took it last, for as long as it renews it; the others wait."""
 
 from collections.abc import Mapping
 from concurrent.futures import ThreadPoolExecutor
@@ -11,9 +11,8 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_workers.executors import this_process
 from ibidem_workers.groups import follower
-from ibidem_workers.groups import follower as module
-from ibidem_workers.groups.follower import KEY, SECONDS, Follower, SettlingLease, settle, settle_all
-from workers.groups.test_service import groups, index, plain, signed
+from ibidem_workers.groups.follower import KEY, SECONDS, Follower, SettlingLease, settle
+from workers.groups.test_service import signed
 
 NOW = 1_000_000.0
 ELSEWHERE = "elsewhere~1~1"
@@ -38,19 +37,9 @@ class Clock:
 @pytest.fixture
 def clock(monkeypatch: pytest.MonkeyPatch) -> Clock:
     clock = Clock()
-    monkeypatch.setattr(module, "time", clock)
-    monkeypatch.setattr(module, "RACE_SECONDS", 0.05)
+    monkeypatch.setattr(follower, "time", clock)
+    monkeypatch.setattr(follower, "RACE_SECONDS", 0.05)
     return clock
-
-
-def note(engine: Engine, seconds: float, *, name: str = "other") -> None:
-    """Another process takes the lease."""
-    engine.put_records("runs", {KEY: {"name": name, "process": ELSEWHERE, "until": NOW + seconds}})
-
-
-def noted(engine: Engine) -> Mapping[str, object]:
-    entry: Mapping[str, object] = engine.get_record("runs", KEY)
-    return entry
 
 
 EXITED = this_process().rpartition("~")[0] + "~another start"
@@ -83,7 +72,7 @@ def test_a_lease_is_taken_while_another_process_that_may_be_alive_holds_it(
     engine.put_records("runs", {KEY: entry})
     assert lease.is_taken() is is_taken
     assert lease.take() is not is_taken
-    assert clock.passed == (0 if is_taken else module.RACE_SECONDS)
+    assert clock.passed == (0 if is_taken else follower.RACE_SECONDS)
 
 
 @pytest.mark.parametrize(
@@ -91,38 +80,13 @@ def test_a_lease_is_taken_while_another_process_that_may_be_alive_holds_it(
     [(1.0, SECONDS), (SECONDS / 4, SECONDS), (SECONDS / 4 + 1, SECONDS / 4 + 1 + SECONDS), (100.0, 100 + SECONDS)],
 )
 def test_a_lease_is_renewed_once_a_quarter_of_its_time_has_passed(
-    clock: Clock, monkeypatch: pytest.MonkeyPatch, seconds: float, until: float
+    engine: Engine, clock: Clock, seconds: float, until: float
 ) -> None:
-    monkeypatch.setattr(module, "RACE_SECONDS", 0.0)
-    with index() as engine:
-        lease = SettlingLease(engine, "mine")
-        assert lease.take()
-        clock.passed = seconds
-        assert lease.renew()
-        assert noted(engine)["until"] == NOW + until
-
-
-def test_who_waits_for_another_settles_nothing(engine: Engine) -> None:
-    engine.write(signed(1))
-    other = SettlingLease(engine)
-    assert other.take()
-    settle(engine, 1.0)
-    assert GroupCheckpoint.read(engine).done == {}
-    other.give_back()
-    settle(engine, 10.0)
-    assert groups(engine) == plain(engine)
-
-
-def test_who_waits_goes_on_where_another_left_off(engine: Engine) -> None:
-    with ThreadPoolExecutor() as threads:
-        engine.write(signed(2))
-        other = SettlingLease(engine)
-        assert other.take()
-        waiting = threads.submit(settle_all, engine)
-        Follower(engine, size=5, stop=lambda: bool(GroupCheckpoint.read(engine).done)).step()
-        other.give_back()
-        waiting.result()
-        assert groups(engine) == plain(engine)
+    lease = SettlingLease(engine, "mine")
+    assert lease.take()
+    clock.passed += seconds - follower.RACE_SECONDS
+    assert lease.renew()
+    assert engine.get_record("runs", KEY)["until"] == NOW + until
 
 
 def taken_by_another(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> SettlingLease:
@@ -182,14 +146,3 @@ def test_of_two_that_took_the_lease_in_the_same_moment_the_first_settles_no_port
     monkeypatch.setattr(SettlingLease, "take", overtaken)
     settle(engine, 60.0)
     assert GroupCheckpoint.read(engine).done == {}
-
-
-def test_a_manual_decision_is_followed_where_nothing_was_written_since(engine: Engine) -> None:
-    engine.write(signed(3))
-    settle_all(engine)
-    leads = sorted(set(groups(engine).values()))
-    a, b = leads[:2]
-    entry = {"a": ["news", a], "b": ["news", b], "verdict": "same"}
-    engine.put_records("overrides", {f'[["news","{a}"],["news","{b}"]]': entry})
-    settle_all(engine)
-    assert groups(engine)[a] == groups(engine)[b]

@@ -5,13 +5,13 @@ from unittest.mock import patch
 
 import pytest
 
-from ibidem_dedupe.overrides import Overrides
+from ibidem_dedupe.overrides import Override, Overrides
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import POLICY
 from ibidem_engines.sqlite.groups import SqliteGroups
-from ibidem_engines.stored_groups import Assignment, Marks, StoredGroups
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Name, ShardRef, StoredGroups
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.settle import Join, Rules, Settler, promote
+from ibidem_workers.groups.settle import Join, Rules, Settler, make_row, promote, split_group
 from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import opened
 from support.signed_records import make_record
@@ -19,28 +19,22 @@ from workers.groups.test_follower import OTHER, TEXT, before_a_write, followers,
 from workers.groups.test_service import check, groups, index, named, plain, stored
 
 
-def test_a_document_that_changes_between_reading_and_writing_joins_and_counts_once(engine: Engine) -> None:
-    write(engine, a=TEXT, b=f"{TEXT} more")
-    with before_a_write(engine, lambda: write(engine, 2, b=f"{TEXT} again")):
+@pytest.mark.parametrize(
+    ("more", "meanwhile", "expected"),
+    [
+        ({}, {"b": f"{TEXT} again"}, {"a": "a", "b": "a"}),
+        ({}, {"b": OTHER}, {"a": "a", "b": "b"}),
+        ({"c": f"{TEXT} again"}, {"c": OTHER}, {"a": "a", "b": "a", "c": "c"}),
+    ],
+)
+def test_a_document_that_changes_between_reading_and_writing_joins_and_counts_once(
+    engine: Engine, more: dict[str, str], meanwhile: dict[str, str], expected: dict[str, str]
+) -> None:
+    write(engine, a=TEXT, b=f"{TEXT} more", **more)
+    with before_a_write(engine, lambda: write(engine, 2, **meanwhile)):
         Follower(engine).catch_up()
-    assert groups(engine) == {"a": "a", "b": "a"}
-    assert joined(engine) == followers(engine) == 1
-
-
-def test_a_document_that_leaves_the_text_that_it_was_to_join_for_is_not_counted(engine: Engine) -> None:
-    write(engine, a=TEXT, b=f"{TEXT} more")
-    with before_a_write(engine, lambda: write(engine, 2, b=OTHER)):
-        Follower(engine).catch_up()
-    assert groups(engine) == {"a": "a", "b": "b"}
-    assert joined(engine) == 0
-
-
-def test_of_several_joins_those_that_could_be_written_are_counted(engine: Engine) -> None:
-    write(engine, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again")
-    with before_a_write(engine, lambda: write(engine, 2, c=OTHER)):
-        Follower(engine).catch_up()
-    assert groups(engine) == {"a": "a", "b": "a", "c": "c"}
-    assert joined(engine) == followers(engine) == 1
+    assert groups(engine) == expected
+    assert joined(engine) == followers(engine)
 
 
 def test_a_join_that_is_written_twice_since_its_answer_was_lost_counts_once(engine: Engine) -> None:
@@ -185,3 +179,44 @@ def test_an_heir_that_could_not_be_written_is_told_wherever_it_is_among_the_grou
     assert not promote(engine.groups())
     assert sorted(calls) == ["b", "y"]
     assert promote(engine.groups())
+
+
+@pytest.mark.parametrize(("end", "is_lead", "expected"), [(3, True, "x"), (1, True, ""), (3, False, "")])
+def test_the_other_document_of_a_manual_decision_is_looked_up_by_name_if_it_is_a_settled_lead(
+    engine: Engine, end: int, is_lead: bool, expected: str
+) -> None:
+    write(engine, a=part_of_words(0), x=OTHER, c=part_of_words(44), b=part_of_words(22), n="nothing like the others")
+    pairs = (("n", "x", "same"), ("b", "a", "not"))
+    words = [Override(("news", one), ("news", other), verdict) for one, other, verdict in pairs]
+    if not is_lead:
+        engine.groups().assign([Assignment(*named(engine, "x"), "another", lead=False)])
+    settler = Settler(engine.groups(), Rules(POLICY, Overrides(words)))
+    joins = settler.look_up([make_row(each) for each in named(engine, "nb")], {ShardRef("news"): end})
+    found = {join.name[1]: join.lead[1] for join in joins}
+    assert (found.get("n", ""), found.get("b", "")) == (expected, "c" if end == 3 else "")
+
+
+def test_when_a_group_parts_its_name_stays_with_the_larger_part_and_each_part_has_one_lead() -> None:
+    group = "a group"
+    for stay, leave in ((stay, leave) for stay in range(4) for leave in range(7)):
+        stayers, leavers = [f"s{at}" for at in range(stay)], [f"l{at}" for at in range(leave)]
+        documents = {
+            name: GroupedDocument(Name("news", name, at), b"", group, name == "lead", (at, 0))
+            for at, name in enumerate(["lead", *stayers, *leavers])
+        }
+        changes = split_group(
+            documents["lead"], [documents[name] for name in stayers], [documents[name] for name in leavers]
+        )
+        after = {name: (each.group, each.lead) for name, each in documents.items()}
+        after |= {each.document.name.id: (each.group, each.lead) for each in changes}
+        if leave <= stay + 1:
+            assert all(after[name] == (group, name == "lead") for name in ["lead", *stayers])
+            assert all(after[name][1] for name in leavers)
+            assert len({group, *(after[name][0] for name in leavers)}) == leave + 1
+        else:
+            own = after["lead"][0]
+            assert own != group
+            assert all(after[name] == (own, name == "lead") for name in ["lead", *stayers])
+            assert all(after[name] == (group, name == "l0") for name in leavers)
+        settled = {each.document.name.id for each in changes}
+        assert settled.isdisjoint(stayers if leave <= stay + 1 else leavers[1:])
