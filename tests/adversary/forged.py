@@ -12,10 +12,9 @@ from typing import Any
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.sign import sign_batch
 from servers.indices import ask, create_index
 from support.books import book
+from support.signed_records import sign_records
 
 Json = dict[str, Any]
 
@@ -52,12 +51,7 @@ def records() -> list[Record]:
         Document(f"story-{at}", f"said {'loudly ' * (at % 4)}{book(at, at + 40)}", f"Story {at}", source="public")
         for at in range(STORIES)
     ]
-    documents = [secret, *stories]
-    signed = zip(documents, sign_batch(documents, None), strict=True)
-    return [
-        Record(each, signatures, 1, f"{at:032x}", pack(each, signatures))
-        for at, (each, signatures) in enumerate(signed)
-    ]
+    return sign_records([secret, *stories])
 
 
 def fill(address: str, index: str, shards: int) -> Vault:

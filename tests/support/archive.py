@@ -9,14 +9,12 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Record
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.packed import pack
-from ibidem_ingest.signatures.sign import sign_batch
 from ibidem_workers.groups.follower import Follower
 from servers.indices import create_index, remove_indices
 from support.books import book
 from support.rights_server import Rights
+from support.signed_records import sign_records
 
 Json = dict[str, Any]
 
@@ -69,13 +67,7 @@ def fill(address: str, index: str, archive: Sequence[Document], shards: int = 1)
     engine = open_engine(address, index)
     try:
         engine.create()
-        signed = zip(archive, sign_batch(archive, None), strict=True)
-        engine.write(
-            [
-                Record(each, signatures, 1, f"{at:032x}", pack(each, signatures))
-                for at, (each, signatures) in enumerate(signed)
-            ]
-        )
+        engine.write(sign_records(archive))
         Follower(engine).catch_up()
         engine.refresh()
     finally:

@@ -1,5 +1,6 @@
 """Records that are signed by hand, in the plainest way: the shape of real signatures, none of their finer rules."""
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -10,6 +11,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.long_text import sign_long
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
+from ibidem_ingest.signatures.sign import sign_batch
 
 IDF = "00112233445566aa"
 MULTIPLIERS = np.array([[xxhash.xxh64_intdigest(b"slot", slot) | 1] for slot in range(SLOTS)], np.uint64)
@@ -40,6 +42,15 @@ def signatures_of(text: str, name: str) -> Signatures:
         slots=least_hashes(words) if words else (),
         idf=IDF if words else "",
     )
+
+
+def sign_records(documents: Sequence[Document]) -> list[Record]:
+    """Sign documents as the product does, without a table."""
+    signed = zip(documents, sign_batch(documents, None), strict=True)
+    return [
+        Record(each, signatures, 1, f"{at:032x}", pack(each, signatures))
+        for at, (each, signatures) in enumerate(signed)
+    ]
 
 
 def make_record(name: str, text: str = "grain prices rose in chicago", version: int = 1, **fields: object) -> Record:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from servers.command_line import IBIDEM
+from servers.command_line import IBIDEM, surroundings
 from servers.fake_server import Answer, Between, Request, between
 from workers.backfill.conftest import ALIAS, FIELDS, SECOND, Source, Theirs, stories, story
 
@@ -90,9 +90,8 @@ class Killer:
 
 def backfill(front: Between, kind: str, folder: Path, tables: Path, killer: Killer) -> None:
     """Run the command through the proxy."""
-    others = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
     settings = {"ENGINE": front.address(kind), "INDEX": ALIAS, "FIELDS": FIELDS, "TABLES": tables, "CONCURRENCY": 1}
-    environment = others | {f"IBIDEM_{name}": str(value) for name, value in settings.items()}
+    environment = surroundings({f"IBIDEM_{name}": value for name, value in settings.items()})
     killer.process = subprocess.Popen(
         [IBIDEM, "backfill", "--into", SECOND],
         cwd=folder, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,

@@ -1,9 +1,7 @@
 """An index of an earlier schema is neither written nor mixed, says what to do, and is right after the backfill."""
 
 import json
-import os
 import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 from ibidem_engines.cluster.index import VERSION
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
+from servers.command_line import IBIDEM, surroundings
 from servers.indices import ask, remove_indices
 from servers.kinds import CLUSTERS
 from upgrade.keep import unpacked
@@ -41,17 +40,15 @@ class Release:
     second: str  # the name that a copy gets; it takes over the alias that is the first name
 
     def environment(self, version: str) -> dict[str, str]:
-        others = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
         (self.folder / "next").mkdir(exist_ok=True)
         (self.folder / "next" / "sitecustomize.py").write_text(NEXT)
         path = {"PYTHONPATH": str(self.folder / "next")} if version == "next" else {}
-        return others | self.settings | path
+        return surroundings(self.settings | path)
 
     def run(self, *typed: str, version: str = "this") -> subprocess.CompletedProcess[str]:
         """Run a command of this version, or of the next one, whose schema is another."""
-        command = [Path(sys.executable).with_name("ibidem"), *typed]
         return subprocess.run(
-            command,
+            [IBIDEM, *typed],
             cwd=self.folder,
             env=self.environment(version),
             capture_output=True,
@@ -135,9 +132,7 @@ def test_what_waits_in_the_queue_is_left_by_workers_before_the_backfill_and_inde
     assert release.json("status", run)["pending"] == 1
     process = release.run("backfill", "--into", release.second, version="next")
     assert process.returncode == 0, process.stderr
-    with subprocess.Popen(
-        [Path(sys.executable).with_name("ibidem"), "worker"], env=release.environment("next"), cwd=release.folder
-    ) as worker_process:
+    with subprocess.Popen([IBIDEM, "worker"], env=release.environment("next"), cwd=release.folder) as worker_process:
         release.json("ingest", "documents.jsonl", version="next")  # what was sent before is taken first
         worker_process.terminate()
     account = release.json("status", run, version="next")

@@ -1,7 +1,6 @@
 """Signing an index in its place: only what ibidem adds is new, and a run that was ended goes on."""
 
 import json
-import os
 import subprocess
 import sys
 import threading
@@ -29,9 +28,10 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_workers import executors
 from ibidem_workers.backfill import batch
 from ibidem_workers.backfill.batch import load_checkpoint
-from ibidem_workers.backfill.run import backfill_in_place
+from ibidem_workers.backfill.run import backfill_in_place, check
 from ibidem_workers.ingest import Interruption, ingest_documents
 from ibidem_workers.runs import summary
+from servers.command_line import surroundings
 from servers.indices import ask
 from support.examples import examples
 from workers.backfill.conftest import FIRST, MAPPING, Theirs, stories, story
@@ -311,8 +311,7 @@ def kill_in_the_middle(settings: Settings, folder: Path) -> None:
     code += "if __name__ == '__main__': backfill_in_place(load())"
     script = folder / "backfill.py"
     script.write_text(code, encoding="utf-8")
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("IBIDEM_")}
-    process = subprocess.Popen([sys.executable, script], env=environment | settings.as_environment())
+    process = subprocess.Popen([sys.executable, script], env=surroundings(settings.as_environment()))
     with closing(open_engine(settings.address, settings.index)) as engine:
         before = accounts(engine)
         while accounts(engine) <= before:
@@ -332,3 +331,44 @@ def accounts(engine: Engine) -> int:
         return sum(1 for _ in engine.get_records("runs", f"{entry.run}/")) if entry else 0
 
     return retry_unavailable(count, 10)
+
+
+def test_what_others_changed_is_listed_and_what_no_signature_looks_at_is_not(theirs: Theirs) -> None:
+    theirs.make(stories(8))
+    backfill_in_place(theirs.settings)
+    assert check(theirs.settings).as_json() == {
+        "read": 8,
+        "unchanged": 8,
+        "changed": 0,
+        "unsigned": 0,
+        "outdated": 0,
+        "due": 0,
+        "refused": 0,
+        "documents": [],
+        "refusals": [],
+    }
+    theirs.write({"t2": {"body": {"content": "another people"}}, "t3": {"published": "1990/01/01"}}, verb="update")
+    theirs.write({"t4": {"views": 7}, "t5": {"body": {"content": story(5)["body"]["content"].upper()}}}, verb="update")
+    theirs.write({"t6": {"headline": "another"}, "t7": {"body": {"content": None}}}, verb="update")
+    theirs.write({"t9": story(9)})
+    report = check(theirs.settings)
+    assert sorted(report.first_changed) == [(FIRST, "t2"), (FIRST, "t3"), (FIRST, "t6"), (FIRST, "t7")]
+    assert (report.read, report.unchanged, report.changed, report.unsigned, report.refused) == (9, 4, 4, 1, 0)
+    assert report.due == 7  # with the new one, the one in capitals, and the one with another `views`
+    again = backfill_in_place(theirs.settings)
+    assert summary(theirs.engine, again)["indexed"] == report.due
+    assert (check(theirs.settings).changed, check(theirs.settings).due) == (0, 0)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("language", ["en", "xx"])
+def test_what_was_ingested_and_never_touched_is_unchanged(settings: Settings, engine: Engine, language: str) -> None:
+    documents = [
+        Document(
+            f"d{at}", story(at)["body"]["content"], "Title", date="1787-09", meta={"court": "9th", "pages": [1, 2.5]}
+        )
+        for at in range(30)
+    ]
+    fill([*documents, Document("blank", "* * *"), Document("other", "populus", language=language)], settings)
+    report = check(settings)
+    assert (report.read, report.unchanged, report.changed, report.unsigned) == (32, 31, 0, 1)

@@ -64,7 +64,7 @@ def stored(engine: Engine) -> list[GroupedDocument]:
     return sorted(store.read([(engine.index, name) for name in names]), key=lambda each: each.name.order)
 
 
-def named(engine: Engine, names: str) -> list[GroupedDocument]:
+def named(engine: Engine, names: Sequence[str]) -> list[GroupedDocument]:
     found = {each.name.id: each for each in stored(engine)}
     return [found[name] for name in names]
 

@@ -1,17 +1,20 @@
 """One portion: what changes between reading and writing is settled as it is then, and counted once."""
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from itertools import permutations
 from unittest.mock import patch
 
 import pytest
 
-from ibidem_dedupe.overrides import Override, Overrides
+from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import POLICY
 from ibidem_engines.sqlite.groups import SqliteGroups
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Name, ShardRef, StoredGroups
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.settle import Join, Rules, Settler, make_row, promote, split_group
+from ibidem_workers.groups.settle import Join, Row, Rules, Settler, make_row, promote, split_group
 from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import opened
 from support.signed_records import make_record
@@ -220,3 +223,63 @@ def test_when_a_group_parts_its_name_stays_with_the_larger_part_and_each_part_ha
             assert all(after[name] == (group, name == "l0") for name in leavers)
         settled = {each.document.name.id for each in changes}
         assert settled.isdisjoint(stayers if leave <= stay + 1 else leavers[1:])
+
+
+@pytest.mark.parametrize(
+    ("leads", "portion", "moved"),
+    [
+        ("aG bG", "ab", "b"),
+        ("bG aG", "ba", "a"),
+        ("aG bG", "b", "b"),
+        ("bG aG", "b", ""),
+        ("bG aG", "a", "a"),
+        ("aG bG", "a", ""),
+        ("a", "a", "a"),
+        ("aG bH", "ab", ""),
+        ("aG bG cG", "abc", "bc"),
+        ("aG cH bG", "acb", "b"),
+        ("aG b cG", "abc", "bc"),
+    ],
+)
+def test_of_several_leads_of_a_group_the_first_keeps_it_and_each_other_starts_one_of_its_own(
+    engine: Engine, leads: str, portion: str, moved: str
+) -> None:
+    names = {"G": "a group", "H": "another", "": ""}
+    write(engine, a=TEXT, b=OTHER, c=" ".join(f"third{at}" for at in range(90)))
+    for name, group in ((each[0], each[1:]) for each in leads.split()):
+        engine.groups().assign([Assignment(*named(engine, name), names[group], lead=True)])
+    before = {each.name.id: each for each in stored(engine)}
+    matched: list[str] = []
+    planned: list[DocumentRef] = []
+
+    def match(rows: Sequence[Row], _: Marks) -> list[Join]:
+        matched.extend(row.name[1] for row in rows)
+        return []
+
+    joins = settler_of(engine).settle([before[name] for name in portion], {}, planned.extend, match)
+    assert (joins, [name for _, name in planned]) == (Counter(), list(moved))
+    assert matched == [name for name in portion if name not in moved]
+    after = {each.name.id: each for each in stored(engine)}
+    assert all(each.lead for each in after.values())
+    assert all((after[name].group == each.group) == (name not in moved) for name, each in before.items())
+    assert len({after[name].group for name in moved}) == len(moved)
+
+
+def test_of_leads_of_a_group_in_several_indexes_that_of_the_earliest_index_keeps_it(
+    engine: Engine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = [("z", "b", 8), ("z", "a", 9), ("a", "a", 1), ("made since", "a", 0)]
+    leads = [GroupedDocument(Name(*name), b"", "a group", lead=True, state=(1, 0)) for name in names]
+    monkeypatch.setattr(SqliteGroups, "parts", lambda _: [ShardRef("z"), ShardRef("z", 1), ShardRef("a")])
+    settler = settler_of(engine)
+    for (at, one), (place, other) in permutations(enumerate(leads), 2):
+        assert settler._displaced_leads([one], {"a group": [other]}) == ([one] if place < at else [])
+
+
+@pytest.mark.parametrize("policy", [POLICY, POLICY.at("identical")])
+def test_copies_of_a_lead_are_found_by_their_content_alone(engine: Engine, policy: Policy) -> None:
+    write(engine, a=part_of_words(0), b=part_of_words(22), copy=part_of_words(0))
+    rows = [make_row(each) for each in named(engine, ("b", "copy"))]
+    joins = Settler(engine.groups(), Rules(policy, Overrides())).look_up(rows, {ShardRef("news"): 1})
+    near = {("b", "a", "near")} if policy == POLICY else set()
+    assert {(join.name[1], join.lead[1], join.level) for join in joins} == {("copy", "a", "identical"), *near}
