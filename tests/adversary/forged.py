@@ -1,8 +1,4 @@
-"""Documents whose packed value is that of another one, as anybody may write them who may write at all.
-
-A vault holds stories that everybody may see, one secret that they may not, and forgeries: public documents with the
-secret's packed value and its group, so that whoever takes identity from there shows the secret.
-"""
+"""A vault of public stories, one secret, and forgeries: public documents with the secret's packed value and group."""
 
 import json
 from collections.abc import Sequence

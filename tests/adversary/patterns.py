@@ -1,9 +1,4 @@
-"""All regular expressions of the packages, and texts to which a backtracking one would not come to an end.
-
-The texts are made of each expression itself: what leads to a repetition, then what is repeated, very often, then a
-character that fits nothing. `python -m adversary.patterns` uses the expressions that standard input names on all of
-their texts, and is ended by the system where one takes longer than could be if time grew with the length alone.
-"""
+"""All regular expressions of the packages, and texts made of each, on which a backtracking one would run on and on."""
 
 import ast
 import importlib

@@ -1,9 +1,4 @@
-"""Words built to have equal `wh1` hashes: what somebody who knows the hash can do in a moment.
-
-After a word's first eight letters, and each further eight, the hash is a number that every further eight letters are
-laid over by exclusive or. Two stems whose numbers differ in no byte's upper three bits can be evened out by a letter
-each; of some thousand stems two are so alike.
-"""
+"""Words built to have equal `wh1` hashes: what differs in no byte's upper three bits is evened out by a letter each."""
 
 from collections.abc import Sequence
 

@@ -1,8 +1,4 @@
-"""One round of the kill tests: a file is submitted, something is killed at a random moment, and nothing may be missing.
-
-What was killed starts again, the command is given again with the same file, and then the laws hold: every document
-is in the index once, in its newest version; the account of the run adds up; nothing is pending, no letter is dead.
-"""
+"""One round of the kill tests: a file is submitted, something is killed at a random moment, nothing may be missing."""
 
 import random
 import time

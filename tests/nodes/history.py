@@ -1,8 +1,4 @@
-"""History of a cluster in trouble: acknowledged writes, deletions and decisions, and what an index must hold of them.
-
-What is not acknowledged is asked for again once all is well; what was acknowledged is never asked for twice, so that
-a loss shows.
-"""
+"""History of a cluster in trouble: what was acknowledged is never asked for twice, so that a loss shows."""
 
 import json
 import random

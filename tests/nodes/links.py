@@ -1,8 +1,4 @@
-"""Links between the nodes of a cluster, each of which may fail in one direction, without a firewall.
-
-A node tells the others the port of a proxy in place of its own. The proxy finds out by `/proc` which node's process has
-connected, so a link from one node to another can fail while the way back is whole.
-"""
+"""Proxies between the nodes of a cluster, which know by `/proc` who connects: a link may fail in one direction."""
 
 import contextlib
 import os
@@ -101,10 +97,7 @@ class Links:
 
 
 def inode_of(port: int, remote_port: int) -> str:
-    """Return the inode of the socket that connects two ports, as the system shows it; empty where there is none.
-
-    The local port alone would not do: connections to other places, and those that wait for their end, may have it too.
-    """
+    """Return the inode of the socket that connects two ports: connections to other places may have the first, too."""
     for table in ("/proc/net/tcp", "/proc/net/tcp6"):
         for line in Path(table).read_text().splitlines()[1:]:
             fields = line.split()

@@ -1,7 +1,4 @@
-"""Searches by the plugin at every node of a cluster in trouble: each is whole, or fails, and leaves nothing behind.
-
-Some are whole at each node once the trouble has passed.
-"""
+"""Searches by the plugin at every node of a cluster in trouble: each is whole, or fails, and leaves nothing behind."""
 
 import json
 import threading

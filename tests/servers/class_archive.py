@@ -1,7 +1,4 @@
-"""An archive of the classes that a node loads as it starts, made by one that is started once for this alone.
-
-A run of the tests starts some twenty nodes, each of which would find, check and link the same ten thousand classes.
-"""
+"""An archive of the ten thousand classes that a node loads as it starts, made by one that is started for this alone."""
 
 import hashlib
 import subprocess

@@ -1,8 +1,4 @@
-"""Elasticsearch as one node out of the jars of Maven's repository.
-
-The distribution's launcher is not there, so its folders are put together here: as a module the HTTP transport with what
-it needs beyond the server's own jars, as a plugin the two parts of the missing analysis module that our mapping names.
-"""
+"""Elasticsearch as one node out of the jars of Maven's repository, which lacks its launcher and some of its modules."""
 
 import os
 import shutil

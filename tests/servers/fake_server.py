@@ -1,7 +1,4 @@
-"""A small HTTP server in front of a search engine, or alone, with answers planned by a test.
-
-It passes requests on to the real server, or its plan answers them or breaks them off.
-"""
+"""A small HTTP server in front of a search engine, or alone: a test's plan answers requests, or they are passed on."""
 
 import json
 import ssl

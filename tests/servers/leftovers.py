@@ -1,8 +1,4 @@
-"""Processes that tests leave behind: every test ends its own, and a run of which one is left has failed.
-
-pytest becomes the parent of all orphans among its descendants, so that what is left are its children, however they were
-started: in a session of their own, with another environment, by a process that is gone.
-"""
+"""Processes that tests leave behind: pytest becomes the parent of orphans, and a run of which one is left has failed."""
 
 import contextlib
 import ctypes

@@ -30,10 +30,7 @@ def wait_for_health(address: str, condition: str) -> None:
 
 
 class Nodes(ExitStack):
-    """A cluster that answers as soon as the block is entered, and ends with it.
-
-    The node that is lost is the one that holds the primary shard of an index at that moment.
-    """
+    """A cluster that answers as soon as the block is entered, and ends with it."""
 
     def __init__(self, engine: EngineName = "opensearch") -> None:
         super().__init__()

@@ -1,9 +1,4 @@
-"""Pytest plugin for servers: fixtures with their addresses, and the list of tests that could not run.
-
-A test that needs servers carries `@pytest.mark.server("opensearch", …)`; the names let all of them start side by side
-when the first is asked for. Where one cannot start, its tests are listed as not run with the reason, and under
-`CI=true` they fail.
-"""
+"""Pytest plugin for servers: fixtures with their addresses, and tests that could not run, which fail under `CI=true`."""
 
 import gc
 import os

@@ -1,7 +1,4 @@
-"""Processes that tests start: a test that starts one is marked `slow` or `server`, so that `make quick` starts none.
-
-What a fixture of a module or run starts, and each server that a thread of `Servers` does, counts for none of its tests.
-"""
+"""Processes that tests start: a test that starts one is marked `slow` or `server`, so that `make quick` starts none."""
 
 import sys
 from collections.abc import Generator

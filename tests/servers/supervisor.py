@@ -1,8 +1,4 @@
-"""Run one server and end it when standard input closes: whatever ends the tests, the server goes with them.
-
-A script of its own: the server's folder, then its command line. It knows nothing of the tests. SIGTERM kills the server
-and leaves its folder, so that it can be started again on what it had written.
-"""
+"""Run one server and end it when standard input closes; SIGTERM kills it and leaves its folder, to be started again."""
 
 import os
 import shutil

@@ -1,9 +1,4 @@
-"""A cluster in memory: indexes of shards whose writes are numbered, aliases, records, and the requests to them.
-
-It keeps what the engines keep and what has surprised us: a write is visible to searches after a refresh only, and read
-by id at once; an action of a bulk request succeeds or fails alone; a write onto a state is a conflict once that has
-changed.
-"""
+"""A cluster in memory: what is written is searched after a refresh, and is a conflict onto a state that has changed."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace

@@ -1,8 +1,4 @@
-"""Queue of a broker in memory: a message is taken under a lease; once that lapses it comes again, behind the others.
-
-It keeps less order than any real one: messages are ordered by the clock of who sent them, a lease is judged by the
-clock of who wants the message, and other processes run between any two steps.
-"""
+"""Queue of a broker in memory, which keeps less order than real ones: clocks differ, and others come between steps."""
 
 from collections import deque
 from dataclasses import dataclass, field

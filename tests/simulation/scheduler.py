@@ -1,8 +1,4 @@
-"""Scheduler of simulated processes: one at a time runs, in an order and at times that a seed chooses.
-
-A process is a greenlet that gives way wherever it waits: for an answer, for a lock, for time to pass. Time is virtual,
-so that hours cost nothing. A process that is killed runs none of its clean-up: all that it asks for then fails.
-"""
+"""Scheduler of simulated processes, which are greenlets: one at a time runs, as a seed chooses, in virtual time."""
 
 import heapq
 import random

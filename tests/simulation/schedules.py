@@ -1,8 +1,4 @@
-"""Schedules: the processes and faults that a seed draws, and what broke in them.
-
-What is asked at the end is what the documentation promises: groups are those of one plain pass, each document is
-accounted for once, nothing that was acknowledged is lost, what was taken down stays away, and every process ends.
-"""
+"""Schedules: the processes and faults that a seed draws, and which promise of the documentation broke in them."""
 
 import logging
 from collections.abc import Callable, Iterable, Mapping, Sequence

@@ -1,7 +1,4 @@
-"""One schedule's world: a cluster, a queue, and what its processes do: submit, work, delete, settle, replace.
-
-Everything that they run above the cluster in memory is the code that real processes run.
-"""
+"""One schedule's world: a cluster and a queue in memory, and processes, which run the code of real ones above them."""
 
 from collections import defaultdict
 from collections.abc import Callable, Sequence
@@ -97,11 +94,7 @@ class World:
         self.messages.put(orjson.dumps([batch.number, batch.records, again]))
 
     def work(self, *, until: Callable[[], bool]) -> None:
-        """Take messages and write their documents, as a worker does.
-
-        What Celery does is written down here: a message is acknowledged once its task has returned, and a batch that
-        cannot be written now goes back to the queue.
-        """
+        """Take messages and write their documents, as a worker under Celery does, which acknowledges what is done."""
         queue, context = MemoryQueue(self.messages), WorkerContext(self.engine(), tables(), self.settings)
         while True:
             message = queue.get()
@@ -135,10 +128,7 @@ class World:
             return
 
     def decide(self, pair: tuple[str, str], verdict: Verdict) -> None:
-        """Note what somebody thinks of two documents, and settle their groups, as `add_override` does.
-
-        Where the answer is lost the same is noted again.
-        """
+        """Note a decision on two documents until it is acknowledged, and settle their groups as `add_override` does."""
         self.decided.add(pair)
         a, b = pair
         word, engine = Override(("news-1", a), ("news-1", b), verdict), self.engine()

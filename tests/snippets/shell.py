@@ -22,11 +22,7 @@ SLOW = re.compile(
 
 
 def run(blocks: Sequence[Block], folder: Path, environment: Mapping[str, str]) -> list[str]:
-    """Run the `sh` blocks of a page in a folder in which its files are; returns what each printed.
-
-    Questions are answered with yes. A command that fails ends the page; what was started in the background is ended
-    with it.
-    """
+    """Run the `sh` blocks of a page in a folder with its files, up to one that fails; returns what each printed."""
     script = ["set -euo pipefail"]
     for block in blocks:
         if block.language == "file":

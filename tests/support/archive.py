@@ -1,8 +1,4 @@
-"""An archive of which some documents and some fields may not be seen by all, and what its users ask.
-
-Beside the whole archive stands one in which nothing that is hidden was ever written: who may not see it is answered
-over the first as everybody over the second.
-"""
+"""An archive of which some may not be seen by all: they are answered as over one without what is hidden."""
 
 import json
 from collections.abc import Mapping, Sequence

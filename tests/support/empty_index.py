@@ -1,7 +1,4 @@
-"""An empty index and a small idf table, as nearly every test needs them.
-
-A package whose tests ask servers has an `address` of its own, or an `absent`; `engine` is then made of that.
-"""
+"""An empty index and a small idf table; a package whose tests ask servers has an `address` or `absent` of its own."""
 
 from collections.abc import Iterator
 from pathlib import Path

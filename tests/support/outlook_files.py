@@ -1,7 +1,4 @@
-"""Messages of Outlook written by hand: a compound file, and the properties of a message in it.
-
-Source: [MS-CFB] for the file, version 3; [MS-OXMSG] for the names of its streams.
-"""
+"""Messages of Outlook written by hand: a compound file of version 3 ([MS-CFB]), and a message in it ([MS-OXMSG])."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

@@ -1,8 +1,4 @@
-"""A search engine whose users see some documents and some fields only, as its security plugin would have it.
-
-Every query gets the user's clause, what is read by id is looked up by it, fields are taken out of every answer, and
-nobody writes. Records of ibidem next to an index are read by all.
-"""
+"""A search engine whose users read some documents and some fields only; all read ibidem's records, nobody writes."""
 
 import json
 from collections.abc import Iterator, Mapping

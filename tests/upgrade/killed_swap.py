@@ -48,11 +48,7 @@ class MissedStep(Exception):
 
 @dataclass(frozen=True)
 class Kill:
-    """A change at which the command is killed.
-
-    Changes of several kinds may come in another order each time, since documents are written while others are noted;
-    those of one kind follow each other.
-    """
+    """A change at which the command is killed; those of one kind alone come in the same order each time."""
 
     step: str  # its name
     time: int  # which change of that name, counted from 1

@@ -1,8 +1,4 @@
-"""Rolling upgrade of two nodes with the plugin: one after the other is exchanged, and all goes on in between.
-
-What is searched, ingested, deleted, decided and settled is compared at each stage: two nodes of the old version, one of
-each, two of the new one.
-"""
+"""Rolling upgrade of two nodes with the plugin: one after the other is exchanged, and all goes on at each stage."""
 
 import json
 import random

@@ -1,7 +1,4 @@
-"""Dead letters: listed, read again, dropped.
-
-What is noted of a document that nobody can write down.
-"""
+"""Dead letters: listed, read again, dropped, and noted of a document that nobody can write down."""
 
 import orjson
 import pytest
