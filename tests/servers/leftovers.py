@@ -1,4 +1,4 @@
-"""Processes that tests leave behind: pytest becomes the parent of orphans, and a run of which one is left has failed."""
+"""Processes that tests leave behind: pytest becomes the parent of orphans, and a run that leaves one has failed."""
 
 import contextlib
 import ctypes

@@ -1,4 +1,4 @@
-"""Pytest plugin for servers: fixtures with their addresses, and tests that could not run, which fail under `CI=true`."""
+"""Pytest plugin for servers: fixtures with their addresses, and tests that cannot run, which fail under `CI=true`."""
 
 import gc
 import os

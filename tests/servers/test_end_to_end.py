@@ -1,8 +1,6 @@
 """The whole way with real servers: files through a broker and workers into an index, searched and inspected."""
 
 import json
-import os
-import signal
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -56,20 +54,3 @@ def test_files_are_ingested_searched_and_inspected(way: Way) -> None:
 
     duplicate = next(hit for hit in response["hits"]["hits"] if hit["_dedupe"]["indent"])
     assert way.json("inspect", duplicate["_id"])["duplicates"]
-
-
-@pytest.mark.parametrize("way", PAIRS[:1], indirect=True)
-def test_a_worker_that_is_killed_loses_no_document(way: Way) -> None:
-    path = way.folder / "stories.jsonl"
-    path.write_text("\n".join(json.dumps(story.as_record()) for story in STORIES))
-    way.environment["IBIDEM_BATCH_CHARACTERS"] = "1000"
-    way.start_worker()
-    run = way.json("ingest", str(path), "--no-wait")["run"]
-    while not way.json("status", run)["indexed"]:
-        pass
-    os.killpg(way.workers[0].pid, signal.SIGKILL)
-    way.start_worker()
-    while (status := way.json("status", run))["state"] != "done":
-        pass
-    assert status["indexed"] + status["unchanged"] == len(STORIES)
-    assert way.json("search", "said", "--size", "1")["dedupe"]["documents"]["matched"] > 50

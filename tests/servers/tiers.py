@@ -49,8 +49,6 @@ THOROUGH: Mapping[str, str] = {
     "plugin/test_signatures_beside.py": "two more indexes are filled; plugin/test_search.py has the same answers",
     "plugin/test_tasks.py": "many searches at once, cancelled; nodes/ has it too",
     "plugin/test_same_answers.py": "many seeds in clusters; Java's unit tests hold the golden pages",
-    "servers/test_end_to_end.py::"
-    "test_a_worker_that_is_killed_loses_no_document": "workers/test_stop.py kills a worker each time",
     "servers/test_same_groups.py": "whole collections in both engines; answers/test_answers.py asks every tenth search",
     "retrieval/test_frameworks.py": "installs other frameworks; LangChain's part is a doctest",
     "retrieval/test_mcp.py": "a process is asked by its protocol; the search that it asks is tested without one",

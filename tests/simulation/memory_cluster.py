@@ -11,7 +11,7 @@ import orjson
 from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster.client import CONFLICT, NOT_FOUND, Action, ActionOutcome
 from ibidem_engines.engine import Record
-from ibidem_engines.stored_groups import ShardRef
+from ibidem_engines.stored_groups import SeqNoRange, ShardRef
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
@@ -181,3 +181,19 @@ class Link:
     def each(self, effects: Sequence[Callable[[], T]], what: str = "") -> list[T]:
         """Send a bulk request: each action succeeds or fails alone, and others may come between two."""
         return [effect() for effect in effects]
+
+    def newest(self, parts: Sequence[ShardRef]) -> dict[ShardRef, int]:
+        """Refresh parts, and return up to which number each is written."""
+
+        def refresh() -> dict[ShardRef, int]:
+            for part in parts:
+                self.cluster.shard(part).refresh()
+            return {part: self.cluster.shard(part).last for part in parts}
+
+        return self.call(refresh, "newest")
+
+    def states(self, seq_range: SeqNoRange) -> list[Stored]:
+        """Return the documents that searches see of a stretch, in the order of writing."""
+        found = self.call(lambda: list(self.cluster.shard(seq_range.part).view.values()), "search")
+        chosen = [each for each in found if seq_range.after < each.order <= seq_range.end]
+        return sorted(chosen, key=lambda each: each.order)

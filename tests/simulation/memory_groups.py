@@ -41,13 +41,7 @@ class MemoryGroups(StoredGroups):
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
-        def refresh() -> dict[ShardRef, int]:
-            shards = {part: self._link.cluster.shard(part) for part in self._parts}
-            for shard in shards.values():
-                shard.refresh()
-            return {part: shard.last for part, shard in shards.items()}
-
-        return self._link.call(refresh, "newest")
+        return self._link.newest(self._parts)
 
     @override
     def deletions(self) -> int:
@@ -141,8 +135,7 @@ class MemoryGroups(StoredGroups):
             yield {name: counts[name] for name in names[start : start + size]}
 
     def _stretch(self, seq_range: SeqNoRange) -> list[GroupedDocument]:
-        found = [each for each in self._search(seq_range.part) if seq_range.after < each.order <= seq_range.end]
-        return [self._document(each) for each in sorted(found, key=lambda each: each.order)]
+        return [self._document(each) for each in self._link.states(seq_range)]
 
     def _search(self, part: ShardRef) -> list[Stored]:
         return self._link.call(lambda: list(self._link.cluster.shard(part).view.values()), "search")

@@ -63,15 +63,15 @@ class MemorySource(ReindexSource):
 
     @override
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
-        return newest(self._link, self.parts())
+        return self._link.newest(self.parts())
 
     @override
     def count(self, seq_range: SeqNoRange) -> int:
-        return len(states(self._link, seq_range))
+        return len(self._link.states(seq_range))
 
     @override
     def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
-        return [Name(seq_range.part.index, each.id, each.order) for each in states(self._link, seq_range)[:size]]
+        return [Name(seq_range.part.index, each.id, each.order) for each in self._link.states(seq_range)[:size]]
 
     @override
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
@@ -142,7 +142,7 @@ class MemoryCopy(ReindexTarget):
 
     @override
     def newest(self) -> dict[ShardRef, int]:
-        return newest(self._link, self._parts())
+        return self._link.newest(self._parts())
 
     @override
     def count_fields(self) -> FieldCounts:
@@ -158,7 +158,7 @@ class MemoryCopy(ReindexTarget):
         known = {
             each.id: each.state
             for part, number in end.items()
-            for each in states(self._link, SeqNoRange(part, 0, number))
+            for each in self._link.states(SeqNoRange(part, 0, number))
             if each.id in wanted
         }
         outcomes = self._write(
@@ -196,7 +196,7 @@ class MemoryCopy(ReindexTarget):
     def prune(self, end: Marks) -> int:
         removed = 0
         for part, number in end.items():
-            there = states(self._link, SeqNoRange(part, 0, number))
+            there = self._link.states(SeqNoRange(part, 0, number))
             gone = self._link.call(
                 lambda there=there: [
                     each for each in there if self._link.cluster.resolve(self._source).get(each.id) is None
@@ -216,24 +216,6 @@ class MemoryCopy(ReindexTarget):
     def finish(self, alias: str) -> None:
         if alias:
             self._link.call(lambda: self._link.cluster.aliases.update({alias: self.name}), "move alias")
-
-
-def newest(link: Link, parts: Sequence[ShardRef]) -> dict[ShardRef, int]:
-    """Refresh parts, and return up to which number each is written."""
-
-    def refresh() -> dict[ShardRef, int]:
-        for part in parts:
-            link.cluster.shard(part).refresh()
-        return {part: link.cluster.shard(part).last for part in parts}
-
-    return link.call(refresh, "newest")
-
-
-def states(link: Link, seq_range: SeqNoRange) -> list[Stored]:
-    """Return the documents that searches see of a stretch, in the order of writing."""
-    found = link.call(lambda: list(link.cluster.shard(seq_range.part).view.values()), "search")
-    chosen = [each for each in found if seq_range.after < each.order <= seq_range.end]
-    return sorted(chosen, key=lambda each: each.order)
 
 
 def _outcome(id_: str, result: ActionOutcome) -> Outcome:

@@ -57,18 +57,10 @@ BOMB = 400_000_000  # bytes; a worker that works takes half of that
 
 
 @pytest.fixture(params=BROKERS)
-def settings(request: pytest.FixtureRequest, tmp_path: Path, tables_folder: Path) -> Iterator[Settings]:
+def settings(request: pytest.FixtureRequest, settings: Settings) -> Iterator[Settings]:
     """An index of its own, so a queue of its own, on each broker."""
-    broker = request.getfixturevalue(request.param)
-    settings = Settings(
-        engine=f"sqlite:////{tmp_path}/index.sqlite",
-        broker=broker,
-        tables=tables_folder,
-        concurrency=1,
-        patience=1,
-        max_text=100_000,
-    )
-    with own_queue(settings, "strangers") as own_settings:
+    changed = settings.changed(broker=request.getfixturevalue(request.param), max_text=100_000)
+    with own_queue(changed, "strangers") as own_settings:
         yield own_settings
 
 

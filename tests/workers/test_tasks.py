@@ -10,7 +10,7 @@ from celery.worker import consumer
 
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_core.settings import Settings
-from ibidem_engines.engine import Engine
+from ibidem_engines.engine import Engine, Outcome, Record
 from ibidem_ingest.document import ORIGIN, WHERE
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
@@ -96,36 +96,30 @@ def test_a_refusal_names_the_place_that_the_document_was_read_from_and_keeps_the
 
 
 class Flawed:
-    """An engine in which one method fails now and then; all else is the engine's own."""
+    """An engine in which writing fails now and then; all else is the engine's own."""
 
-    def __init__(self, engine: Engine, method: str, fails: Callable[[Sequence[object]], Exception | None]) -> None:
-        self._engine, self._method, self._fails = engine, method, fails
+    def __init__(self, engine: Engine, fails: Callable[[Sequence[Record]], Exception | None]) -> None:
+        self._engine, self._fails = engine, fails
 
     def __getattr__(self, name: str) -> object:
-        real = getattr(self._engine, name)
-        if name != self._method:
-            return real
+        return getattr(self._engine, name)
 
-        def method(*arguments: object) -> object:
-            if error := self._fails(arguments):
-                raise error
-            return real(*arguments)
-
-        return method
+    def write(self, records: Sequence[Record]) -> list[Outcome]:
+        if error := self._fails(records):
+            raise error
+        return self._engine.write(records)
 
 
-def with_flaw(worker: Worker, method: str, fails: Callable[[Sequence[object]], Exception | None]) -> Worker:
-    flawed: object = Flawed(worker.context.engine, method, fails)
+def with_flaw(worker: Worker, fails: Callable[[Sequence[Record]], Exception | None]) -> Worker:
+    flawed: object = Flawed(worker.context.engine, fails)
     return Worker(replace(worker.context, engine=flawed))  # type: ignore[arg-type] # an engine with a flaw
 
 
 def test_one_document_that_no_one_foresaw_takes_no_other_with_it(worker: Worker) -> None:
-    def fails(arguments: Sequence[object]) -> Exception | None:
-        (records,) = arguments
-        assert isinstance(records, list)
+    def fails(records: Sequence[Record]) -> Exception | None:
         return RuntimeError("what is this") if any(record.document.id == "b" for record in records) else None
 
-    account = with_flaw(worker, "write", fails).take(*({"id": id_, "text": SPEECH} for id_ in "abc"))
+    account = with_flaw(worker, fails).take(*({"id": id_, "text": SPEECH} for id_ in "abc"))
     assert counts(account) == (2, 0, 0, 1)
     (letter,) = dead_letters.letters(worker.context.engine)
     assert (letter.refusal.id, "RuntimeError: what is this" in letter.refusal.why) == ("b", True)
@@ -133,7 +127,7 @@ def test_one_document_that_no_one_foresaw_takes_no_other_with_it(worker: Worker)
 
 @pytest.mark.parametrize("error", [Unavailable("down"), Permanent("the disk is full")])
 def test_an_engine_that_takes_nothing_burns_no_document(worker: Worker, error: Exception) -> None:
-    impatient = with_flaw(worker, "write", lambda _: error)
+    impatient = with_flaw(worker, lambda _: error)
     impatient.context = replace(impatient.context, has_ended=lambda: True)
     with pytest.raises(type(error)):
         impatient.take({"id": "a", "text": SPEECH})
@@ -149,15 +143,13 @@ def take_until_done(worker: Worker, *records: dict[str, object]) -> tuple[BatchR
     """Give a batch to a worker that ends when it is to write the document `bad`; gives what it died of, too."""
     deaths: list[str] = []
 
-    def fails(arguments: Sequence[object]) -> Exception | None:
-        (records,) = arguments
-        assert isinstance(records, list)
+    def fails(records: Sequence[Record]) -> Exception | None:
         if any(record.document.id == "bad" for record in records):
             deaths.append(",".join(record.document.id for record in records))
             raise Death
         return None
 
-    dying = with_flaw(worker, "write", fails)
+    dying = with_flaw(worker, fails)
     while len(deaths) < 10:
         with suppress(Death):
             return dying.take(*records, number=4, died=bool(deaths)), deaths
@@ -176,7 +168,7 @@ def test_a_batch_that_ends_its_worker_too_often_is_done_document_by_document(wor
 
 
 def test_a_message_that_is_only_sent_again_counts_no_try(worker: Worker) -> None:
-    failing = with_flaw(worker, "write", lambda _: Permanent("the disk is full"))
+    failing = with_flaw(worker, lambda _: Permanent("the disk is full"))
     for _ in range(5):
         with pytest.raises(Permanent):
             failing.take({"id": "a", "text": SPEECH}, {"id": "b", "text": "b"})
