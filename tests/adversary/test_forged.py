@@ -3,6 +3,7 @@
 import json
 import os
 from collections.abc import Iterator
+from contextlib import closing
 from typing import Any
 
 import pytest
@@ -12,9 +13,11 @@ from adversary.forged import FORGERIES, HIDDEN, HIDDEN_WORDS, SEARCHES, Json, Va
 from ibidem.grouped_search.api import search_window
 from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.connect import open_engine
-from ibidem_engines.query import parse_query
+from ibidem_engines.query import Query, parse_query
 from servers.indices import remove_indices
-from support.wrapped_clients import CLIENTS, SERVERS
+from support.wrapped_clients import CLIENTS, kind
+
+__all__ = ["kind"]
 
 OPTIONS: dict[str, Json] = {
     "indent": {"dedupe": "indent"},
@@ -24,12 +27,6 @@ OPTIONS: dict[str, Json] = {
     "stored": {"dedupe": "indent", "dedupe_by": "stored"},
     "by date": {"dedupe": "indent", "dedupe_keep": "latest"},
 }
-
-
-@pytest.fixture(params=SERVERS, scope="module")
-def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
 
 
 @pytest.fixture(params=[1, 3], ids=["one shard", "three shards"], scope="module")
@@ -63,27 +60,25 @@ def test_a_wrapped_client_shows_what_the_server_finds_and_nothing_else(
     assert len([each for each in found if each.startswith("forged")]) == FORGERIES
 
 
+def page(vault: Vault, index: str, query: Query, options: str) -> Json:
+    """Search as a command or the page does."""
+    with closing(open_engine(vault.address, index)) as engine:
+        response = search_window(engine, query, parse_request(OPTIONS[options]), 1, 50, facets=True).response
+    assert HIDDEN_WORDS not in json.dumps(response)
+    assert HIDDEN not in json.dumps(response)
+    return dict(response)
+
+
 @pytest.mark.parametrize("options", OPTIONS)
 def test_a_command_or_the_page_shows_no_more_through_a_filtered_alias(vault: Vault, options: str) -> None:
-    engine = open_engine(vault.address, vault.alias)
-    try:
-        result = search_window(engine, parse_query("said"), parse_request(OPTIONS[options]), 1, 50, facets=True)
-    finally:
-        engine.close()
-    assert shown(result.response).keys() == native(vault, "a filtered alias").keys()
-    assert HIDDEN not in json.dumps(result.response)
+    response = page(vault, vault.alias, parse_query("said"), options)
+    assert shown(response).keys() == native(vault, "a filtered alias").keys()
 
 
 @pytest.mark.parametrize("options", OPTIONS)
 def test_a_filter_of_a_command_excludes_what_a_forgery_claims_to_be(vault: Vault, options: str) -> None:
-    engine = open_engine(vault.address, vault.index)
-    try:
-        query = parse_query("loudly", filters=["source=public"])
-        result = search_window(engine, query, parse_request(OPTIONS[options]), 1, 50, facets=True)
-    finally:
-        engine.close()
-    assert HIDDEN_WORDS not in json.dumps(result.response)
-    forged = {name for name in shown(result.response) if name.startswith("forged")}
+    response = page(vault, vault.index, parse_query("loudly", filters=["source=public"]), options)
+    forged = {name for name in shown(response) if name.startswith("forged")}
     assert forged == {f"forged-{at}" for at in range(FORGERIES)}
 
 

@@ -104,7 +104,7 @@ def test_a_process_that_is_killed_or_stopped_loses_nothing(
     assert not any(map(living, hit))
 
 
-@pytest.mark.parametrize(("text", "tries"), [("poison", 3), ("slow", 1)])
+@pytest.mark.parametrize(("text", "tries"), [("poison", 2), ("slow", 1)])
 def test_a_document_that_ends_its_process_is_set_aside_and_its_batch_goes_on(
     engine: Engine, settings: Settings, monkeypatch: pytest.MonkeyPatch, text: str, tries: int
 ) -> None:

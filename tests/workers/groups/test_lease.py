@@ -89,6 +89,19 @@ def test_a_lease_is_renewed_once_a_quarter_of_its_time_has_passed(
     assert engine.get_record("runs", KEY)["until"] == NOW + until
 
 
+def test_a_lease_that_another_took_is_lost_though_that_one_gives_it_back(engine: Engine, clock: Clock) -> None:
+    lease, other = SettlingLease(engine, "mine"), {"name": "other", "process": ELSEWHERE}
+    assert lease.take()
+    engine.put_records("runs", {KEY: other | {"until": NOW + SECONDS}})
+    clock.passed = SECONDS / 2
+    assert not lease.renew()
+    lease.give_back()
+    assert engine.get_record("runs", KEY)["until"] == NOW + SECONDS
+    engine.put_records("runs", {KEY: other | {"until": NOW - 1}})
+    assert not lease.renew()
+    assert lease.is_lost
+
+
 def taken_by_another(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> SettlingLease:
     """Another process takes the lease that it saw free a moment before."""
     other = SettlingLease(engine)
