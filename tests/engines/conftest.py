@@ -1,7 +1,7 @@
-"""Engines to run the contract over, and records to write into them."""
+"""Engines to run the contract over."""
 
 import fcntl
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from tempfile import gettempdir
@@ -9,22 +9,9 @@ from tempfile import gettempdir
 import pytest
 
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, Record
+from ibidem_engines.engine import Engine
 from servers.indices import empty_indices, remove_indices
-from support.signed_records import make_record
-
-# Schemes that the contract runs over; another engine joins by its name here and an address in `address`.
-ENGINES = (
-    "sqlite",
-    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
-    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
-)
-
-
-@pytest.fixture
-def record() -> Callable[..., Record]:
-    """Makes signed records: `record("a", "the text", version=2, title=…, date=…)`."""
-    return make_record
+from support.clusters import ENGINES
 
 
 @pytest.fixture(params=ENGINES)

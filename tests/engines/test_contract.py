@@ -25,8 +25,7 @@ from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, long_keys, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
-
-Make = Callable[..., Record]
+from support.signed_records import make_record as record
 
 STORY = "grain prices rose in chicago"
 LONG = " ".join(f"word{number}" for number in range(80))
@@ -75,7 +74,7 @@ UNSEEN = "ver\u00adkehrs\u200bgesell\u2060schaft \u200funterlag\u200f"
 
 
 class TestUnseenCharacters:
-    def test_words_are_found_whatever_nobody_sees_in_them(self, engine: Engine, record: Make) -> None:
+    def test_words_are_found_whatever_nobody_sees_in_them(self, engine: Engine) -> None:
         plain = "Verkehrsgesellschaft unterlag"
         store(engine, record("unseen", f"Die {UNSEEN}"), record("plain", f"Die {plain}"), record("other", STORY))
         names = [(engine.index, name) for name in ("unseen", "plain")]
@@ -87,7 +86,7 @@ class TestUnseenCharacters:
             assert mark_words(found["unseen"].snippets[0]) == marked
             assert mark_words(found["plain"].snippets[0]) == "Die [Verkehrsgesellschaft] unterlag"
 
-    def test_a_document_deleted_and_written_again_has_its_new_text(self, engine: Engine, record: Make) -> None:
+    def test_a_document_deleted_and_written_again_has_its_new_text(self, engine: Engine) -> None:
         store(engine, record("a", f"Die {UNSEEN}", version=1))
         store(engine, record("a", "Die Bahn", version=2))
         assert not matching(engine, "verkehrsgesellschaft")
@@ -95,7 +94,7 @@ class TestUnseenCharacters:
 
 
 class TestCreate:
-    def test_what_is_there_stays(self, engine: Engine, record: Make) -> None:
+    def test_what_is_there_stays(self, engine: Engine) -> None:
         store(engine, record("a"))
         engine.put_records("presets", {"run": {"read": 1}})
         engine.create()
@@ -126,15 +125,13 @@ class TestCreate:
 
 
 class TestWrite:
-    def test_each_record_has_an_outcome_in_the_same_order(self, engine: Engine, record: Make) -> None:
+    def test_each_record_has_an_outcome_in_the_same_order(self, engine: Engine) -> None:
         outcomes = store(engine, record("b"), record("a"), record("c"))
         assert [each.id for each in outcomes] == ["b", "a", "c"]
         assert statuses(outcomes) == [(WriteStatus.INDEXED, None)] * 3
         assert engine.write([]) == []
 
-    def test_order_grows_with_each_write_and_each_rewrite_and_is_never_given_out_twice(
-        self, engine: Engine, record: Make
-    ) -> None:
+    def test_order_grows_with_each_write_and_each_rewrite_and_is_never_given_out_twice(self, engine: Engine) -> None:
         first = [each.order for each in store(engine, record("a"), record("b"))]
         (second,) = store(engine, record("a", "something else", version=2))
         assert 0 < first[0] < first[1] < second.order
@@ -143,20 +140,20 @@ class TestWrite:
         (third,) = store(engine, record("c"))
         assert third.order > second.order
 
-    def test_the_same_digest_is_unchanged_and_nothing_is_written(self, engine: Engine, record: Make) -> None:
+    def test_the_same_digest_is_unchanged_and_nothing_is_written(self, engine: Engine) -> None:
         (first,) = store(engine, record("a", version=3))
         (again,) = store(engine, record("a", version=3))
         assert (again.status, again.previous_version, again.order) == (WriteStatus.UNCHANGED, 3, 0)
         assert [hit.order for part in engine.scan() for hit in part] == [first.order]
 
-    def test_the_version_of_an_unchanged_document_is_raised(self, engine: Engine, record: Make) -> None:
+    def test_the_version_of_an_unchanged_document_is_raised(self, engine: Engine) -> None:
         store(engine, record("a", version=1))
         assert store(engine, record("a", version=5))[0].status is WriteStatus.UNCHANGED
         (late,) = store(engine, record("a", "something else", version=4))
         assert (late.status, late.previous_version) == (WriteStatus.STALE, 5)
         assert engine.fetch([(engine.index, "a")])[0].version == 5
 
-    def test_an_older_version_never_overwrites_a_newer(self, engine: Engine, record: Make) -> None:
+    def test_an_older_version_never_overwrites_a_newer(self, engine: Engine) -> None:
         store(engine, record("a", version=2))
         (late,) = store(engine, record("a", "something else", version=1))
         assert (late.status, late.previous_version, late.order) == (WriteStatus.STALE, 2, 0)
@@ -165,9 +162,7 @@ class TestWrite:
         assert matching(engine, "something") == []
 
     @pytest.mark.parametrize("version", [2, 3])
-    def test_the_same_or_a_newer_version_with_other_contents_replaces(
-        self, engine: Engine, record: Make, version: int
-    ) -> None:
+    def test_the_same_or_a_newer_version_with_other_contents_replaces(self, engine: Engine, version: int) -> None:
         store(engine, record("a", version=2))
         (outcome,) = store(engine, record("a", "something else", version=version))
         assert (outcome.status, outcome.previous_version) == (WriteStatus.INDEXED, 2)
@@ -175,13 +170,13 @@ class TestWrite:
         assert matching(engine, "something") == ["a"]
         assert engine.info().documents == 1
 
-    def test_of_the_same_id_twice_in_a_call_the_newer_version_wins(self, engine: Engine, record: Make) -> None:
+    def test_of_the_same_id_twice_in_a_call_the_newer_version_wins(self, engine: Engine) -> None:
         outcomes = store(engine, record("a", "the newer", version=2), record("b"), record("a", "the older", version=1))
         assert [each.status for each in outcomes] == [WriteStatus.INDEXED, WriteStatus.INDEXED, WriteStatus.STALE]
         assert "version 2" in outcomes[2].why
         assert matching(engine, "newer") == ["a"]
 
-    def test_of_the_same_version_the_later_wins(self, engine: Engine, record: Make) -> None:
+    def test_of_the_same_version_the_later_wins(self, engine: Engine) -> None:
         outcomes = store(engine, record("a", "the first"), record("a", "the second"), record("a", "the third"))
         assert [each.status for each in outcomes] == [WriteStatus.STALE, WriteStatus.STALE, WriteStatus.INDEXED]
         assert matching(engine, "third") == matching(engine, "the") == ["a"]
@@ -196,7 +191,7 @@ class TestWrite:
         ],
     )
     def test_a_record_that_cannot_be_stored_harms_no_other(
-        self, engine: Engine, record: Make, field: str, bad: dict[str, object]
+        self, engine: Engine, field: str, bad: dict[str, object]
     ) -> None:
         good = record("bad")
         broken = replace(good, document=replace(good.document, **bad))  # type: ignore[arg-type]
@@ -206,9 +201,7 @@ class TestWrite:
         assert outcomes[1].why
         assert matching(engine, "grain") == ["a", "b"]
 
-    def test_a_document_without_signatures_is_stored_and_has_no_packed_value(
-        self, engine: Engine, record: Make
-    ) -> None:
+    def test_a_document_without_signatures_is_stored_and_has_no_packed_value(self, engine: Engine) -> None:
         store(engine, replace(record("a"), packed=b""))
         assert [hit.packed for hit in engine.search(parse_query("grain"), 1).hits] == [None]
 
@@ -216,7 +209,7 @@ class TestWrite:
 class TestOrigin:
     """An id that is unique below one folder, and comes from another."""
 
-    def test_a_document_of_another_origin_is_not_replaced(self, engine: Engine, record: Make) -> None:
+    def test_a_document_of_another_origin_is_not_replaced(self, engine: Engine) -> None:
         store(engine, read_in(record("a", "first", version=2), "/case-a"))
         for version in (1, 2, 3):  # an older one is refused for its origin, too, and not for its version
             (outcome,) = store(engine, read_in(record("a", "second", version=version), "/case-b"))
@@ -225,24 +218,22 @@ class TestOrigin:
         (entry,) = engine.fetch([(engine.index, "a")])
         assert (entry.document.text, entry.document.origin) == ("first", "/case-a")
 
-    def test_one_of_the_same_origin_or_of_one_that_nobody_knows_is(self, engine: Engine, record: Make) -> None:
+    def test_one_of_the_same_origin_or_of_one_that_nobody_knows_is(self, engine: Engine) -> None:
         for version, origin in enumerate(("/case-a", "/case-a", "", "/case-b"), 1):
             (outcome,) = store(engine, read_in(record("a", f"text {version}", version=version), origin))
             assert outcome.status is WriteStatus.INDEXED
             assert engine.fetch([(engine.index, "a")])[0].document.origin == origin
 
-    def test_the_same_document_from_elsewhere_is_unchanged(self, engine: Engine, record: Make) -> None:
+    def test_the_same_document_from_elsewhere_is_unchanged(self, engine: Engine) -> None:
         store(engine, read_in(record("a", version=1), "/case-a"))
         assert statuses(store(engine, read_in(record("a", version=2), "/case-b"))) == [(WriteStatus.UNCHANGED, 1)]
 
-    def test_of_two_origins_in_one_call_the_first_is_kept(self, engine: Engine, record: Make) -> None:
+    def test_of_two_origins_in_one_call_the_first_is_kept(self, engine: Engine) -> None:
         first, second = read_in(record("a", "one", version=1), "/a"), read_in(record("a", "two", version=2), "/b")
         assert [each.status for each in store(engine, first, second)] == [WriteStatus.INDEXED, WriteStatus.REFUSED]
         assert engine.fetch([(engine.index, "a")])[0].document.text == "one"
 
-    def test_a_document_that_is_refused_for_its_origin_keeps_out_none_of_the_stored_one(
-        self, engine: Engine, record: Make
-    ) -> None:
+    def test_a_document_that_is_refused_for_its_origin_keeps_out_none_of_the_stored_one(self, engine: Engine) -> None:
         store(engine, read_in(record("a", "stored", version=1), "/c/a"))
         texts = enumerate((("one", "/a/a"), ("two", "/b/a"), ("changed", "/c/a")), 2)
         outcomes = store(
@@ -252,14 +243,12 @@ class TestOrigin:
         assert all("the index has this id from /c/a," in each.why for each in outcomes[:2])
         assert engine.fetch([(engine.index, "a")])[0].document.text == "changed"
 
-    def test_a_file_of_a_folder_that_was_noted_as_the_origin_is_of_that_origin(
-        self, engine: Engine, record: Make
-    ) -> None:
+    def test_a_file_of_a_folder_that_was_noted_as_the_origin_is_of_that_origin(self, engine: Engine) -> None:
         store(engine, read_in(record("a", "first", version=1), "/case-a"))
         (outcome,) = store(engine, read_in(record("a", "second", version=2), "/case-a/a"))
         assert (outcome.status, outcome.previous_version) == (WriteStatus.INDEXED, 1)
 
-    def test_what_was_deleted_keeps_no_origin(self, engine: Engine, record: Make) -> None:
+    def test_what_was_deleted_keeps_no_origin(self, engine: Engine) -> None:
         store(engine, read_in(record("a", version=1), "/case-a"))
         engine.delete(["a"], 1)
         engine.refresh()
@@ -272,7 +261,7 @@ def read_in(record: Record, origin: str) -> Record:
 
 
 class TestDelete:
-    def test_what_is_deleted_is_found_no_more(self, engine: Engine, record: Make) -> None:
+    def test_what_is_deleted_is_found_no_more(self, engine: Engine) -> None:
         entry, other = record("a"), record("b")
         store(engine, entry, other)
         (outcome,) = engine.delete(["b"], 1)
@@ -283,13 +272,13 @@ class TestDelete:
         assert engine.fetch([(engine.index, "b")]) == []
         assert [hit.id for part in engine.scan() for hit in part] == ["a"]
 
-    def test_outcomes_are_in_the_order_asked(self, engine: Engine, record: Make) -> None:
+    def test_outcomes_are_in_the_order_asked(self, engine: Engine) -> None:
         store(engine, record("a", version=5), record("b", version=1))
         outcomes = engine.delete(["missing", "b", "a"], 2)
         assert [each.id for each in outcomes] == ["missing", "b", "a"]
         assert [each.status for each in outcomes] == [WriteStatus.MISSING, WriteStatus.DELETED, WriteStatus.STALE]
 
-    def test_a_newer_version_is_not_deleted(self, engine: Engine, record: Make) -> None:
+    def test_a_newer_version_is_not_deleted(self, engine: Engine) -> None:
         store(engine, record("a", version=5))
         (outcome,) = engine.delete(["a"], 4)
         why = "version 4 is older than the one in the index, 5"
@@ -298,7 +287,7 @@ class TestDelete:
         assert matching(engine, "grain") == ["a"]
         assert list(engine.get_records("tombstones")) == []
 
-    def test_a_deletion_may_beat_every_version(self, engine: Engine, record: Make) -> None:
+    def test_a_deletion_may_beat_every_version(self, engine: Engine) -> None:
         versions = {"newer": 5, "but one": MAX_VERSION - 1, "last": MAX_VERSION}
         store(engine, *(record(name, version=version) for name, version in versions.items()))
         outcomes = engine.delete(list(versions), 4, any_version=True)
@@ -312,9 +301,7 @@ class TestDelete:
         assert {outcome.status for outcome in again} == {WriteStatus.STALE}
 
     @pytest.mark.parametrize("version_there", [True, False], ids=["deleted", "deleted before it came"])
-    def test_a_tombstone_keeps_older_and_equal_versions_out(
-        self, engine: Engine, record: Make, version_there: bool
-    ) -> None:
+    def test_a_tombstone_keeps_older_and_equal_versions_out(self, engine: Engine, version_there: bool) -> None:
         if version_there:
             store(engine, record("a", version=1))
         engine.delete(["a"], 3)
@@ -322,9 +309,7 @@ class TestDelete:
         fates = [store(engine, record("a", version=version))[0].status for version in (2, 3, 4)]
         assert fates == [WriteStatus.STALE, WriteStatus.STALE, WriteStatus.INDEXED]
 
-    def test_an_older_deletion_leaves_the_newer_tombstone_which_has_version_and_time(
-        self, engine: Engine, record: Make
-    ) -> None:
+    def test_an_older_deletion_leaves_the_newer_tombstone_which_has_version_and_time(self, engine: Engine) -> None:
         for version in (3, 2):
             engine.delete(["a"], version)
             engine.refresh()
@@ -335,38 +320,38 @@ class TestDelete:
 
 
 class TestWindow:
-    def test_it_counts_all_and_returns_the_first(self, engine: Engine, record: Make) -> None:
+    def test_it_counts_all_and_returns_the_first(self, engine: Engine) -> None:
         store(engine, *(record(f"d{number:02}", f"{STORY} {number}") for number in range(30)))
         ranking = engine.search(parse_query("grain"), 7)
         assert (len(ranking.hits), ranking.total) == (7, 30)
         written = {f"d{number:02}": record(f"d{number:02}", f"{STORY} {number}").packed for number in range(30)}
         assert all(hit.index == engine.index and hit.packed == written[hit.id] for hit in ranking.hits)
 
-    def test_the_better_match_is_first(self, engine: Engine, record: Make) -> None:
+    def test_the_better_match_is_first(self, engine: Engine) -> None:
         other_records = [record(f"x{number}", "nothing of interest today") for number in range(10)]
         store(engine, record("long", f"grain {LONG}"), record("short", "grain prices"), *other_records)
         hits = engine.search(parse_query("grain"), 10).hits
         assert [hit.id for hit in hits] == ["short", "long"]
         assert hits[0].score > hits[1].score > 0
 
-    def test_the_title_counts_double(self, engine: Engine, record: Make) -> None:
+    def test_the_title_counts_double(self, engine: Engine) -> None:
         other_records = [record(f"x{number}", "nothing of interest", title="today") for number in range(10)]
         in_text = record("in text", "grain of interest", title="today")
         store(engine, in_text, record("in title", "nothing of interest", title="grain"), *other_records)
         assert ids(engine.search(parse_query("grain"), 10)) == ["in title", "in text"]
 
-    def test_equal_scores_are_in_the_order_of_ids(self, engine: Engine, record: Make) -> None:
+    def test_equal_scores_are_in_the_order_of_ids(self, engine: Engine) -> None:
         names = ["e", "b", "h", "a", "g", "c", "f", "d"]
         store(engine, *(record(name) for name in names), *(record(f"x{number}", "other words") for number in range(20)))
         for size in (1, 3, 5, 8):
             assert ids(engine.search(parse_query("grain"), size)) == sorted(names)[:size]
 
-    def test_many_equal_scores_beyond_the_window_too(self, engine: Engine, record: Make) -> None:
+    def test_many_equal_scores_beyond_the_window_too(self, engine: Engine) -> None:
         names = [f"d{number:03}" for number in range(300)]
         store(engine, *(record(name) for name in reversed(names)))
         assert ids(engine.search(parse_query("grain"), 50)) == names[:50]
 
-    def test_a_query_means_what_its_words_say(self, engine: Engine, record: Make) -> None:
+    def test_a_query_means_what_its_words_say(self, engine: Engine) -> None:
         store(
             engine,
             record("a", STORY),
@@ -392,7 +377,7 @@ class TestWindow:
         }
         assert {typed: matching(engine, typed) for typed in expected} == expected
 
-    def test_filters_leave_what_fulfils_them(self, engine: Engine, record: Make) -> None:
+    def test_filters_leave_what_fulfils_them(self, engine: Engine) -> None:
         store(
             engine,
             record("day", date="1987-03-17", meta={"court": "9th Cir."}),
@@ -431,15 +416,13 @@ class TestWindow:
             everything = engine.search(Query(filters=conditions), 10)
             assert (ids(everything), everything.total) == (sorted(expected), len(expected))
 
-    def test_without_words_all_match_in_the_order_of_ids_but_what_is_excluded(
-        self, engine: Engine, record: Make
-    ) -> None:
+    def test_without_words_all_match_in_the_order_of_ids_but_what_is_excluded(self, engine: Engine) -> None:
         store(engine, *(record(name) for name in ("c", "a", "b")), record("d", "wheat"))
         ranking = engine.search(Query(), 2)
         assert (ids(ranking), ranking.total) == (["a", "b"], 4)
         assert ids(engine.search(replace(parse_query("x -grain"), all_of=()), 10)) == ["d"]
 
-    def test_a_query_means_the_same_everywhere(self, engine: Engine, record: Make) -> None:
+    def test_a_query_means_the_same_everywhere(self, engine: Engine) -> None:
         store(
             engine,
             record("both", "The coalition lost the vote, electing nobody."),
@@ -478,11 +461,11 @@ class TestWindow:
         }
         assert {typed: matching(engine, typed) for typed in expected} == expected
 
-    def test_a_prefix_finds_however_many_words_begin_with_it(self, engine: Engine, record: Make) -> None:
+    def test_a_prefix_finds_however_many_words_begin_with_it(self, engine: Engine) -> None:
         store(engine, *(record(f"{number:03}", f"electx{number}") for number in range(120)))
         assert engine.search(parse_query("elect*"), 10).total == 120
 
-    def test_a_word_that_is_nowhere_is_spelled_as_the_index_spells_it(self, engine: Engine, record: Make) -> None:
+    def test_a_word_that_is_nowhere_is_spelled_as_the_index_spells_it(self, engine: Engine) -> None:
         store(
             engine,
             record("a", "A coalition on grain.", title="Headline"),
@@ -506,7 +489,7 @@ class TestWindow:
             with pytest.raises(UsageError, match=f"{size} hits.*10000"):
                 engine.search(parse_query("grain"), size)
 
-    def test_the_view_of_a_ranking_leaves_out_what_was_written_later(self, engine: Engine, record: Make) -> None:
+    def test_the_view_of_a_ranking_leaves_out_what_was_written_later(self, engine: Engine) -> None:
         store(engine, record("a"), record("b"))
         first = engine.search(parse_query("grain"), 10)
         store(engine, record("aa"), record("c"))
@@ -516,7 +499,7 @@ class TestWindow:
 
 
 class TestFetch:
-    def test_documents_come_whole_and_in_the_order_asked(self, engine: Engine, record: Make) -> None:
+    def test_documents_come_whole_and_in_the_order_asked(self, engine: Engine) -> None:
         full_record = record(
             "b",
             "Première page.\fSecond page, \U0001f33e.",
@@ -533,19 +516,19 @@ class TestFetch:
         assert [each.index for each in entry] == [engine.index] * 2
         assert [each.version for each in entry] == [1, 1]
 
-    def test_a_document_that_names_its_version_names_the_one_seen_last(self, engine: Engine, record: Make) -> None:
+    def test_a_document_that_names_its_version_names_the_one_seen_last(self, engine: Engine) -> None:
         first = record("a", version=1)
         store(engine, replace(first, document=replace(first.document, version=1)))
         store(engine, replace(first, document=replace(first.document, version=2), version=2))
         (entry,) = engine.fetch([(engine.index, "a")])
         assert (entry.version, entry.document.version) == (2, 2)
 
-    def test_what_is_gone_or_elsewhere_is_left_out(self, engine: Engine, record: Make) -> None:
+    def test_what_is_gone_or_elsewhere_is_left_out(self, engine: Engine) -> None:
         store(engine, record("a"))
         names = [(engine.index, "gone"), (engine.index, "a"), ("elsewhere", "a")]
         assert [each.document.id for each in engine.fetch(names)] == ["a"]
 
-    def test_words_of_the_query_are_marked_in_snippet_and_title(self, engine: Engine, record: Make) -> None:
+    def test_words_of_the_query_are_marked_in_snippet_and_title(self, engine: Engine) -> None:
         store(engine, record("a", f"{LONG}. The Grain prices rose. {LONG}", title="On grain and wheat"))
         (entry,) = engine.fetch([(engine.index, "a")], parse_query('"grain prices" OR wheat'))
         assert "[Grain prices] rose." in mark_words(" ".join(entry.snippets)).replace("] [", " ")
@@ -555,7 +538,7 @@ class TestFetch:
         assert mark_words(entry.snippets[0]) == "They were [elected] in an [election]."
         assert mark_words(entry.title) == "Elected"
 
-    def test_a_document_without_the_words_shows_its_beginning(self, engine: Engine, record: Make) -> None:
+    def test_a_document_without_the_words_shows_its_beginning(self, engine: Engine) -> None:
         store(engine, record("a", f"In the beginning. {LONG}", title="Genesis"))
         for query in (parse_query("id:a"), None):
             (entry,) = engine.fetch([(engine.index, "a")], query)
@@ -565,7 +548,7 @@ class TestFetch:
 
 
 class TestFind:
-    def test_documents_are_found_by_each_class_of_values(self, engine: Engine, record: Make) -> None:
+    def test_documents_are_found_by_each_class_of_values(self, engine: Engine) -> None:
         store(engine, record("b"), record("a"), record("other", LONG))
         values = read_values(record("b"))
         keys: list[LookupField] = ["content", "fingerprint", "profile", "bands"]
@@ -574,7 +557,7 @@ class TestFind:
             assert lookup.hits[0].packed == record("a").packed
             assert all(hit.order for hit in lookup.hits)
 
-    def test_one_shared_value_is_enough(self, engine: Engine, record: Make) -> None:
+    def test_one_shared_value_is_enough(self, engine: Engine) -> None:
         store(engine, record("a"))
         bands = read_values(record("a"))["bands"]
         (lookup,) = engine.find(
@@ -582,7 +565,7 @@ class TestFind:
         )
         assert ids(lookup) == ["a"]
 
-    def test_so_many_shared_values_are_asked_for(self, engine: Engine, record: Make) -> None:
+    def test_so_many_shared_values_are_asked_for(self, engine: Engine) -> None:
         store(engine, record("a", LONG))
         rare = read_values(record("a", LONG))["rare"]
         other_records = [f"0011{number:06x}" for number in range(20)]
@@ -590,7 +573,7 @@ class TestFind:
         for values, expected in ((rare[:5], ["a"]), (rare[:4] * 2, [])):
             assert ids(engine.find([SignatureLookup({"rare": values + other_records}, least)])[0]) == expected
 
-    def test_the_document_that_asks_is_in_unless_it_is_named(self, engine: Engine, record: Make) -> None:
+    def test_the_document_that_asks_is_in_unless_it_is_named(self, engine: Engine) -> None:
         store(engine, record("a"), record("b"))
         with_itself, answer_without = engine.find(
             [SignatureLookup(read_values(record("a"))), SignatureLookup(read_values(record("a")), own_id="a")]
@@ -598,14 +581,14 @@ class TestFind:
         assert (ids(with_itself), ids(answer_without)) == (["a", "b"], ["b"])
         assert (with_itself.copies, answer_without.copies) == (2, 1)
 
-    def test_each_search_has_its_answer(self, engine: Engine, record: Make) -> None:
+    def test_each_search_has_its_answer(self, engine: Engine) -> None:
         store(engine, record("a", "one two three four five"), record("b", "six seven eight nine ten"))
         texts = ("six seven eight nine ten", "unheard of", "one two three four five")
         answers = engine.find([SignatureLookup(read_values(record("x", text))) for text in texts])
         assert [ids(each) for each in answers] == [["b"], [], ["a"]]
         assert engine.find([]) == []
 
-    def test_what_is_over_the_limit_is_cut_and_named(self, engine: Engine, record: Make) -> None:
+    def test_what_is_over_the_limit_is_cut_and_named(self, engine: Engine) -> None:
         store(engine, *(record(f"d{number}") for number in range(8)))
         values = read_values(record("x"))
         bands, profile, both_fields = engine.find(
@@ -625,7 +608,7 @@ class TestFind:
         (lookup,) = engine.find([SignatureLookup({"content": values["content"]}, limit=2)])  # never cut, but counted
         assert (len(lookup.hits), list(lookup.capped), lookup.copies) == (8, [], 8)
 
-    def test_with_a_query_only_what_matches_it_and_its_filters_is_found(self, engine: Engine, record: Make) -> None:
+    def test_with_a_query_only_what_matches_it_and_its_filters_is_found(self, engine: Engine) -> None:
         store(
             engine, record("a", title="Chicago"), record("b", title="Kansas"), record("c", title="Kansas", source="AP")
         )
@@ -634,25 +617,23 @@ class TestFind:
         (lookup,) = engine.find([search], parse_query("kansas"))
         assert (ids(lookup), lookup.copies, "bands" in lookup.capped) == (["b", "c"], 2, True)
 
-    def test_a_document_that_was_written_again_is_found_by_its_new_values_only(
-        self, engine: Engine, record: Make
-    ) -> None:
+    def test_a_document_that_was_written_again_is_found_by_its_new_values_only(self, engine: Engine) -> None:
         old, new = record("a"), record("a", "quite another text by now", version=2)
         store(engine, old)
         store(engine, new)
         by_old, by_new = engine.find([SignatureLookup(read_values(old)), SignatureLookup(read_values(new))])
         assert (ids(by_old), by_old.copies, ids(by_new)) == ([], 0, ["a"])
 
-    def test_a_text_without_words_is_found_by_its_own_content_hash_alone(self, engine: Engine, record: Make) -> None:
+    def test_a_text_without_words_is_found_by_its_own_content_hash_alone(self, engine: Engine) -> None:
         empty = record('an "odd" id: 1*', "")
         store(engine, empty, record("other", ""))
         assert ids(engine.find([SignatureLookup(read_values(empty))])[0]) == ['an "odd" id: 1*']
 
-    def test_a_value_that_no_engine_would_store_finds_nothing(self, engine: Engine, record: Make) -> None:
+    def test_a_value_that_no_engine_would_store_finds_nothing(self, engine: Engine) -> None:
         store(engine, record("a"))
         assert ids(engine.find([SignatureLookup({"bands": ['" OR *', "", "NEAR(", "fp1:\0"]})])[0]) == []
 
-    def test_what_another_process_has_written_is_found(self, engine: Engine, address: str, record: Make) -> None:
+    def test_what_another_process_has_written_is_found(self, engine: Engine, address: str) -> None:
         other = open_engine(address, engine.index)
         for number in range(5):
             writer, reader = (engine, other) if number % 2 else (other, engine)
@@ -671,7 +652,7 @@ BOOKS = {"whole": book(*range(8)), "part": book(2, 3, 4), "other": book(*range(2
 
 class TestLongSignatures:
     @pytest.fixture
-    def shelf(self, engine: Engine, record: Make) -> dict[str, Record]:
+    def shelf(self, engine: Engine) -> dict[str, Record]:
         records = {name: record(name, text) for name, text in BOOKS.items()}
         store(engine, *records.values())
         return records
@@ -699,7 +680,7 @@ class TestLongSignatures:
         for batch, expected in ((values[:1], []), (values[:2], ["whole"])):
             assert ids(engine.find([SignatureLookup({"sampled": batch}, {"sampled": 2})])[0]) == expected
 
-    def test_a_page_that_very_many_carry_hides_nothing_else(self, engine: Engine, record: Make) -> None:
+    def test_a_page_that_very_many_carry_hides_nothing_else(self, engine: Engine) -> None:
         store(engine, *(record(name, book(0, number)) for number, name in enumerate("abcdefgh", 1)))
         (lookup,) = engine.find(
             [SignatureLookup({"profiles": read_values(record("x", book(0, 3, 5, 60)))["profiles"]}, limit=4)]
@@ -711,7 +692,7 @@ class TestLongSignatures:
         assert ids(engine.find([search], parse_query(page(6).split()[0]))[0]) == ["whole"]
 
     def test_a_book_that_was_written_again_or_deleted_is_not_found_any_more(
-        self, engine: Engine, record: Make, shelf: dict[str, Record]
+        self, engine: Engine, shelf: dict[str, Record]
     ) -> None:
         search = SignatureLookup({"profiles": read_values(shelf["whole"])["profiles"]})
         store(engine, record("whole", book(*range(40, 48)), version=2))
@@ -721,9 +702,7 @@ class TestLongSignatures:
         assert ids(engine.find([search])[0]) == []
         assert engine.long_signatures([(engine.index, "part")]) == {}
 
-    def test_a_book_whose_version_was_raised_keeps_its_values(
-        self, engine: Engine, record: Make, shelf: dict[str, Record]
-    ) -> None:
+    def test_a_book_whose_version_was_raised_keeps_its_values(self, engine: Engine, shelf: dict[str, Record]) -> None:
         (outcome,) = store(engine, record("whole", BOOKS["whole"], version=5))
         assert outcome.status is WriteStatus.UNCHANGED
         (lookup,) = engine.find([SignatureLookup({"profiles": read_values(shelf["part"])["profiles"]}, own_id="part")])
@@ -733,7 +712,7 @@ class TestLongSignatures:
 
 
 class TestScan:
-    def test_it_goes_through_all_in_the_order_of_writing(self, engine: Engine, record: Make) -> None:
+    def test_it_goes_through_all_in_the_order_of_writing(self, engine: Engine) -> None:
         store(engine, *(record(name) for name in ("c", "a", "b")))
         store(engine, record("a", "written again", version=2))
         store(engine, record("d"))
@@ -743,7 +722,7 @@ class TestScan:
             assert all(len(part) <= size for part in parts)
             assert parts[0][0].packed == record("c").packed
 
-    def test_it_ends_though_every_document_is_written_again_meanwhile(self, engine: Engine, record: Make) -> None:
+    def test_it_ends_though_every_document_is_written_again_meanwhile(self, engine: Engine) -> None:
         names = [f"d{number}" for number in range(6)]
         store(engine, *(record(name) for name in names))
         hit_ids = []
@@ -754,7 +733,7 @@ class TestScan:
 
 
 class TestInfo:
-    def test_it_counts_documents_unsigned_ones_and_tables(self, engine: Engine, record: Make) -> None:
+    def test_it_counts_documents_unsigned_ones_and_tables(self, engine: Engine) -> None:
         german = record("c")
         german = replace(german, signatures=replace(german.signatures, idf="ffffffffffffffff"))
         store(engine, record("a"), record("b"), german, record("wordless", ""), replace(record("bare"), packed=b""))
@@ -774,24 +753,24 @@ MORNING, EVENING = "1987-03-17T09:30:00.250Z", "1987-03-17T22:15:00+02:00"
 
 
 class TestDates:
-    def test_dates_are_read_of_signed_and_unsigned_documents(self, engine: Engine, record: Make) -> None:
+    def test_dates_are_read_of_signed_and_unsigned_documents(self, engine: Engine) -> None:
         unsigned = replace(record("c", date="1987-03"), packed=b"")
         store(engine, record("a", date=MORNING), record("b"), unsigned)
         names = [(engine.index, name) for name in ("a", "b", "c", "never")]
         assert engine.run(engine.searching().dates(names)) == {names[0]: MORNING, names[2]: "1987-03"}
 
-    def test_a_day_finds_the_times_of_that_day_in_utc(self, engine: Engine, record: Make) -> None:
+    def test_a_day_finds_the_times_of_that_day_in_utc(self, engine: Engine) -> None:
         late = record("late", date="1987-03-18T01:00:00+03:00")
         store(engine, record("a", date=MORNING), late, record("c", date="1987-03-18T00:00:00Z"))
         assert matching(engine, "grain", "date=1987-03-17") == ["a", "late"]
         assert matching(engine, "grain", "date=1987-03-18..") == ["c"]
 
-    def test_documents_that_lack_a_field_are_found_by_no_value(self, engine: Engine, record: Make) -> None:
+    def test_documents_that_lack_a_field_are_found_by_no_value(self, engine: Engine) -> None:
         store(engine, record("a", date="1987", source="AP"), record("b", language=""))
         for name in ("date", "source", "language"):
             assert ids(engine.search(Query(filters=(Filter(name, ""),)), 10)) == ["b"]
 
-    def test_stored_groups_are_ordered_by_time(self, engine: Engine, record: Make) -> None:
+    def test_stored_groups_are_ordered_by_time(self, engine: Engine) -> None:
         dates = {"day": "1987-03-17", "evening": EVENING, "morning": MORNING, "next": "1987-03-18", "none": ""}
         store(engine, *(record(name, f"grain {name}", date=date) for name, date in dates.items()))
         expected: dict[Order, list[str]] = {

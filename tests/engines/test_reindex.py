@@ -1,7 +1,7 @@
 """Contract of every engine for the documents of an index: read in order, signed as they were read, copied."""
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -9,15 +9,14 @@ import pytest
 
 from ibidem_core.errors import NoIndex
 from ibidem_engines.connect import open_engine, open_reindex_source
-from ibidem_engines.engine import Engine, Record, ReindexSource, SourceDocument, WriteStatus
+from ibidem_engines.engine import Engine, ReindexSource, SourceDocument, WriteStatus
 from ibidem_engines.query import Query
 from ibidem_engines.stored_groups import Name, SeqNoRange
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import SCHEMA
 from servers.indices import ask, remove_indices
-
-Make = Callable[..., Record]
-CLUSTERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch")]
+from support.clusters import CLUSTERS
+from support.signed_records import make_record as record
 
 
 def test_sqlite_holds_no_index_of_others_to_be_signed(tmp_path: Path) -> None:
@@ -56,13 +55,13 @@ def read(source: ReindexSource, *, raw: bool = False) -> dict[str, SourceDocumen
 
 
 class TestGoingThrough:
-    def test_documents_come_in_the_order_of_writing(self, engine: Engine, source: ReindexSource, record: Make) -> None:
+    def test_documents_come_in_the_order_of_writing(self, engine: Engine, source: ReindexSource) -> None:
         engine.write([record(name) for name in "cab"])
         engine.write([record("c", "another text", version=2)])
         assert [name.id for name in all_names(source)] == ["a", "b", "c"]
 
     def test_a_document_is_read_with_the_signatures_of_its_latest_state_before_a_search_sees_it(
-        self, engine: Engine, source: ReindexSource, record: Make
+        self, engine: Engine, source: ReindexSource
     ) -> None:
         engine.write([record("a")])
         names, later = all_names(source), record("a", "another text", version=2)
@@ -70,7 +69,7 @@ class TestGoingThrough:
         assert [document.packed for document in source.read(names)] == [later.packed]
 
     def test_a_document_whose_version_alone_was_raised_keeps_its_signatures(
-        self, engine: Engine, source: ReindexSource, record: Make
+        self, engine: Engine, source: ReindexSource
     ) -> None:
         first = record("a")
         engine.write([first])
@@ -79,9 +78,7 @@ class TestGoingThrough:
         assert (document.version, document.packed) == (7, first.packed)
         assert [hit.packed for hit in engine.search(Query(), 1).hits] == [first.packed]
 
-    def test_a_stretch_holds_what_was_written_within_it(
-        self, engine: Engine, source: ReindexSource, record: Make
-    ) -> None:
+    def test_a_stretch_holds_what_was_written_within_it(self, engine: Engine, source: ReindexSource) -> None:
         engine.write([record("a"), record("b")])
         marks = source.newest()
         engine.write([record("c"), record("a", "another text", version=2)])
@@ -91,7 +88,7 @@ class TestGoingThrough:
         assert [name.id for name in source.names(SeqNoRange(part, 0, marks[part]), 10)] == ["b"]
         assert (source.count(late_range), source.count(SeqNoRange(part, 0, marks[part]))) == (2, 1)
 
-    def test_names_come_page_by_page(self, engine: Engine, source: ReindexSource, record: Make) -> None:
+    def test_names_come_page_by_page(self, engine: Engine, source: ReindexSource) -> None:
         engine.write([record(f"d{number}") for number in range(5)])
         (part,) = source.parts()
         last = source.newest()[part]
@@ -106,9 +103,7 @@ class TestGoingThrough:
 
 
 class TestReading:
-    def test_what_was_written_is_read_with_all_that_was_signed(
-        self, engine: Engine, source: ReindexSource, record: Make
-    ) -> None:
+    def test_what_was_written_is_read_with_all_that_was_signed(self, engine: Engine, source: ReindexSource) -> None:
         original = record("a", version=7, title="Grain", date="1787-09", meta={"court": "9th"})
         engine.write([original])
         document = read(source)["a"]
@@ -117,7 +112,7 @@ class TestReading:
         assert (document.schema, document.idf, document.fault) == (SCHEMA, original.signatures.idf, "")
 
     def test_a_document_tells_which_write_it_comes_from_now_and_what_is_gone_is_left_out(
-        self, engine: Engine, source: ReindexSource, record: Make
+        self, engine: Engine, source: ReindexSource
     ) -> None:
         engine.write([record("a"), record("b")])
         names = all_names(source)
@@ -131,7 +126,7 @@ class TestReading:
 @pytest.mark.parametrize("raw", [False, True])
 class TestSigningInPlace:
     def test_signatures_are_replaced_and_the_document_stays(
-        self, engine: Engine, source: ReindexSource, record: Make, *, raw: bool
+        self, engine: Engine, source: ReindexSource, *, raw: bool
     ) -> None:
         original = record("a", version=3, title="Grain", meta={"court": "9th"})
         engine.write([original])
@@ -144,7 +139,7 @@ class TestSigningInPlace:
         assert (after.document, after.version, after.digest) == (document.document, 3, "f" * 32)
 
     def test_a_document_that_was_changed_since_is_left_alone(
-        self, engine: Engine, source: ReindexSource, record: Make, *, raw: bool
+        self, engine: Engine, source: ReindexSource, *, raw: bool
     ) -> None:
         engine.write([record("a"), record("b"), record("c")])
         document = read(source, raw=raw)
@@ -160,7 +155,7 @@ class TestSigningInPlace:
 
 class TestCopying:
     def test_a_copy_holds_the_same_and_an_older_state_never_wins(
-        self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str
+        self, engine: Engine, source: ReindexSource, copy_name: str, address: str
     ) -> None:
         engine.write([record("a", title="Grain"), record("b")])
         copy = source.copy_to(copy_name)
@@ -177,7 +172,7 @@ class TestCopying:
         assert [documents[name].document.text for name in "ab"] == ["another text", new["b"].document.text]
 
     def test_a_late_copy_replaces_an_older_version_and_leaves_what_another_program_has_written(
-        self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str
+        self, engine: Engine, source: ReindexSource, copy_name: str, address: str
     ) -> None:
         engine.write([record(name, version=7) for name in "ab"])
         copy = source.copy_to(copy_name)
@@ -195,7 +190,7 @@ class TestCopying:
         there.close()
 
     def test_a_document_that_cannot_be_signed_is_copied_unsigned(
-        self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str
+        self, engine: Engine, source: ReindexSource, copy_name: str, address: str
     ) -> None:
         engine.write([replace(record("a", title="Grain"), packed=b"", digest="")])
         copy = source.copy_to(copy_name)
@@ -205,7 +200,7 @@ class TestCopying:
         assert (documents.document.title, documents.packed) == ("Grain", b"")
 
     def test_what_was_deleted_is_deleted_from_the_copy_too(
-        self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str
+        self, engine: Engine, source: ReindexSource, copy_name: str, address: str
     ) -> None:
         engine.write([record(name) for name in "abc"])
         copy = source.copy_to(copy_name)
@@ -219,7 +214,7 @@ class TestCopying:
         assert copy.prune(copy.newest()) == 0
 
     def test_each_deletion_is_noticed_that_of_the_newest_document_too(
-        self, engine: Engine, source: ReindexSource, record: Make
+        self, engine: Engine, source: ReindexSource
     ) -> None:
         engine.write([record(name) for name in "abc"])
         marks = {source.deletions()}
@@ -229,7 +224,7 @@ class TestCopying:
         assert len(marks) == 4
 
     def test_the_copy_can_be_searched(
-        self, engine: Engine, source: ReindexSource, record: Make, copy_name: str, address: str
+        self, engine: Engine, source: ReindexSource, copy_name: str, address: str
     ) -> None:
         engine.write([record("a")])
         copy = source.copy_to(copy_name)

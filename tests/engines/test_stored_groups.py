@@ -1,17 +1,17 @@
 """Contract of every engine for stored groups: each sentence of the protocol, over every engine."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import pytest
 
 from engines.test_contract import LONG, book, read_values, store
-from ibidem_engines.engine import Engine, Record, SignatureLookup
+from ibidem_engines.engine import Engine, SignatureLookup
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, Hit, LeadKeys, SeqNoRange, StoredGroups
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from servers.indices import ask
+from support.signed_records import make_record as record
 
-Make = Callable[..., Record]
 FIVE = {"rare": 5}, {"rare": (70, 90)}  # how many rare terms a lead has to carry, and how long it may be
 
 
@@ -42,7 +42,7 @@ def join(groups: StoredGroups, follower: GroupedDocument, lead: GroupedDocument)
 
 class TestLeads:
     def test_a_document_is_written_as_the_lead_of_a_group_of_its_own(
-        self, engine: Engine, groups: StoredGroups, record: Make
+        self, engine: Engine, groups: StoredGroups
     ) -> None:
         store(engine, record("b"), record("a"))
         by_lead = leads(groups)
@@ -50,16 +50,14 @@ class TestLeads:
         assert by_lead[0].group != by_lead[1].group
         assert [each.packed for each in by_lead] == [record("b").packed, record("a").packed]
 
-    def test_they_come_in_the_order_of_writing_as_many_as_asked(
-        self, engine: Engine, groups: StoredGroups, record: Make
-    ) -> None:
+    def test_they_come_in_the_order_of_writing_as_many_as_asked(self, engine: Engine, groups: StoredGroups) -> None:
         store(engine, *(record(name) for name in "dbac"))
         first = leads(groups, size=3)
         assert [each.name.id for each in first] == ["d", "b", "a"]
         assert [each.name.id for each in leads(groups, first[-1].name.order)] == ["c"]
 
     def test_one_that_joined_another_is_not_among_them_until_it_is_written_again(
-        self, engine: Engine, groups: StoredGroups, record: Make
+        self, engine: Engine, groups: StoredGroups
     ) -> None:
         store(engine, record("a"), record("b"))
         a, b = leads(groups)
@@ -70,7 +68,7 @@ class TestLeads:
         assert first.group == a.group != second.group != b.group
 
     def test_one_that_leads_and_is_written_again_keeps_the_name_of_its_group(
-        self, engine: Engine, groups: StoredGroups, record: Make
+        self, engine: Engine, groups: StoredGroups
     ) -> None:
         store(engine, record("a"), record("b"))
         before = {each.name.id: each.group for each in leads(groups)}
@@ -79,7 +77,7 @@ class TestLeads:
 
 
 class TestCarriers:
-    def test_only_leads_are_found(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
+    def test_only_leads_are_found(self, engine: Engine, groups: StoredGroups) -> None:
         store(engine, record("a"), record("b"))
         a, b = leads(groups)
         requests = [LeadKeys({"content": read_values(record("a"))["content"]})]
@@ -87,17 +85,13 @@ class TestCarriers:
         join(groups, b, a)
         assert names(groups.with_value(requests, groups.newest())) == ["a"]
 
-    def test_only_what_was_written_up_to_a_number_is_found(
-        self, engine: Engine, groups: StoredGroups, record: Make
-    ) -> None:
+    def test_only_what_was_written_up_to_a_number_is_found(self, engine: Engine, groups: StoredGroups) -> None:
         first, _ = store(engine, record("a"), record("b"))
         (part,) = groups.parts()
         carriers = groups.with_value([LeadKeys({"content": read_values(record("a"))["content"]})], {part: first.order})
         assert [(hit.id, hit.order, hit.packed) for hit in carriers] == [("a", first.order, record("a").packed)]
 
-    def test_what_several_carry_is_found_once_for_all_of_them(
-        self, engine: Engine, groups: StoredGroups, record: Make
-    ) -> None:
+    def test_what_several_carry_is_found_once_for_all_of_them(self, engine: Engine, groups: StoredGroups) -> None:
         store(engine, record("a", LONG), record("b", f"{LONG} more"), record("c", "something else"))
         requests = [
             LeadKeys({"bands": read_values(record(name, text))["bands"]}) for name, text in (("a", LONG), ("c", "no"))
@@ -106,7 +100,7 @@ class TestCarriers:
 
     @pytest.mark.parametrize("field", ["bands", "content"])
     def test_a_lead_behind_very_many_that_joined_another_is_found(
-        self, engine: Engine, groups: StoredGroups, record: Make, monkeypatch: pytest.MonkeyPatch, field: LookupField
+        self, engine: Engine, groups: StoredGroups, monkeypatch: pytest.MonkeyPatch, field: LookupField
     ) -> None:
         monkeypatch.setattr("ibidem_engines.sqlite.engine.MAX_LEADS", 3)
         store(engine, *(record(name, LONG) for name in "abcdef"))
@@ -116,9 +110,7 @@ class TestCarriers:
         requests = [LeadKeys({field: read_values(record("a", LONG))[field]})]
         assert names(groups.with_value(requests, groups.newest())) == ["a", "f"]
 
-    def test_rare_terms_find_those_that_carry_enough_of_them(
-        self, engine: Engine, groups: StoredGroups, record: Make
-    ) -> None:
+    def test_rare_terms_find_those_that_carry_enough_of_them(self, engine: Engine, groups: StoredGroups) -> None:
         store(engine, record("a", LONG), record("b", "something else"))
         rare = read_values(record("a", LONG))["rare"]
         ids = [f"{at:08x}" for at in range(20)]
@@ -127,16 +119,14 @@ class TestCarriers:
             assert names(groups.with_value([keys], groups.newest())) == found
 
     def test_all_are_found_however_many_are_read_at_once(
-        self, engine: Engine, groups: StoredGroups, record: Make, monkeypatch: pytest.MonkeyPatch
+        self, engine: Engine, groups: StoredGroups, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr("ibidem_engines.cluster.lookup.SEARCH_BATCH", 1)
         store(engine, *(record(name, LONG) for name in "abcde"))
         keys = LeadKeys({"rare": read_values(record("a", LONG))["rare"]}, *FIVE)
         assert names(groups.with_value([keys] * 2, groups.newest())) == list("abcde")
 
-    def test_what_is_written_after_a_look_up_is_found_by_the_next(
-        self, engine: Engine, groups: StoredGroups, record: Make
-    ) -> None:
+    def test_what_is_written_after_a_look_up_is_found_by_the_next(self, engine: Engine, groups: StoredGroups) -> None:
         values = read_values(record("a", LONG))
         requests = [LeadKeys({"bands": values["bands"]}), LeadKeys({"rare": values["rare"]}, *FIVE)]
         store(engine, record("a", LONG), record("b", "something else"))
@@ -145,7 +135,7 @@ class TestCarriers:
         assert names(groups.with_value(requests, groups.newest())) == ["c"]
 
     def test_a_document_that_was_made_a_lead_again_is_found_by_all_that_it_carries(
-        self, engine: Engine, groups: StoredGroups, record: Make
+        self, engine: Engine, groups: StoredGroups
     ) -> None:
         store(engine, record("a", LONG), record("b", LONG))
         a, b = leads(groups)
@@ -159,7 +149,7 @@ class TestCarriers:
 
 
 class TestAssign:
-    def test_a_document_keeps_all_else(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
+    def test_a_document_keeps_all_else(self, engine: Engine, groups: StoredGroups) -> None:
         (outcome, _) = store(engine, record("b", book(1, 2), title="Pages"), record("a", book(1, 2)))
         b, a = leads(groups)
         documents = engine.fetch([(engine.index, "b")])
@@ -176,7 +166,7 @@ class TestAssign:
         assert outcome.order
 
     def test_a_document_that_was_written_since_is_left_as_it_is_and_one_that_is_gone_stays_so(
-        self, engine: Engine, groups: StoredGroups, record: Make
+        self, engine: Engine, groups: StoredGroups
     ) -> None:
         store(engine, record("a"), record("b"), record("c"))
         a, b, c = leads(groups)
@@ -186,9 +176,7 @@ class TestAssign:
         assert not join(groups, c, a)
         assert [(each.name.id, each.lead) for each in read_groups(groups, engine, "b", "c")] == [("b", True)]
 
-    def test_who_is_made_a_lead_comes_again_as_if_written_now(
-        self, engine: Engine, groups: StoredGroups, record: Make
-    ) -> None:
+    def test_who_is_made_a_lead_comes_again_as_if_written_now(self, engine: Engine, groups: StoredGroups) -> None:
         store(engine, record("a"), record("b"), record("c", "something else"))
         a, b, c = leads(groups)
         join(groups, b, a)
@@ -197,7 +185,7 @@ class TestAssign:
         assert [(each.name.id, each.group) for each in leads(groups, c.name.order)] == [("b", "kept")]
         assert engine.fetch([(engine.index, "b")])[0].document == record("b").document
 
-    def test_the_version_of_a_document_stays(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
+    def test_the_version_of_a_document_stays(self, engine: Engine, groups: StoredGroups) -> None:
         store(engine, record("a", version=3), record("b", version=7))
         a, b = leads(groups)
         join(groups, b, a)
@@ -208,7 +196,7 @@ class TestAssign:
 
 class TestMembers:
     def test_they_come_in_the_order_of_writing_with_or_without_their_lead(
-        self, engine: Engine, groups: StoredGroups, record: Make
+        self, engine: Engine, groups: StoredGroups
     ) -> None:
         store(engine, *(record(name) for name in "cab"), record("d", "something else"))
         c, a, b, _ = leads(groups)
@@ -224,7 +212,7 @@ class TestMembers:
         assert ids(excluded=[(engine.index, "c"), (engine.index, "b")]) == ["a"]
 
     @pytest.mark.slow
-    def test_more_than_a_slice_are_gone_through(self, engine: Engine, groups: StoredGroups, record: Make) -> None:
+    def test_more_than_a_slice_are_gone_through(self, engine: Engine, groups: StoredGroups) -> None:
         store(engine, *(record(f"{at:04}") for at in range(1_001)))
         by_lead = leads(groups, size=2_000)
         groups.assign([Assignment(each, by_lead[0].group, lead=False) for each in by_lead[1:]])
@@ -236,7 +224,7 @@ class TestMembers:
 
 class TestCounts:
     def test_groups_of_two_and_more_are_gone_through_and_all_are_counted(
-        self, engine: Engine, groups: StoredGroups, record: Make
+        self, engine: Engine, groups: StoredGroups
     ) -> None:
         store(engine, *(record(name) for name in "abcde"), record("nothing", ""))
         a, b, c, d, *_ = leads(groups)
@@ -251,7 +239,7 @@ class TestCounts:
 
 
 def test_a_deletion_is_noticed_though_the_server_counts_deletions_from_the_beginning_again(
-    address: str, engine: Engine, groups: StoredGroups, record: Make
+    address: str, engine: Engine, groups: StoredGroups
 ) -> None:
     store(engine, *map(record, "abcd"))
     numbers = [groups.deletions()]

@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from engines.conftest import ENGINES
 from engines.test_contract import book, matching, store
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.stored_groups import (
@@ -18,8 +17,8 @@ from ibidem_engines.stored_groups import (
     hash_packed,
 )
 from servers.indices import ask
-
-Make = Callable[..., Record]
+from support.clusters import CLUSTERS
+from support.signed_records import make_record as record
 
 ROOT = {"thread": "a", "parent": None, "parent_by": None, "inclusive": False}
 ANSWER = {"thread": "a", "parent": "a", "parent_by": "headers", "inclusive": True}
@@ -28,7 +27,7 @@ FINAL = {"work": "c", "edition": 2, "edition_by": "name", "current": True}
 
 
 @pytest.fixture
-def members(engine: Engine, record: Make) -> StoredGroups:
+def members(engine: Engine) -> StoredGroups:
     """Two mails of one thread and two versions of one work, stored as such; one document is nothing of both."""
     written = [record(name, f"words of {name}") for name in "abcde"]
     store(engine, *written)
@@ -61,9 +60,7 @@ def test_what_is_written_is_read(engine: Engine, members: StoredGroups) -> None:
     assert read(engine, *"abcde", "none") == stored
 
 
-def test_an_index_has_threads_once_a_document_has_a_place_in_one(
-    engine: Engine, members: StoredGroups, record: Make
-) -> None:
+def test_an_index_has_threads_once_a_document_has_a_place_in_one(engine: Engine, members: StoredGroups) -> None:
     assert members.has_threads()
     for name in "ab":
         members.write_memberships([change(engine, record(name, f"words of {name}"), dict.fromkeys(FIELDS))])
@@ -71,9 +68,7 @@ def test_an_index_has_threads_once_a_document_has_a_place_in_one(
     assert not members.has_threads()
 
 
-def test_a_mail_may_be_a_version_too_and_values_are_taken_away(
-    engine: Engine, members: StoredGroups, record: Make
-) -> None:
+def test_a_mail_may_be_a_version_too_and_values_are_taken_away(engine: Engine, members: StoredGroups) -> None:
     members.write_memberships([change(engine, record("a", "words of a"), FINAL)])
     members.write_memberships([change(engine, record("b", "words of b"), dict.fromkeys(FIELDS))])
     engine.refresh()
@@ -81,7 +76,7 @@ def test_a_mail_may_be_a_version_too_and_values_are_taken_away(
 
 
 def test_a_document_that_was_written_again_has_none_and_gets_none_of_before(
-    engine: Engine, members: StoredGroups, record: Make
+    engine: Engine, members: StoredGroups
 ) -> None:
     store(engine, record("b", "other words", version=2))
     assert members.write_memberships([change(engine, record("b", "words of b"), ANSWER)]) == 0
@@ -89,7 +84,7 @@ def test_a_document_that_was_written_again_has_none_and_gets_none_of_before(
     assert read(engine, "b") == [own()]
 
 
-def test_all_else_of_a_document_stays(engine: Engine, record: Make) -> None:
+def test_all_else_of_a_document_stays(engine: Engine) -> None:
     written = record("b", book(1, 2), title="Pages")
     store(engine, written, record("a", book(1, 2)))
     name = (engine.index, "b")
@@ -127,7 +122,7 @@ def test_searches_are_narrowed_by_them(engine: Engine) -> None:
 class TestServers:
     """What a client of a server does by itself."""
 
-    @pytest.fixture(params=ENGINES[1:])
+    @pytest.fixture(params=CLUSTERS)
     def address(self, request: pytest.FixtureRequest) -> str:
         url: str = request.getfixturevalue(request.param)
         return url

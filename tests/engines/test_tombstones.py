@@ -3,25 +3,24 @@
 import json
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from itertools import count
 
 import pytest
 
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, Record, WriteStatus
+from ibidem_engines.engine import Engine, WriteStatus
 from servers.indices import ask, names, remove_indices
+from support.clusters import CLUSTERS
+from support.signed_records import make_record as record
 
-pytestmark = pytest.mark.parametrize(
-    "scheme", [pytest.param(each, marks=pytest.mark.server(each)) for each in ("opensearch", "elasticsearch")]
-)
 INDEX = f"tombstones-{os.getpid()}"
 SOON = json.dumps({"index": {"gc_deletes": "1ms"}})
 
 
-@pytest.fixture
-def served(request: pytest.FixtureRequest, scheme: str) -> str:
-    address: str = request.getfixturevalue(scheme)
+@pytest.fixture(params=CLUSTERS)
+def served(request: pytest.FixtureRequest) -> str:
+    address: str = request.getfixturevalue(request.param)
     return address
 
 
@@ -61,7 +60,7 @@ def reopen(address: str) -> None:
 
 
 def test_an_older_version_stays_out_when_the_server_has_long_forgotten_the_deletion(
-    engine: Engine, served: str, record: Callable[..., Record]
+    engine: Engine, served: str
 ) -> None:
     engine.write([record("a", version=1), record("b", version=1)])
     assert [each.status for each in engine.delete(["a", "never"], 3)] == [WriteStatus.DELETED, WriteStatus.MISSING]

@@ -1,16 +1,14 @@
 """A deletion is taken back on every engine, with the version that the document had."""
 
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from ibidem.index.deletion import delete, kept_documents, undo
 from ibidem_core.settings import Settings
-from ibidem_engines.engine import Engine, Record, WriteStatus
+from ibidem_engines.engine import Engine, WriteStatus
 from ibidem_ingest.errors import UsageError
-
-Make = Callable[..., Record]
+from support.signed_records import make_record as record
 
 
 @pytest.fixture
@@ -18,9 +16,7 @@ def settings(tables_folder: Path) -> Settings:
     return Settings(tables=tables_folder)
 
 
-def test_a_deletion_is_taken_back_and_older_versions_still_stay_away(
-    engine: Engine, record: Make, settings: Settings
-) -> None:
+def test_a_deletion_is_taken_back_and_older_versions_still_stay_away(engine: Engine, settings: Settings) -> None:
     three = record("a", "grain prices rose in chicago", version=3, title="Grain", meta={"court": "9th Cir."})
     engine.write([three])
     engine.refresh()
@@ -35,7 +31,7 @@ def test_a_deletion_is_taken_back_and_older_versions_still_stay_away(
     assert [each.status for each in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
 
 
-def test_a_document_that_has_come_again_is_not_replaced(engine: Engine, record: Make, settings: Settings) -> None:
+def test_a_document_that_has_come_again_is_not_replaced(engine: Engine, settings: Settings) -> None:
     engine.write([record("a", "grain prices rose", version=3)])
     delete(engine, ["a"])
     engine.write([record("a", "grain prices fell", version=4 * 10**15)])
@@ -47,7 +43,7 @@ def test_a_document_that_has_come_again_is_not_replaced(engine: Engine, record: 
     assert stored.document.text == "grain prices fell"
 
 
-def test_a_document_that_was_not_deleted_is_not_kept(engine: Engine, record: Make) -> None:
+def test_a_document_that_was_not_deleted_is_not_kept(engine: Engine) -> None:
     engine.write([record("a", "grain prices rose", version=7)])
     with pytest.raises(UsageError, match="older than the one in the index"):
         delete(engine, ["a"], version=5)

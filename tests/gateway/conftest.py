@@ -21,6 +21,7 @@ from ibidem_engines.ledger import records
 from ibidem_gateway.app import make_gateway
 from ibidem_ingest.idf.store import Tables
 from servers.indices import remove_indices
+from support.clusters import CLUSTERS
 from support.command_line import filled_folder, run
 from support.leases import LEASES
 
@@ -97,12 +98,6 @@ def client(serve: Serve) -> TestClient:
     return serve()
 
 
-SERVERS = (
-    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
-    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
-)
-
-
 @dataclass(frozen=True)
 class Leases:
     kind: str  # which of the two it is
@@ -119,7 +114,7 @@ class Leases:
         return self.settings.engine.partition("+")[2]
 
 
-@pytest.fixture(scope="session", params=SERVERS)
+@pytest.fixture(scope="session", params=CLUSTERS)
 def leases(request: pytest.FixtureRequest, tables: Tables) -> Iterator[Leases]:
     """The leases in each of the two, under a name that no other run uses."""
     address: str = request.getfixturevalue(request.param)

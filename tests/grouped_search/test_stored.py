@@ -21,14 +21,10 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
 from servers.indices import remove_indices
+from support.clusters import ENGINES
 from support.examples import examples
 from support.signed_records import make_record
 
-ENGINES = (
-    "sqlite",
-    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
-    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
-)
 INDEX = f"stored-{os.getpid()}"  # another in each session, since servers may be shared
 
 Json = dict[str, Any]

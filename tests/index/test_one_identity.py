@@ -23,10 +23,10 @@ from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.groups.follower import settle_all
 from servers.indices import ask, remove_indices
+from support.clusters import CLUSTERS
 from support.general_tables import general_tables
 
-SERVERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch")]
-KINDS = ["sqlite", *SERVERS]
+KINDS = ["sqlite", *CLUSTERS]
 TEXT = "grain prices rose in chicago after the frost of early may had hurt the winter wheat of the plains"
 NUMBERS = count(1)
 
@@ -125,7 +125,7 @@ class TestOneName:
         assert groups_of(place.by(place.alias), dedupe_by="stored") == [["a"], ["b"]]
 
 
-@pytest.mark.parametrize("kind", SERVERS)
+@pytest.mark.parametrize("kind", CLUSTERS)
 def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
     before = place.by(place.alias)
     add_override(before, ("a", "b"), "not", author="Ada")
@@ -144,7 +144,7 @@ def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
     assert [word.a for word in load_overrides(place.by(place.first))] == [(place.first, "a")]
 
 
-@pytest.mark.parametrize("kind", SERVERS)
+@pytest.mark.parametrize("kind", CLUSTERS)
 class TestAlias:
     def test_a_decision_that_an_earlier_version_kept_by_the_alias_is_followed_until_another_is_made(
         self, place: Place

@@ -14,14 +14,14 @@ from ibidem_ingest.document import Document
 from ibidem_mail.memberships import ThreadMember, write_threads
 from ibidem_workers.groups.follower import is_settled, settle_all
 from servers.indices import ask, remove_indices
+from support.clusters import CLUSTERS
 from support.signed_records import make_record
 
-SERVERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch")]
 QUESTION = "is the roof of the barn tight or does the rain come in where the slates were taken off in spring"
 ANSWER = f"it is tight since the slaters came on monday\n\nAnn wrote:\n> {QUESTION}\n"
 
 
-@pytest.fixture(params=SERVERS)
+@pytest.fixture(params=CLUSTERS)
 def address(request: pytest.FixtureRequest) -> str:
     url: str = request.getfixturevalue(request.param)
     return url

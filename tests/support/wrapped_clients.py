@@ -14,16 +14,15 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.ledger import records
 from servers.indices import remove_indices
-from servers.kinds import CLUSTERS
+from support.clusters import CLUSTERS
 from support.leases import english_tables
 from support.windows import counts, documents
 
 STORIES = documents(11, 40, 5)
 INDEX = f"clients-{os.getpid()}"  # another in each session, since servers may be shared
 
-SERVERS = CLUSTERS
 # Of a test about what OpenSearch does not have.
-ELASTICSEARCH_ALONE = pytest.mark.parametrize("kind", [SERVERS[1]], indirect=True)
+ELASTICSEARCH_ALONE = pytest.mark.parametrize("kind", [CLUSTERS[1]], indirect=True)
 
 CLIENTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
     "opensearch": (opensearchpy.OpenSearch, opensearchpy.AsyncOpenSearch),
@@ -31,7 +30,7 @@ CLIENTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 }
 
 
-@pytest.fixture(params=SERVERS, scope="module")
+@pytest.fixture(params=CLUSTERS, scope="module")
 def kind(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name

@@ -23,18 +23,15 @@ from ibidem_ingest.signatures.schema import SCHEMA
 from servers.fake_server import CERTIFICATE, Answer, Between, Plan, Request, between
 from servers.indices import ask, empty_indices, remove_indices
 from servers.process import free_ports
+from support.clusters import CLUSTERS
 from support.signed_records import make_record
 
-KINDS = (
-    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
-    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
-)
 INDEX = "faults"
 GRAIN = parse_query("grain")
 VERSIONS = {"opensearch": "2.18.0", "elasticsearch": "7.17.0"}
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=CLUSTERS)
 def kind(request: pytest.FixtureRequest) -> str:
     kind: str = request.param
     return kind
@@ -279,7 +276,7 @@ class TestForeignIndex:
         assert (document.document.text, document.document.meta) == ("grain rose & féll", {})
         assert list(document.snippets) == ["\ue000grain\ue001 rose & féll"]
 
-    @pytest.mark.parametrize("kind", KINDS[:1], indirect=True)  # no stemmers among Elasticsearch's jars in Maven
+    @pytest.mark.parametrize("kind", CLUSTERS[:1], indirect=True)  # no stemmers among Elasticsearch's jars in Maven
     def test_a_word_is_found_in_all_its_forms_where_the_text_has_a_sub_field_of_stems(self, address: str) -> None:
         stems = {"english": {"type": "text", "analyzer": "stems"}, "exact": {"type": "text", "analyzer": "keyword"}}
         analysis = {"analyzer": {"stems": {"tokenizer": "standard", "filter": ["lowercase", "porter_stem"]}}}
@@ -353,7 +350,7 @@ class TestForeignIndex:
             ("theirs", "t0", True),
         }
 
-    @pytest.mark.parametrize("kind", KINDS[:1], indirect=True)
+    @pytest.mark.parametrize("kind", CLUSTERS[:1], indirect=True)
     def test_a_default_search_pipeline_changes_nothing_of_what_is_read(self, address: str) -> None:
         nothing = {"request_processors": [{"filter_query": {"query": {"match_none": {}}}}]}
         ask(address, "PUT", "/_search/pipeline/none-left", json.dumps(nothing))

@@ -12,6 +12,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError
 from servers.indices import ask, remove_indices
+from support.clusters import CLUSTERS
 
 
 @pytest.fixture
@@ -19,7 +20,7 @@ def name() -> str:
     return f"ailments-{secrets.token_hex(4)}"
 
 
-@pytest.fixture(params=[pytest.param(each, marks=pytest.mark.server(each)) for each in ("opensearch", "elasticsearch")])
+@pytest.fixture(params=CLUSTERS)
 def address(request: pytest.FixtureRequest, name: str) -> Iterator[str]:
     address: str = request.getfixturevalue(request.param)
     yield address

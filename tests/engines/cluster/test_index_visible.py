@@ -16,18 +16,15 @@ from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import IndexNames, SeqNoRange, ShardRef
 from servers.fake_server import Answer, between
 from servers.indices import ask, remove_indices
+from support.clusters import CLUSTERS
 from support.signed_records import make_record
 
-KINDS = (
-    pytest.param("opensearch", marks=pytest.mark.server("opensearch")),
-    pytest.param("elasticsearch", marks=pytest.mark.server("elasticsearch")),
-)
 INDEX = "halved"
 GRAIN = parse_query("grain")
 DOCUMENTS = 12
 
 
-@pytest.fixture(params=KINDS)
+@pytest.fixture(params=CLUSTERS)
 def address(request: pytest.FixtureRequest) -> Iterator[str]:
     """A server with an index of ours of which one shard of two is on no node."""
     address: str = request.getfixturevalue(request.param)

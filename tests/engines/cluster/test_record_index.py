@@ -21,9 +21,9 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
 from servers.fake_server import Answer, between
 from servers.indices import ask, remove_indices
+from support.clusters import CLUSTERS
 from support.signed_records import make_record
 
-SCHEMES = [pytest.param(each, marks=pytest.mark.server(each)) for each in ("opensearch", "elasticsearch")]
 INDEX = f"paper-{os.getpid()}"
 SHARED, WORK = f".ibidem-{INDEX}", f".ibidem-{INDEX}-work"
 REPAIR = "ibidem doctor --repair"
@@ -36,7 +36,7 @@ GIVES = {
 PATTERNS = {"before": f"{INDEX}-*", "within": f"*-{INDEX}*", "dot": f".*{INDEX}*"}
 
 
-@pytest.fixture(params=SCHEMES)
+@pytest.fixture(params=CLUSTERS)
 def served(request: pytest.FixtureRequest) -> Iterator[str]:
     address: str = request.getfixturevalue(request.param)
     yield address

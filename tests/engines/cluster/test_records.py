@@ -17,12 +17,12 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import ATTEMPTS, load_overrides
 from ibidem_engines.stored_groups import Ledger
 from servers.indices import remove_indices
+from support.clusters import CLUSTERS
 
-SCHEMES = [pytest.param(each, marks=pytest.mark.server(each)) for each in ("opensearch", "elasticsearch")]
 INDEX = f"decisions-{os.getpid()}"
 
 
-@pytest.fixture(params=SCHEMES)
+@pytest.fixture(params=CLUSTERS)
 def engine(request: pytest.FixtureRequest) -> Iterator[ClusterEngine]:
     address: str = request.getfixturevalue(request.param)
     engine = open_engine(address, INDEX)

@@ -4,18 +4,16 @@ import sqlite3
 import subprocess
 import sys
 import textwrap
-from collections.abc import Callable
 from contextlib import closing
 from pathlib import Path
 
 import pytest
 
 from ibidem_core.errors import Permanent
-from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
+from ibidem_engines.engine import Engine, SignatureLookup, WriteStatus
 from ibidem_engines.query import parse_query
 from ibidem_engines.sqlite.write import lookup_values
-
-Make = Callable[..., Record]
+from support.signed_records import make_record
 
 PROCESSES = 3
 EACH = 40
@@ -23,9 +21,9 @@ EACH = 40
 
 @pytest.mark.parametrize("names", [("layout", "schema"), ("schema",)])
 def test_info_of_an_index_that_cannot_be_read_says_that_it_is_there(
-    engine: Engine, tmp_path: Path, record: Make, names: tuple[str, ...]
+    engine: Engine, tmp_path: Path, names: tuple[str, ...]
 ) -> None:
-    engine.write([record("a")])
+    engine.write([make_record("a")])
     engine.close()
     assert engine.info().documents == 1  # a closed engine opens again
     engine.close()
@@ -86,9 +84,9 @@ def test_of_two_copies_written_by_two_processes_the_later_one_finds_the_earlier(
 
 
 @pytest.mark.slow
-def test_a_batch_is_written_whole_or_not_at_all(engine: Engine, address: str, record: Make, tmp_path: Path) -> None:
+def test_a_batch_is_written_whole_or_not_at_all(engine: Engine, address: str, tmp_path: Path) -> None:
     """A process that is killed in the middle of a write leaves nothing of it, and the index as it was."""
-    engine.write([record("a")])
+    engine.write([make_record("a")])
     killed = """
         import os, signal, sys
         from ibidem_engines.sqlite import write
@@ -106,7 +104,9 @@ def test_a_batch_is_written_whole_or_not_at_all(engine: Engine, address: str, re
     command = [sys.executable, "-c", textwrap.dedent(killed), address, str(Path(__file__).parents[2])]
     assert subprocess.run(command, check=False).returncode == -9
     assert engine.info().documents == 1
-    assert [outcome.status for outcome in engine.write([record("b"), record("c")])] == [WriteStatus.INDEXED] * 2
+    assert [outcome.status for outcome in engine.write([make_record("b"), make_record("c")])] == [
+        WriteStatus.INDEXED
+    ] * 2
     assert [hit.id for hit in engine.search(parse_query("grain"), 10).hits] == ["a", "b", "c"]
-    (found,) = engine.find([SignatureLookup(lookup_values(record("x").packed))])
+    (found,) = engine.find([SignatureLookup(lookup_values(make_record("x").packed))])
     assert [hit.id for hit in found.hits] == ["a", "b", "c"]

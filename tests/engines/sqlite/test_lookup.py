@@ -1,6 +1,6 @@
 """Look-ups find what reading every document finds."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import pytest
 from hypothesis import given, settings
@@ -12,8 +12,6 @@ from ibidem_engines.sqlite.write import lookup_values
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from support.examples import examples
 from support.signed_records import make_record
-
-Make = Callable[..., Record]
 
 TEXTS = (
     "grain prices rose in chicago today",
@@ -78,11 +76,9 @@ def test_two_processes_find_what_reading_every_document_finds(
         engine.close()
 
 
-def test_copies_beyond_what_is_listed_are_counted(
-    engine: Engine, record: Make, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_copies_beyond_what_is_listed_are_counted(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 5)
-    engine.write([record(f"d{number:02}") for number in range(12)])
-    content: dict[LookupField, list[str]] = {"content": lookup_values(record("x").packed)["content"]}
+    engine.write([make_record(f"d{number:02}") for number in range(12)])
+    content: dict[LookupField, list[str]] = {"content": lookup_values(make_record("x").packed)["content"]}
     found = engine.find([SignatureLookup(content, limit=1, own_id=own_id) for own_id in ("", "d00", "d11")])
     assert [(len(each.hits), each.copies, [*each.capped]) for each in found] == [(5, 12, []), (5, 11, []), (5, 11, [])]
