@@ -19,8 +19,7 @@ def address(request: pytest.FixtureRequest, tmp_path: Path) -> str:
     """Address of an empty engine."""
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path}/folder/index.sqlite"
-    url: str = request.getfixturevalue(request.param)
-    return url
+    return str(request.getfixturevalue(request.param))
 
 
 @pytest.fixture(scope="session")

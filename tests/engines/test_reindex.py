@@ -27,8 +27,7 @@ def test_sqlite_holds_no_index_of_others_to_be_signed(tmp_path: Path) -> None:
 @pytest.fixture(params=CLUSTERS)
 def address(request: pytest.FixtureRequest) -> str:
     """Address of a cluster; SQLite holds no index of others."""
-    address: str = request.getfixturevalue(request.param)
-    return address
+    return str(request.getfixturevalue(request.param))
 
 
 @pytest.fixture

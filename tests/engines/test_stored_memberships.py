@@ -124,8 +124,7 @@ class TestServers:
 
     @pytest.fixture(params=CLUSTERS)
     def address(self, request: pytest.FixtureRequest) -> str:
-        url: str = request.getfixturevalue(request.param)
-        return url
+        return str(request.getfixturevalue(request.param))
 
     @pytest.fixture
     def search(self, address: str, engine: Engine) -> Callable[[str], Any]:

@@ -20,8 +20,7 @@ SOON = json.dumps({"index": {"gc_deletes": "1ms"}})
 
 @pytest.fixture(params=CLUSTERS)
 def served(request: pytest.FixtureRequest) -> str:
-    address: str = request.getfixturevalue(request.param)
-    return address
+    return str(request.getfixturevalue(request.param))
 
 
 @pytest.fixture

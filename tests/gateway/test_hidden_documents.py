@@ -89,8 +89,7 @@ class Archives:
 
 @pytest.fixture(params=SERVERS, scope="module")
 def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")

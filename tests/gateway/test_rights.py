@@ -6,11 +6,14 @@ from typing import Any
 import httpx2
 import pytest
 
-from gateway.account_server import CLERK, GUEST, HIDDEN, with_accounts
 from gateway.conftest import Leases
 from gateway.gateway_server import run_gateway
 from servers.fake_server import Between
+from support.archive import CLERK, READER
+from support.rights_server import Rights, with_rights
 
+GUEST, HIDDEN = READER, "copy"  # who may not read this document, and writes nothing
+USERS = {CLERK: None, GUEST: Rights({"bool": {"must_not": {"ids": {"values": [HIDDEN]}}}})}
 READS = [
     "/{index}/_search?q=text:rent",
     "/{index}/_search?q=text:rent&dedupe=indent&dedupe_explain=true",
@@ -35,7 +38,7 @@ READS = [
 
 @pytest.fixture(scope="module")
 def guarded(leases: Leases) -> Iterator[Between]:
-    with with_accounts(leases) as server:
+    with with_rights(leases.settings.engine, USERS) as server:
         yield server
 
 

@@ -37,8 +37,7 @@ unhurried = settings(
 def address(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> str:
     if request.param == "sqlite":
         return f"sqlite:///{tmp_path_factory.mktemp('stored')}/index.sqlite"
-    url: str = request.getfixturevalue(request.param)
-    return url
+    return str(request.getfixturevalue(request.param))
 
 
 def clear(address: str, index: str) -> None:

@@ -23,8 +23,7 @@ ANSWER = f"it is tight since the slaters came on monday\n\nAnn wrote:\n> {QUESTI
 
 @pytest.fixture(params=CLUSTERS)
 def address(request: pytest.FixtureRequest) -> str:
-    url: str = request.getfixturevalue(request.param)
-    return url
+    return str(request.getfixturevalue(request.param))
 
 
 @pytest.fixture

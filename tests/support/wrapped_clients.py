@@ -32,14 +32,12 @@ CLIENTS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 
 @pytest.fixture(params=CLUSTERS, scope="module")
 def kind(request: pytest.FixtureRequest) -> str:
-    name: str = request.param
-    return name
+    return str(request.param)
 
 
 @pytest.fixture(scope="module")
 def address(request: pytest.FixtureRequest, kind: str) -> str:
-    address: str = request.getfixturevalue(kind)
-    return address
+    return str(request.getfixturevalue(kind))
 
 
 @pytest.fixture(scope="session")

@@ -33,8 +33,7 @@ VERSIONS = {"opensearch": "2.18.0", "elasticsearch": "7.17.0"}
 
 @pytest.fixture(params=CLUSTERS)
 def kind(request: pytest.FixtureRequest) -> str:
-    kind: str = request.param
-    return kind
+    return str(request.param)
 
 
 @pytest.fixture
