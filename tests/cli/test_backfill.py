@@ -16,6 +16,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill.strip import StripResult
 from servers.indices import ask, remove_indices
 from support.command_line import Answer, Run
+from support.some import some
 
 pytestmark = [pytest.mark.server("opensearch"), pytest.mark.usefixtures("on_opensearch")]
 
@@ -23,10 +24,8 @@ pytestmark = [pytest.mark.server("opensearch"), pytest.mark.usefixtures("on_open
 @pytest.fixture
 def own_tables(tmp_path: Path, run: Run, tables_folder: Path, monkeypatch: pytest.MonkeyPatch) -> Tables:
     """A folder of tables that a test may change."""
-    table = Tables(tables_folder).of("en")
-    assert table is not None
     tables = Tables(tmp_path / "own-tables")
-    tables.use(table)
+    tables.use(some(Tables(tables_folder).of("en")))
     monkeypatch.setenv("IBIDEM_TABLES", str(tables.folder))
     return tables
 

@@ -17,6 +17,7 @@ from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.schema import Signatures
 from ibidem_ingest.signatures.sign import sign_batch
 from support.books import book
+from support.some import some
 from support.windows import (
     TABLES,
     SampleWindow,
@@ -46,19 +47,12 @@ def unlike(**changes: object) -> Signatures:
     return replace(OTHER, **changes)  # type: ignore[arg-type] # fields of Signatures, by name
 
 
-def test_two_texts_that_share_nothing_are_no_duplicates() -> None:
-    assert against(OTHER) is None
-
-
 def test_equal_content_is_identical_whatever_dates_and_windows_say() -> None:
-    evidence = against(unlike(content=BASE.content), Policy(window_days=0), a="1987-01-01", b="1999")
-    assert evidence is not None
+    evidence = some(against(unlike(content=BASE.content), Policy(window_days=0), a="1987-01-01", b="1999"))
     assert (evidence.level, evidence.signature, evidence.score) == ("identical", "content", 1.0)
 
 
-SIMILAR = Policy().similar(
-    80
-)  # of ten runs each, eight of them common, twelve are in one or the other: 8 of 12 samples
+SIMILAR = Policy().similar(80)  # of ten runs each, eight common, twelve are in one or the other: 8 of 12 samples
 
 
 @pytest.mark.parametrize(
@@ -79,9 +73,7 @@ def test_min_hash_needs_a_band_besides_fifty_equal_slots() -> None:
 
 
 def test_min_hash_evidence_names_slots_and_the_corrected_estimate() -> None:
-    evidence = against(with_slots(unlike(slots=BASE.slots), 71))
-    assert evidence is not None
-    assert {**evidence.why} == {
+    assert {**some(against(with_slots(unlike(slots=BASE.slots), 71))).why} == {
         "signature": "minhash",
         "shared": 71,
         "of": 100,
@@ -103,8 +95,7 @@ def test_feature_sets_join_from_the_shared_terms_of_the_policy_on(policy: Policy
 
 def test_feature_set_evidence_reads_as_the_response_promises() -> None:
     other = with_terms(unlike(terms=BASE.terms, number_sketch=BASE.number_sketch, length=196), 57)
-    evidence = against(other, a="1987-03-01", b="1987-03-02")
-    assert evidence is not None
+    evidence = some(against(other, a="1987-03-01", b="1987-03-02"))
     assert {**evidence.why} == {
         "signature": "termvector",
         "shared": 57,
@@ -179,9 +170,7 @@ def test_a_fingerprint_says_nothing_of_a_text_where_its_six_terms_are_half() -> 
 def test_profiles_are_evidence_only_where_a_policy_asks_for_them() -> None:
     other = unlike(profile=BASE.profile, number_sketch=BASE.number_sketch, length=160)
     assert against(other) is None
-    evidence = against(other, Policy(profile=0.8))
-    assert evidence is not None
-    assert evidence.signature == "profile"
+    assert some(against(other, Policy(profile=0.8))).signature == "profile"
     assert against(replace(other, length=159), Policy(profile=0.8)) is None
     assert against(replace(other, number_sketch=OTHER.number_sketch), Policy(profile=0.8)) is None
 
@@ -218,15 +207,13 @@ def test_texts_without_words_are_no_duplicates_of_anything() -> None:
 def test_evidence_is_given_in_the_order_of_the_table() -> None:
     everything = {"slots": BASE.slots, "terms": BASE.terms, "fingerprint": BASE.fingerprint, "profile": BASE.profile}
     other = unlike(**everything, number_sketch=BASE.number_sketch)
-    names = []
-    for policy in (
+    policies = (
         Policy(profile=0.8),
         Policy(profile=0.8, slots=None),
         Policy(profile=0.8, slots=None, terms=None),
         Policy(profile=0.8, slots=None, terms=None, fingerprint=None),
-    ):
-        evidence = against(other, policy)
-        names.append(evidence and evidence.signature)
+    )
+    names = [some(against(other, policy)).signature for policy in policies]
     assert names == ["minhash", "termvector", "fingerprint", "profile"]
 
 
@@ -276,10 +263,7 @@ def test_a_lower_similarity_never_loses_a_pair(window: SampleWindow, policy: Pol
 def book_of(name: str, date: str, *pages: int) -> tuple[Packed, LongSignatures]:
     document = Document(name, book(*pages), date=date)
     (signed,) = sign_batch([document], None)
-    packed, long = unpack(pack(document, signed)), LongSignatures.decode(signed.long)
-    assert packed is not None
-    assert long is not None
-    return packed, long
+    return some(unpack(pack(document, signed))), some(LongSignatures.decode(signed.long))
 
 
 def related(first: Sequence[int], second: Sequence[int], policy: Policy, date: str = "1990-01-01") -> Evidence | None:
@@ -291,8 +275,7 @@ PARTIAL = Policy(level="partial")
 
 
 def test_a_chapter_is_partial_by_the_relation_of_two_long_texts_and_at_no_stronger_level() -> None:
-    found = related(range(30), range(12, 18), PARTIAL)
-    assert found is not None
+    found = some(related(range(30), range(12, 18), PARTIAL))
     assert (found.level, found.why["relation"], found.why["direction"]) == ("partial", "contiguous_subset", "contains")
     assert related(range(30), range(12, 18), Policy()) is None
 
@@ -304,8 +287,7 @@ def test_a_relation_counts_within_the_date_window_alone() -> None:
 
 
 def test_evidence_of_another_kind_is_told_with_the_relation_of_two_long_texts() -> None:
-    found = related(range(30), range(30), PARTIAL)
-    assert found is not None
+    found = some(related(range(30), range(30), PARTIAL))
     assert (found.level, found.why["signature"], found.why["relation"]) == ("identical", "content", "same_pagination")
 
 

@@ -23,6 +23,7 @@ from ibidem_dedupe.policy import Policy, min_equal_slots, min_shared_terms
 from ibidem_ingest.signatures.packed import Packed, PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET
 from ibidem_workers.groups.settle import Row, Rules
+from support.some import some
 from support.windows import pack_signatures, signatures, value
 
 
@@ -80,9 +81,7 @@ def test_a_kind_that_a_policy_takes_away_does_not_count() -> None:
 
 
 def test_two_thirds_in_common_are_the_default_figures() -> None:
-    terms, default = Policy().similar(66).terms, Policy().terms
-    assert terms is not None
-    assert default is not None
+    terms, default = some(Policy().similar(66).terms), some(Policy().terms)
     for size in (20, 35, 60):
         assert min_shared_terms(terms.share, size) == min_shared_terms(default.share, size)
     assert Policy().similar(66).slots == Policy().slots
@@ -123,12 +122,9 @@ PAGE = (Path(__file__).parents[2] / "docs" / "levels.md").read_text(encoding="ut
 
 def test_the_page_tells_the_default_figures() -> None:
     policy = Policy()
-    assert policy.slots is not None
-    assert policy.terms is not None
-    assert policy.fingerprint is not None
-    assert (policy.slots.equal, policy.profile) == (50, None)
+    assert (some(policy.slots).equal, policy.profile) == (50, None)
     assert "half of 100 samples equal" in PAGE
-    terms, printed = policy.terms, policy.fingerprint
+    terms, printed = some(policy.terms), some(policy.fingerprint)
     rare = f"{round(terms.share * terms.smallest)} of the {terms.smallest} rarest terms shared"
     assert f"| {rare}, lengths within {100 - round(100 * terms.lengths)} %, numbers that agree |" in PAGE
     length = f"lengths within {100 - round(100 * printed.lengths)} %"

@@ -15,6 +15,7 @@ from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import FIGURES, Learned, Policy, Weight
 from ibidem_ingest.signatures.packed import Packed, PackedColumns
 from support.learned_rules import make_rule
+from support.some import some
 from support.windows import SampleWindow, example_settings, pack_signatures, signatures, windows
 
 figures = st.lists(st.floats(-3, 40), min_size=len(FIGURES), max_size=len(FIGURES))
@@ -64,7 +65,4 @@ def test_columns_hold_the_figures_of_each_pair(window: SampleWindow) -> None:
     figures = measure_columns(pairs)
     assert figures.shape == (len(pairs.a), len(FIGURES))
     for row, (a, b) in enumerate(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)):
-        one, other = window.packed[a], window.packed[b]
-        assert one is not None
-        assert other is not None
-        assert figures[row].tolist() == measure(one, other)
+        assert figures[row].tolist() == measure(some(window.packed[a]), some(window.packed[b]))

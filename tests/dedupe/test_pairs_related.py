@@ -10,6 +10,7 @@ from ibidem_dedupe.parameters import parse_request
 from support.examples import examples
 from support.fake_engine import PAGE
 from support.signed_books import PARTIAL, Library, Shelf, shelf, shelves
+from support.some import some
 from support.windows import example_settings
 
 OPTIONS = {"dedupe": "indent", "dedupe_level": "partial", "dedupe_explain": "true"}
@@ -84,6 +85,5 @@ def test_each_duplicate_says_what_it_is_to_its_lead_and_where() -> None:
     partial = [hit for hit in response["hits"]["hits"] if hit["_dedupe"]["level"] == "partial"]
     assert partial
     for hit in partial:
-        evidence = window.decide(row[hit["_id"]], row[hit["_dedupe"]["of"]])
-        assert evidence is not None
+        evidence = some(window.decide(row[hit["_id"]], row[hit["_dedupe"]["of"]]))
         assert hit["_dedupe"]["why"] == dict(evidence.why)

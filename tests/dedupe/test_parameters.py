@@ -22,11 +22,9 @@ from ibidem_dedupe.parameters import (
 from ibidem_dedupe.policy import Policy, Slots, Terms
 from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import known_presets, read_preset, save_preset
-from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.signatures.packed import pack, unpack
-from ibidem_ingest.signatures.sign import sign_one
+from support.packed_texts import packed
 
 
 @pytest.mark.parametrize("name", ["dedupe", "dedupe_scope", "dedupe_explain"])
@@ -77,14 +75,6 @@ def word(number: int, begin: str = "w") -> str:
     return f"{begin}{chr(97 + number // 26)}{chr(97 + number % 26)}"
 
 
-def decide_texts(a: str, b: str, policy: Policy, table: Table | None = None) -> bool:
-    documents = [Document(name, text) for name, text in (("a", a), ("b", b))]
-    packed = [unpack(pack(each, sign_one(each, table))) for each in documents]
-    assert packed[0] is not None
-    assert packed[1] is not None
-    return decide(*packed, policy) is not None  # type: ignore[arg-type] # both are there
-
-
 @pytest.mark.slow
 def test_books_leaves_apart_what_shares_its_rarest_terms_in_a_licence_alone() -> None:
     licence = [word(number, "l") for number in range(80)]
@@ -92,9 +82,9 @@ def test_books_leaves_apart_what_shares_its_rarest_terms_in_a_licence_alone() ->
     table = Table.build("en", 100_000, dict.fromkeys(licence, 2.0) | dict.fromkeys(common, 50_000.0), "a test")
     rng = random.Random(5)  # noqa: S311 - made-up data keeps no secret
     a, b = ([*rng.choices(common, k=3_000), *map(str, range(year, year + 30)), *licence] for year in (1811, 1847))
-    rarest = Terms(lengths=0.8, numbers=False)
-    assert decide_texts(" ".join(a), " ".join(b), Policy(terms=rarest), table)
-    assert not decide_texts(" ".join(a), " ".join(b), PRESETS["books"].policy, table)
+    both = [packed(" ".join(words), table=table) for words in (a, b)]
+    assert decide(*both, Policy(terms=Terms(lengths=0.8, numbers=False)))
+    assert not decide(*both, PRESETS["books"].policy)
 
 
 def test_every_parameter_is_read() -> None:

@@ -26,6 +26,7 @@ from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, long_
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from support.signed_records import make_record as record
+from support.some import some
 
 STORY = "grain prices rose in chicago"
 LONG = " ".join(f"word{number}" for number in range(80))
@@ -50,9 +51,7 @@ def matching(engine: Engine, typed: str, *filters: str) -> list[str]:
 
 
 def read_values(record: Record) -> dict[LookupField, list[str]]:
-    unpacked = unpack(record.packed)
-    assert unpacked is not None
-    return lookup_keys(unpacked) | long_keys(LongSignatures.decode(record.long))
+    return lookup_keys(some(unpack(record.packed))) | long_keys(LongSignatures.decode(record.long))
 
 
 def page(number: int) -> str:

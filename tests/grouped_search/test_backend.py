@@ -15,6 +15,7 @@ from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import unpack
 from support.fake_engine import PAGE, FakeEngine
+from support.some import some
 from support.windows import SampleWindow, signatures, value, with_slots, with_terms
 
 A, B = signatures(1), signatures(2)
@@ -67,9 +68,7 @@ def test_leads_whose_look_up_was_cut_are_named() -> None:
     ],
 )
 def test_only_what_can_be_evidence_is_looked_up(policy: Policy, fields: set[str]) -> None:
-    packed = unpack(value(A, "a"))
-    assert packed is not None
-    lookup = build_lookup(packed, policy)
+    lookup = build_lookup(some(unpack(value(A, "a"))), policy)
     assert lookup.values.keys() == fields
     assert lookup.min_shared == {
         field: least for field, least in {"rare": 5, "characters": 3}.items() if field in fields

@@ -12,6 +12,7 @@ from ibidem_mail.memberships import write_threads
 from ibidem_mail.report import describe, read, read_thread
 from support.general_tables import general_tables
 from support.mail_thread import MAILS, RENT
+from support.some import some
 
 BILL = Document(
     "bill", "Slates, 400 pieces at two marks each, for the barn.", title="bill.txt", meta={"family": "last"}
@@ -29,8 +30,7 @@ def engine(tmp_path: Path) -> Engine:
 
 
 def test_a_thread_is_a_tree_with_inclusive_answers_first_and_attachments_below_their_mail(engine: Engine) -> None:
-    thread = read_thread(engine, "bill")
-    assert thread is not None
+    thread = some(read_thread(engine, "bill"))
     assert [(each.document.id, each.depth) for each in thread.entries] == [
         ("question", 0),
         ("altered", 1),
@@ -44,8 +44,7 @@ def test_a_thread_is_a_tree_with_inclusive_answers_first_and_attachments_below_t
 
 
 def test_ancestors_holders_and_altered_quotations_are_known(engine: Engine) -> None:
-    thread = read_thread(engine, "last")
-    assert thread is not None
+    thread = some(read_thread(engine, "last"))
     assert [each.id for each in thread.ancestors("last")] == ["faithful", "question"]
     assert [each.document.id for each in thread.entries if each.alters] == ["altered", "evil"]
     assert {each.document.id: set(each.holders) for each in thread.entries if each.holders} == {

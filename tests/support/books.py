@@ -4,6 +4,7 @@ import random
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.long_text import LongSignatures, sign_long
+from support.some import some
 
 LETTERS = "abcdefghijklmnoprstuvw"
 
@@ -36,6 +37,4 @@ def misread_text(text: str, share: float, seed: int = 1) -> str:
 
 
 def must(text: str) -> LongSignatures:
-    long_signatures = sign_long(Document("a", text))
-    assert long_signatures is not None
-    return long_signatures
+    return some(sign_long(Document("a", text)))

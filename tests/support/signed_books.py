@@ -17,6 +17,7 @@ from ibidem_ingest.signatures.packed import Packed, PackedColumns, pack, unpack
 from ibidem_ingest.signatures.sign import sign_batch
 from support.books import book, misread_text, page, repaginate
 from support.fake_engine import FakeEngine
+from support.some import some
 from support.windows import SampleWindow
 
 PARTIAL = Policy(level="partial")
@@ -49,9 +50,7 @@ class Shelf:
         return LongTextMatcher(self.names, self.columns.unpack_row, policy, LongSignatureCache(self.read))
 
     def packed_value(self, row: int) -> Packed:
-        packed = unpack(self.packed[row])
-        assert packed is not None
-        return packed
+        return some(unpack(self.packed[row]))
 
     def decide(self, row: int, other: int, policy: Policy = PARTIAL) -> Evidence | None:
         long = tuple(LongSignatures.decode(self.long[each]) for each in (row, other))
@@ -119,9 +118,7 @@ def sign_book(name: str, *numbers: int) -> tuple[bytes, LongSignatures]:
     """Sign one book; gives its packed value and its long signatures."""
     document = Document(name, book(*numbers))
     (signatures,) = sign_batch([document], None)
-    read = LongSignatures.decode(signatures.long)
-    assert read is not None
-    return pack(document, signatures), read
+    return pack(document, signatures), some(LongSignatures.decode(signatures.long))
 
 
 shelves = st.builds(shelf, st.integers(0, 2**32), st.integers(1, 12))  # Windows of up to twelve texts

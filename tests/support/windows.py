@@ -12,6 +12,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
 from support.examples import examples
+from support.some import some
 
 TABLES = ("aa00000000000000", "bb00000000000000")
 LETTERS = "bdfgklmnprstv"
@@ -74,9 +75,7 @@ def value(signatures: Signatures, name: str = "a", date: str = "", source: str =
 
 
 def pack_signatures(signatures: Signatures, name: str = "a", date: str = "", docket: str = "") -> Packed:
-    read = unpack(value(signatures, name, date, docket=docket))
-    assert read is not None
-    return read
+    return some(unpack(value(signatures, name, date, docket=docket)))
 
 
 def with_slots(signatures: Signatures, equal: int, *, band: bool = True) -> Signatures:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from engines.test_contract import read_values
 from ibidem.index.deletion import clear_tombstones
 from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
@@ -586,7 +587,7 @@ class TestRequests:
         at(address).refresh()
         with between(address) as server:
             engine = at(server.address(kind))
-            answers = engine.find([SignatureLookup(read_keys(record), own_id=record.document.id) for record in records])
+            answers = engine.find([SignatureLookup(read_values(each), own_id=each.document.id) for each in records])
             assert len(searches(server)) == 1
         assert len(answers) == 60
 
@@ -602,9 +603,3 @@ class TestRequests:
         engine._close_point(ranking.view.point)
         with pytest.raises(Permanent, match="search again without the cursor"):
             engine.search(GRAIN, 5, ranking.view)
-
-
-def read_keys(record: Record) -> dict[str, list[str]]:
-    packed = unpack(record.packed)
-    assert packed is not None
-    return lookup_keys(packed)

@@ -7,6 +7,7 @@ import pytest
 from playwright.sync_api import Page, expect
 
 from gateway.browser.conftest import Open
+from support.some import some
 
 pytestmark = pytest.mark.server("opensearch")
 AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
@@ -175,10 +176,7 @@ def test_the_way_back_keeps_opened_groups_and_further_duplicates(visit: Open) ->
 
 def test_a_source_written_from_right_to_left_moves_neither_date_nor_id(visit: Open) -> None:
     page = visit("/?q=drains&language=ar")
-    date, source, name = (each.bounding_box() for each in page.locator(".lead .about bdi").all())
-    assert date is not None
-    assert source is not None
-    assert name is not None
+    date, source, name = (some(each.bounding_box()) for each in page.locator(".lead .about bdi").all())
     assert date["x"] < source["x"] < name["x"]
 
 

@@ -14,6 +14,7 @@ from ibidem_ingest.idf.store import MIN_DOCUMENTS, Tables, count_terms, is_one_t
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.text.tokens import is_term, tokens
 from ibidem_ingest.text.word_hash import wh1
+from support.some import some
 
 
 def test_a_term_counts_once_for_each_document() -> None:
@@ -32,12 +33,9 @@ OWN = Table.build("da", 1000, {"ret": 600.0, "lov": 80.0}, "a test")
 
 
 def test_a_default_table_is_built_once_and_then_only_opened(tmp_path: Path) -> None:
-    first = Tables(tmp_path).of("da")
-    assert first is not None
+    first = some(Tables(tmp_path).of("da"))
     times = sorted(path.stat().st_mtime_ns for path in tmp_path.iterdir())
-    second = Tables(tmp_path).of("da")
-    assert second is not None
-    assert second.name == first.name
+    assert some(Tables(tmp_path).of("da")).name == first.name
     assert sorted(path.stat().st_mtime_ns for path in tmp_path.iterdir()) == times
 
 
@@ -48,9 +46,7 @@ def test_who_waited_while_another_process_made_a_table_opens_that_one(tmp_path: 
         waiting = threads.submit(Tables(tmp_path).of, "da")
         Tables(tmp_path).use(OWN)
         os.close(descriptor)
-        table = waiting.result()
-    assert table is not None
-    assert table.name == OWN.name
+        assert some(waiting.result()).name == OWN.name
     assert [path.stem for path in tmp_path.glob("*.idf")] == [OWN.name]
 
 
@@ -84,12 +80,9 @@ def test_a_table_under_anothers_name_is_noticed(tmp_path: Path) -> None:
 
 def test_a_table_in_use_replaces_the_default_and_the_old_one_stays_readable(tmp_path: Path) -> None:
     tables = Tables(tmp_path)
-    default = tables.of("da")
-    assert default is not None
+    default = some(tables.of("da"))
     tables.use(OWN)
-    current = tables.of("da")
-    assert current is not None
-    assert current.name == OWN.name
+    assert some(tables.of("da")).name == OWN.name
     assert Tables(tmp_path).named(default.name) is not None
 
 

@@ -18,6 +18,7 @@ from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Tally
 from ibidem_ingest.readers.jsonl import BYTES_ASIDE, lines, read
 from ibidem_ingest.readers.text import TimeLimit
+from support.readings import parted
 
 GOOD = b'{"id": "good", "text": "We the People"}\n'
 GOOD_DOCUMENT = Document("good", "We the People")
@@ -68,9 +69,8 @@ Reading = Callable[..., list[Document | Refusal]]
 def test_a_bad_line_is_refused_with_place_id_and_reason_and_the_others_go_on(
     reading: Reading, line: bytes, id_: str, field: str, why: str
 ) -> None:
-    head, refusal, tail = reading(GOOD + line + b"\n" + GOOD)
-    assert head == tail == GOOD_DOCUMENT
-    assert isinstance(refusal, Refusal)
+    documents, (refusal,) = parted(reading(GOOD + line + b"\n" + GOOD))
+    assert documents == [GOOD_DOCUMENT] * 2
     assert (refusal.where, refusal.id, refusal.field) == ("f.jsonl:2", id_, field)
     assert why in refusal.why
 
@@ -96,8 +96,8 @@ MANY = b"".join(b'{"id": %d, "text": "%d"}\n' % (number, number**50) for number 
 def test_of_a_damaged_file_the_rest_is_one_refusal(reading: Reading, suffix: str) -> None:
     content = bytearray(COMPRESS[suffix](MANY))
     content[len(content) // 2 : len(content) // 2 + 40] = b"\xff" * 40
-    refusal = [outcome for outcome in reading(bytes(content), name=f"f.jsonl{suffix}") if isinstance(outcome, Refusal)]
-    assert "damaged" in refusal[-1].why
+    _, refusals = parted(reading(bytes(content), name=f"f.jsonl{suffix}"))
+    assert "damaged" in refusals[-1].why
 
 
 def test_standard_input_is_read_as_lines(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -151,9 +151,8 @@ def test_every_line_that_the_rest_of_a_cut_file_unpacks_into_is_read(reading: Re
         ".zst": zstandard.ZstdDecompressor().decompressobj(),
     }[suffix]
     whole = unpacker.decompress(content).count(b"\n")
-    *documents, refusal = reading(content, name=f"f.jsonl{suffix}")
-    assert [each.id for each in documents if isinstance(each, Document)] == [str(number) for number in range(whole)]
-    assert isinstance(refusal, Refusal)
+    documents, (refusal,) = parted(reading(content, name=f"f.jsonl{suffix}"))
+    assert [each.id for each in documents] == [str(number) for number in range(whole)]
     assert refusal.where == (f"f.jsonl:{whole + 1}" if whole else "f.jsonl")
     assert "ends in the middle; fetch or create the file again" in refusal.why
 
@@ -161,9 +160,8 @@ def test_every_line_that_the_rest_of_a_cut_file_unpacks_into_is_read(reading: Re
 def test_of_a_line_that_was_cut_the_refusal_names_the_document(reading: Reading) -> None:
     pack = zlib.compressobj(wbits=31)
     cut = pack.compress(GOOD + GOOD[:-6]) + pack.flush(zlib.Z_SYNC_FLUSH)
-    document, refusal = reading(cut, name="f.jsonl.gz")
-    assert document == GOOD_DOCUMENT
-    assert isinstance(refusal, Refusal)
+    documents, (refusal,) = parted(reading(cut, name="f.jsonl.gz"))
+    assert documents == [GOOD_DOCUMENT]
     assert (refusal.where, refusal.id, "ends in the middle" in refusal.why) == ("f.jsonl:2", "good", True)
 
 

@@ -16,6 +16,7 @@ from ibidem_ingest.readers import read
 from ibidem_ingest.readers.mail import MAX_HEADER, ShortHeaders, mail_record, mails
 from ibidem_ingest.readers.text import TimeLimit
 from support.examples import examples
+from support.readings import parted
 
 
 def mail(text: str = "Dear Sir,\nthe rent has not arrived.", subject: str = "Ihre Miete für März") -> EmailMessage:
@@ -58,15 +59,15 @@ def test_attachments_are_documents_that_point_to_their_mail(tmp_path: Path) -> N
     inner = mail("an older mail", "Dach")
     message.add_attachment(inner)
     (tmp_path / "a.eml").write_bytes(bytes(message))
-    outcomes = list(read([tmp_path]))
-    found = {each.id: each for each in outcomes if isinstance(each, Document)}
-    assert [each.id for each in outcomes] == ["a.eml", "a.eml/1", "a.eml/2", "a.eml/3", "a.eml/4"]
+    documents, refusals = parted(read([tmp_path]))
+    found = {each.id: each for each in documents}
+    assert list(found) == ["a.eml", "a.eml/1", "a.eml/2", "a.eml/4"]
     assert {each.meta["family"] for each in found.values()} == {"a.eml"}
     assert found["a.eml"].meta["attachments"] == ["lease.txt", "roof.png", "costs.md", "torn.pdf", "Dach"]
     assert found["a.eml/1"].text.strip() == "the lease itself"
     assert "of the roof" in found["a.eml/2"].text
     assert found["a.eml/4"].meta["type"] == "mail"
-    assert [each.id for each in outcomes if isinstance(each, Refusal)] == ["a.eml/3"]
+    assert [each.id for each in refusals] == ["a.eml/3"]
 
 
 @pytest.mark.parametrize(
@@ -110,11 +111,8 @@ def test_entries_of_a_mailbox_without_a_header_are_kept_by_their_body(tmp_path: 
         b"Subject: Rent\n\nPaid.\n",
     ]
     (tmp_path / "in.mbox").write_bytes(b"".join(b"From x\n" + each + b"\n" for each in entries))
-    first, second, third, fourth = read([tmp_path])
-    assert isinstance(first, Document)
-    assert isinstance(second, Document)
-    assert isinstance(third, Refusal)
-    assert isinstance(fourth, Document)
+    (first, second, fourth), (third,) = parted(read([tmp_path]))
+    assert third.where.endswith(":3")
     assert [first.text.strip(), first.title] == ["The rent is due."] * 2
     assert second.text.strip() == "Grüße aus Ulm\n\nDie Miete ist da."
     assert (fourth.title, fourth.text.strip()) == ("Rent", "Paid.")
@@ -176,7 +174,7 @@ def mailbox(*bodies: str) -> bytes:
 @pytest.mark.slow
 def test_each_mail_of_a_mailbox_is_a_document_with_a_number(tmp_path: Path) -> None:
     (tmp_path / "in.mbox").write_bytes(mailbox("one", "two\n>From here on", "three"))
-    matches = [document for document in read([tmp_path]) if isinstance(document, Document)]
+    matches, _ = parted(read([tmp_path]))
     assert [document.id for document in matches] == ["in.mbox#1", "in.mbox#2", "in.mbox#3"]
     assert [document.text.strip() for document in matches] == ["one", "two\nFrom here on", "three"]
 
@@ -186,10 +184,8 @@ def test_a_broken_mail_harms_no_other_of_its_mailbox(tmp_path: Path) -> None:
     broken_message = b"From x\nContent-Type: image/png\n\nx\n\n"
     large = b"From x\nSubject: a\n\n" + b"x" * 60_000 + b"\n\n"
     (tmp_path / "in.mbox").write_bytes(mailbox("one") + broken_message + large + mailbox("two"))
-    first, second, third, fourth = read([tmp_path], max_text=10_000)
-    assert isinstance(first, Document)
-    assert isinstance(fourth, Document)
-    assert [(document.where, document.field) for document in (second, third) if isinstance(document, Refusal)] == [
+    (_, _), refusals = parted(read([tmp_path], max_text=10_000))
+    assert [(each.where, each.field) for each in refusals] == [
         (f"{tmp_path}/in.mbox:2", "text"),
         (f"{tmp_path}/in.mbox:3", "text"),
     ]
@@ -198,8 +194,7 @@ def test_a_broken_mail_harms_no_other_of_its_mailbox(tmp_path: Path) -> None:
 @pytest.mark.parametrize("data", [b"", b"not a mailbox", b"\n\n"])
 def test_what_is_no_mailbox_is_refused(tmp_path: Path, data: bytes) -> None:
     (tmp_path / "in.mbox").write_bytes(data)
-    (refusal,) = read([tmp_path])
-    assert isinstance(refusal, Refusal)
+    _, (refusal,) = parted(read([tmp_path]))
     assert "not a mailbox" in refusal.why
 
 

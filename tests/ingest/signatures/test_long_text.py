@@ -18,6 +18,7 @@ from ibidem_ingest.signatures.long_text import (
     sign_parts_batch,
 )
 from ibidem_ingest.text.tokens import TokenBatch
+from support.some import some
 
 WORDS = [f"{a}{b}{c}{d}" for a in "bdfgk" for b in "aeiou" for c in "lmnpr" for d in ("ate", "ing", "ous", "ly")]
 LONG = np.random.default_rng(3).permutation(WORDS * 6).tolist()
@@ -32,23 +33,18 @@ def test_a_text_has_them_with_two_pages_or_a_thousand_tokens() -> None:
     assert sign_long(Document("a", " ".join(LONG[:2] * MIN_TOKENS))) is not None
     assert sign_long(Document("a", " ".join(LONG[: MIN_TOKENS - 1]))) is None
     assert sign_long(Document("a", f"{LONG[0]}\f\f\f*")) is None
-    paged = sign_long(Document("a", f"{LONG[0]}\f\f\f{LONG[1]}"))
-    assert paged is not None
+    paged = some(sign_long(Document("a", f"{LONG[0]}\f\f\f{LONG[1]}")))
     assert (paged.parts, paged.tokens.tolist()) == ("pages", [1, 0, 0, 1])
 
 
 def test_a_word_broken_over_a_page_break_is_on_the_page_where_it_begins() -> None:
-    long_signatures = sign_long(Document("a", "the defen-\fdant was there\fand so on"))
-    assert long_signatures is not None
-    assert long_signatures.tokens.tolist() == [2, 2, 3]
+    assert some(sign_long(Document("a", "the defen-\fdant was there\fand so on"))).tokens.tolist() == [2, 2, 3]
 
 
 @pytest.mark.parametrize("document", [book(5), Document("a", " ".join(LONG)), Document("a", "ab " * 3_000)])
 def test_a_stored_value_is_read_as_it_was(document: Document) -> None:
-    long_signatures = sign_long(document)
-    assert long_signatures is not None
-    read = LongSignatures.decode(long_signatures.encode())
-    assert read is not None
+    long_signatures = some(sign_long(document))
+    read = some(LongSignatures.decode(long_signatures.encode()))
     assert read.encode() == long_signatures.encode()
     assert (read.parts, len(read)) == (long_signatures.parts, len(long_signatures))
     assert read.lookup_keys() == long_signatures.lookup_keys()
@@ -56,9 +52,7 @@ def test_a_stored_value_is_read_as_it_was(document: Document) -> None:
 
 @given(st.binary(max_size=200), st.integers(0, 180))
 def test_a_damaged_value_is_none_and_never_an_error(noise: bytes, cut: int) -> None:
-    long_signatures = sign_long(book(2, 60))
-    assert long_signatures is not None
-    value = long_signatures.encode()
+    value = some(sign_long(book(2, 60))).encode()
     assert LongSignatures.decode(noise) is None
     assert LongSignatures.decode(value[:cut]) is None
     assert LongSignatures.decode(value + b"\0") is None

@@ -18,10 +18,11 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.noise import is_source_code
-from ibidem_ingest.signatures.packed import Packed, pack, unpack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
 from ibidem_ingest.text.tokens import tokens
 from support.examples import examples
+from support.packed_texts import packed
+from support.some import some
 
 VOWELS, OTHERS = "aeiou", "bcdfghklmnprstvwz"
 
@@ -77,16 +78,9 @@ def read_again(words: list[str], rate: float, seed: int) -> list[str]:
     return ["".join(rng.choice(OTHERS) if rng.random() < rate else c for c in each) for each in words]
 
 
-def packed(text: str, table: Table | None = TABLE) -> Packed:
-    document = Document("a", text)
-    read = unpack(pack(document, sign_one(document, table)))
-    assert read is not None
-    return read
-
-
 def decision(a: list[str], b: list[str], policy: Policy | None = None, table: Table = TABLE) -> Evidence | None:
     policy = policy or Policy(slots=None, terms=None, fingerprint=None)
-    both = [packed(" ".join(words), table) for words in (a, b)]
+    both = [packed(" ".join(words), table=table) for words in (a, b)]
     evidence = decide(*both, policy)
     assert evidence == decide(*both[::-1], policy)
     return evidence
@@ -97,8 +91,7 @@ STORY = random.Random(7).choices(WORDS, k=300)  # noqa: S311
 
 @pytest.mark.parametrize("rate", [0.05, 0.1])
 def test_a_text_that_was_misread_is_a_near_duplicate_and_says_so(rate: float) -> None:
-    evidence = decision(STORY, read_again(STORY, rate, 1))
-    assert evidence is not None
+    evidence = some(decision(STORY, read_again(STORY, rate, 1)))
     assert (evidence.level, evidence.signature) == ("near", "characters")
     assert evidence.why["of"] == 64
     assert 0.12 <= float(str(evidence.why["unknown"])) <= 1
@@ -132,9 +125,7 @@ def cut_lines(words: list[str], length: int = 7) -> list[list[str]]:
 def test_columns_that_were_read_across_are_near_those_that_were_read_down() -> None:
     left, right = cut_lines(read_again(STORY, 0.04, 1)[:150]), cut_lines(read_again(STORY, 0.04, 1)[150:])
     across = [each for pair in zip(left, right, strict=True) for line in pair for each in line]
-    evidence = decision(STORY, across)
-    assert evidence is not None
-    assert evidence.signature == "characters"
+    assert some(decision(STORY, across)).signature == "characters"
 
 
 @pytest.mark.slow
@@ -171,9 +162,7 @@ def misread(text: str, rate: float) -> str:
 @pytest.mark.parametrize("text", [CHINESE, KOREAN])
 @pytest.mark.parametrize("rate", [0.05, 0.1])
 def test_a_misread_copy_is_near_by_its_characters(text: str, rate: float) -> None:
-    evidence = decide(packed(text, None), packed(misread(text, rate), None), Policy())
-    assert evidence is not None
-    assert evidence.signature in {"characters", "minhash"}
+    assert some(decide(packed(text), packed(misread(text, rate)), Policy())).signature in {"characters", "minhash"}
 
 
 @given(st.lists(st.text(st.sampled_from("国家的人ไทยบ้านかなカ한국말a1é ,"), max_size=90), min_size=1, max_size=4))

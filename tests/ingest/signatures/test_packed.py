@@ -28,6 +28,7 @@ from ibidem_ingest.signatures.packed import (
 )
 from ibidem_ingest.signatures.schema import Signatures
 from support.packed_verdicts import each_verdict
+from support.some import some
 
 STORY = Document("reut-17", "text", date="1987-02-26", source="Reuters", meta={"docket": "86-1", "court": ""})
 SIGNED = Signatures(
@@ -107,8 +108,7 @@ def test_the_layout_is_the_published_one() -> None:
 @example(SIGNED, "", "é" * 200)
 def test_what_was_packed_is_read(value: Signatures, date: str, name: str) -> None:
     document = replace(STORY, id=name.encode(errors="ignore").decode() or "x", date=date)
-    packed = unpack(pack(document, value))
-    assert packed is not None
+    packed = some(unpack(pack(document, value)))
     assert (packed.id, packed.length, packed.shingles) == (document.id, value.length, value.shingles)
     assert (packed.terms, packed.slots, packed.numbers) == (value.terms, value.slots, value.numbers)
     assert packed.number_sketch == value.number_sketch
@@ -177,9 +177,7 @@ NOISE = b"n\x01\x4c\x00" + bytes(range(76))
     ],
 )
 def test_blocks_that_a_later_version_may_add_are_passed_over(blocks: bytes, noise: bytes) -> None:
-    packed = unpack(pack(STORY, SIGNED) + blocks)
-    assert packed is not None
-    assert packed.noise == noise
+    assert some(unpack(pack(STORY, SIGNED) + blocks)).noise == noise
 
 
 @pytest.mark.parametrize("blocks", [b"n", NOISE[:-1], NOISE + b"x", NOISE + NOISE, b"z\x01\0\0" + NOISE])

@@ -10,10 +10,11 @@ from hypothesis import strategies as st
 from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.packed import Packed, pack, unpack
-from ibidem_ingest.signatures.sign import sign_batch, sign_columns, sign_one
+from ibidem_ingest.signatures.sign import sign_columns, sign_one
 from ibidem_ingest.text.layout import remove_layout
 from ibidem_ingest.text.tokens import tokens_and_signs
+from support.packed_texts import packed
+from support.some import some
 
 MARKS = ",.'\N{RIGHT SINGLE QUOTATION MARK}"
 BLANKS = "\N{NO-BREAK SPACE}\N{FIGURE SPACE}\N{THIN SPACE}\N{NARROW NO-BREAK SPACE}"
@@ -37,13 +38,6 @@ numbered = st.builds(
 
 def words(text: str) -> list[str]:
     return tokens_and_signs(remove_layout(text))[0]
-
-
-def packed(text: str) -> Packed:
-    (signatures,) = sign_batch([Document("a", text)], None)
-    read = unpack(pack(Document("a", text), signatures))
-    assert read is not None
-    return read
 
 
 @given(st.lists(laid_out | numbered, min_size=1, max_size=4))
@@ -117,6 +111,4 @@ def test_other_numbers_stay(text: str) -> None:
     ],
 )
 def test_they_are_near_and_never_identical(a: str, b: str) -> None:
-    evidence = decide(packed(a), packed(b), Policy())
-    assert evidence is not None
-    assert evidence.level == "near"
+    assert some(decide(packed(a), packed(b), Policy())).level == "near"

@@ -23,6 +23,7 @@ from ibidem_ingest.text.passages import find_passages
 from ibidem_ingest.text.tokens import tokens
 from ibidem_ingest.text.word_hash import shingles, wh1
 from support.general_tables import general_tables
+from support.some import some
 
 NAMES = ["bees", "sleep", "router", "glass", "vaccine", "ferry"]
 
@@ -106,12 +107,10 @@ def test_nothing_is_left_out_where_many_look_misread(tmp_path: Path) -> None:
 def test_a_list_is_of_one_index_and_is_kept_until_another_table_is_used(tmp_path: Path) -> None:
     folder = copied_tables(tmp_path / "own")
     tables = Tables(folder, "talks")
-    general = tables.of("en")
-    assert general is not None
+    general = some(tables.of("en"))
     passages = tables.look_through(TALKS, "talks")
     reopened = Tables(folder, "talks")
-    own = reopened.of("en")
-    assert own is not None
+    own = some(reopened.of("en"))
     assert (own.name != general.name, reopened.passages(own), reopened.current()) == (True, passages, {"en": own.name})
     assert Tables(folder, "other").of("en").name == general.name
     assert not reopened.look_through(TALKS)
