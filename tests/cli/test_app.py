@@ -6,14 +6,14 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib.metadata import EntryPoint
+from importlib.metadata import EntryPoint, version
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 
 from ibidem.cli import main
 from ibidem.cli.app import Sigterm, build, exit_on_error, side_commands, sigterm_as_exception
-from ibidem.cli.backfill import catch_end_signals
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_ingest import distribution
 from ibidem_ingest.errors import IbidemError, Refusal, Refused, UsageError
@@ -104,7 +104,7 @@ def leave(arguments: list[str]) -> int:
 
 def test_the_version_is_that_of_the_distribution(capsys) -> None:
     assert leave(["--version"]) == 0
-    assert capsys.readouterr().out.startswith("ibidem 0.")
+    assert capsys.readouterr().out.startswith(f"ibidem {version('ibidem-search')} ")
 
 
 @pytest.mark.parametrize(
@@ -155,8 +155,6 @@ def test_help_comes_without_loading_an_engine_or_a_queue() -> None:
     assert not {"celery", "elasticsearch", "opensearchpy", "numpy", "pydantic"} & set(printed.split())
 
 
-SIGNALS = (signal.SIGINT, signal.SIGTERM)
-
 HOT = """
 import os, signal, threading, time
 from ibidem.cli.backfill import catch_end_signals
@@ -173,14 +171,6 @@ with catch_end_signals() as wait:
         wait(0)
     print(wait(10))
 """
-
-
-@pytest.mark.parametrize("number", SIGNALS)
-def test_a_signal_ends_the_waiting_and_no_other_work(number: signal.Signals) -> None:
-    with catch_end_signals() as wait:
-        assert not wait(0.0)
-        os.kill(os.getpid(), number)
-        assert wait(10.0)
 
 
 @pytest.mark.slow
@@ -216,3 +206,17 @@ def test_any_other_import_error_is_shown(monkeypatch: pytest.MonkeyPatch) -> Non
     register(monkeypatch, "ibidem_core.nosuch:COMMANDS")
     with pytest.raises(ModuleNotFoundError, match=r"ibidem_core\.nosuch"):
         side_commands()
+
+
+@pytest.fixture
+def foreign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A distribution `ibidem` of other people in the same environment."""
+    metadata = tmp_path / "ibidem-1.0.2.dist-info" / "METADATA"
+    metadata.parent.mkdir()
+    metadata.write_text("Metadata-Version: 2.1\nName: ibidem\nVersion: 1.0.2\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+
+
+@pytest.mark.usefixtures("foreign")
+def test_a_foreign_distribution_of_the_same_name_is_noticed() -> None:
+    assert distribution.foreign_version() == "1.0.2"

@@ -182,15 +182,6 @@ def test_dead_letters_are_dropped_by_id_or_all_at_once_and_never_by_mistake(run:
     assert answer("status", "--dead") == {"dead": []}
 
 
-def test_a_manual_decision_keeps_a_pair_apart_until_it_is_taken_back(run: Run, answer: Answer) -> None:
-    output = answer("overrides", "add", "lease", "draft", "--reason", "other courts", "--author", "J. Doe")
-    assert output["overrides"][0]["verdict"] == "not"
-    assert answer("search", "drains")["dedupe"]["groups"]["in_window"] == 2
-    assert "other courts" in run("overrides", "list")[1]
-    run("overrides", "remove", "draft", "lease")
-    assert answer("search", "drains")["dedupe"]["groups"]["in_window"] == 1
-
-
 @pytest.mark.slow
 def test_two_followers_of_a_third_stay_together_until_the_decision_that_is_named(
     run: Run, answer: Answer, tmp_path: Path

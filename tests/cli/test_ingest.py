@@ -22,12 +22,6 @@ from support.command_line import Answer, Run
 from support.rabbitmq_queues import delete_queues
 
 
-@pytest.mark.slow
-def test_ingesting_the_same_file_again_changes_nothing(answer: Answer) -> None:
-    summary = answer("ingest", "docs.jsonl")
-    assert (summary["indexed"], summary["unchanged"], summary["refused"]) == (0, 5, 1)
-
-
 def two_cases() -> None:
     """Two folders with a file of one name."""
     for folder, text in (("case-a", "We the People of the United States"), ("case-b", "in Order to form a Union")):

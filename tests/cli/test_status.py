@@ -10,7 +10,6 @@ from rich.console import Console
 
 from ibidem.cli.status import describe
 from ibidem_ingest.readers.text import EMPTY_REMEDY
-from support.command_line import Answer, Run
 
 DONE = {
     "run": "20250101-120000-abcd",
@@ -76,15 +75,3 @@ def test_a_reason_from_outside_cannot_steer_the_terminal() -> None:
     refusal = {"where": "a\x1b[2J", "id": "", "field": "", "why": "bad\x07"}
     assert "\x1b" not in render(refusals=[refusal])
     assert "\x07" not in render(refusals=[refusal])
-
-
-def test_status_tells_how_the_last_run_is_and_leaves_with_three_when_some_were_refused(
-    run: Run, answer: Answer
-) -> None:
-    code, out, _ = run("status")
-    assert code == 3
-    assert "5  indexed" in out
-    assert "docs.jsonl:6" in out
-    summary = answer("status")
-    assert summary["read"] == summary["indexed"] + summary["unchanged"] + summary["stale"] + summary["refused"]
-    assert summary["duplicates"] == {"identical": 1, "near": 1}

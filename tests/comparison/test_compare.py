@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 from ibidem.comparison.compare import compare
 from ibidem.comparison.word_diff import UNANCHORED_WORDS, Piece, word_diff
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from support.leases import LEASE
 
@@ -31,11 +30,6 @@ def test_an_excerpt_is_found_whole_in_the_longer_text(tables: Tables) -> None:
     assert comparison.signals["overlap"]["a"] == 1.0
     (region,) = comparison.shared
     assert LEASE[slice(*region.b)] == sentence
-
-
-def test_a_null_byte_is_refused_with_its_place(tables: Tables) -> None:
-    with pytest.raises(IbidemError, match="document 'a', field 'text': a null byte at character 1"):
-        compare(Document("a", "a\x00b"), Document("b", LEASE), tables)
 
 
 def test_fields_that_must_not_differ_keep_a_pair_apart(tables: Tables) -> None:

@@ -1,11 +1,16 @@
 """What `import ibidem` offers: names, arguments with their defaults, and the attributes of what is given back."""
 
 import inspect
+import re
 from collections.abc import Iterator
 from dataclasses import asdict, fields, is_dataclass
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 import ibidem
+from contracts.command import Command
 from contracts.golden import Golden
 
 # What a class of settings has for pydantic's sake.
@@ -59,3 +64,25 @@ def test_the_public_names_take_these_arguments_and_have_these_attributes() -> No
 
 def test_these_names_are_public_and_no_others() -> None:
     Golden.check_names("public/names", ibidem.__all__)
+
+
+FAMILIES = ("overrides", "idf")
+
+
+def commands(help_text: str) -> list[str]:
+    _, _, table = help_text.partition("─ Commands ─")
+    return re.findall(r"^│ (\w[\w-]*)", table, re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_the_help_of_every_command_is_as_written_down(tmp_path: Path) -> None:
+    command = Command(tmp_path, {})
+    root = command.run("--help").out
+    Golden.check("help/ibidem.txt", root)
+    assert set(FAMILIES) < set(commands(root))
+    for name in commands(root):
+        help_text = command.run(name, "--help").out
+        Golden.check(f"help/{name}.txt", help_text)
+        assert bool(commands(help_text)) == (name in FAMILIES)
+        for member in commands(help_text):
+            Golden.check(f"help/{name}-{member}.txt", command.run(name, member, "--help").out)

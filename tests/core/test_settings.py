@@ -64,12 +64,6 @@ def check_refused(environment: dict[str, str], folder: Path, names: list[str]) -
     assert [part for part in names if part not in str(caught.value)] == []
 
 
-def test_an_error_never_shows_a_password(tmp_path: Path) -> None:
-    with pytest.raises(UsageError) as caught:
-        load({"IBIDEM_BROKER": "smtp://me:secret@mail.example"}, tmp_path)
-    assert "secret" not in str(caught.value)
-
-
 def test_a_value_from_the_command_line_wins_and_is_checked(tmp_path: Path) -> None:
     settings = load({"IBIDEM_CONCURRENCY": "1"}, tmp_path)
     assert settings.changed(concurrency=4, index=None).workers == 4

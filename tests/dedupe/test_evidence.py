@@ -92,25 +92,6 @@ def test_all_terms_are_shared_at_a_share_of_one_and_none_more() -> None:
         assert min_shared_terms(1.0, size) == size
 
 
-@pytest.mark.parametrize(
-    ("reason", "why", "words"),
-    [
-        (evidence.shared_text, {"shared": 50, "of": 100}, "about 66 % of the text shared"),
-        (evidence.shared_terms, {"shared": 57, "of": 60}, "57 of 60 rare terms shared"),
-        (evidence.contained_text, {"estimate": 0.91}, "about 91 % of the shorter text shared"),
-        (evidence.declared, {"author": "Ann"}, "declared the same by Ann"),
-        (evidence.declared, {}, "declared the same by a reader"),
-        (
-            evidence.shared_characters,
-            {"estimate": 0.4, "misread": []},
-            "about 40 % of the characters shared; the differences look misread",
-        ),
-    ],
-)
-def test_a_reason_is_one_phrase(reason: Reason, why: Why, words: str) -> None:
-    assert reason(why) == words
-
-
 def test_the_percentage_printed_is_one_that_similarity_takes() -> None:
     for shared in range(100):
         said = int(evidence.shared_text({"shared": shared, "of": 100}).split()[1])

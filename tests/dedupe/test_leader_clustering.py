@@ -110,12 +110,6 @@ def test_manual_decisions_come_before_all_evidence(window: SampleWindow, data: s
     assert group_window(window, Policy(), words) == leaders(window, Policy(), words)
 
 
-def test_real_signatures_of_texts_with_versions_group_as_the_plain_loop_does(news_window: SampleWindow) -> None:
-    leads = group_window(news_window, Policy())
-    assert leads == leaders(news_window, Policy())
-    assert len(set(leads)) < 0.8 * len(leads)
-
-
 @example_settings
 @given(windows)
 def test_the_evidence_is_what_joined_a_row_to_its_lead(window: SampleWindow) -> None:

@@ -73,12 +73,6 @@ def test_each_row_of_a_pair_is_told_of_the_other_and_that_the_word_holds() -> No
     assert list(applied.for_row(2)) == []
 
 
-def test_the_first_rows_have_the_words_about_pairs_among_them() -> None:
-    applied = apply_overrides([WORD], NAMES, COLUMNS)
-    assert applied.head(2) == applied
-    assert applied.head(1).valid == {}
-
-
 @pytest.mark.parametrize("content", ["", "0" * 32])
 def test_a_word_without_a_hash_of_this_scheme_outlives_the_signatures(content: str) -> None:
     word = Override(A, B, "same", content_a=content, content_b=content)

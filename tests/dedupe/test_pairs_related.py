@@ -68,16 +68,6 @@ def test_generated_windows_hold_relations_of_every_kind() -> None:
     assert "overlapping_text" in kinds
 
 
-def test_a_search_reads_long_signatures_of_candidates_then_of_what_is_shown_and_only_at_partial() -> None:
-    window = shelf(3, 12)
-    for level, most in (("near", 0), ("partial", 2)):
-        library = Library(window)
-        response = search_index(library, PAGE, parse_request(OPTIONS | {"dedupe_level": level}), 1, 20)
-        assert (library.asked["window"], library.asked["fetch"]) == (1, 1)
-        assert library.asked["long"] <= most
-        assert any(hit["_dedupe"]["level"] == "partial" for hit in response["hits"]["hits"]) == bool(most)
-
-
 def test_each_duplicate_says_what_it_is_to_its_lead_and_where() -> None:
     window = shelf(3, 12)
     response = search_index(Library(window), PAGE, parse_request(OPTIONS), 1, 20)

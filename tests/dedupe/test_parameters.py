@@ -7,21 +7,13 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_core.errors import DamagedRecord, NoIndex
-from ibidem_dedupe.pairs import decide
-from ibidem_dedupe.parameters import (
-    PARAMETERS,
-    PRESETS,
-    DedupeRequest,
-    Keep,
-    PassageFields,
-    Preset,
-    page,
-    parse_request,
-)
+from ibidem_core.errors import NoIndex
+from ibidem_dedupe.decision import decide
+from ibidem_dedupe.parameters import PARAMETERS, PRESETS, Keep, PassageFields, Preset, page
 from ibidem_dedupe.policy import Policy, Slots, Terms
-from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import known_presets, read_preset, save_preset
+from ibidem_dedupe.request import DedupeRequest, parse_request
+from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import known_presets, save_preset
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.table import Table
 from support.packed_texts import packed
@@ -40,27 +32,17 @@ def test_a_way_to_keep_reads_back_as_it_is_written(text: str) -> None:
     assert str(read) == text
 
 
-def test_a_preset_comes_back_as_it_was_saved(tmp_path: Path) -> None:
-    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
-    engine.create()
+def test_a_preset_comes_back_as_it_was_saved(engine: Engine) -> None:
     wires = Preset(PRESETS["conrad2003"].policy.similar(80).within(3), "short wires")
     save_preset(engine, "wires", wires)
     save_preset(engine, "wires.2", Preset(Policy(), "the default figures"))
     assert known_presets(engine) == {**PRESETS, "wires": wires, "wires.2": Preset(Policy(), "the default figures")}
-    engine.close()
 
 
-def test_without_an_index_there_are_the_built_in_ones_and_none_is_saved(tmp_path: Path) -> None:
-    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
-    assert known_presets(engine) == PRESETS
+def test_without_an_index_there_are_the_built_in_ones_and_none_is_saved(absent: Engine) -> None:
+    assert known_presets(absent) == PRESETS
     with pytest.raises(NoIndex):
-        save_preset(engine, "wires", Preset(Policy(), ""))
-    engine.close()
-
-
-def test_a_record_that_others_changed_is_damaged() -> None:
-    with pytest.raises(DamagedRecord, match="slots"):
-        read_preset({"name": "wires", "about": "", "policy": {"slots": "many"}})
+        save_preset(absent, "wires", Preset(Policy(), ""))
 
 
 DOCS = Path(__file__).parents[2] / "docs"

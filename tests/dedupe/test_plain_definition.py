@@ -12,27 +12,13 @@ from hypothesis import strategies as st
 from ibidem_dedupe import collection
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pairs import duplicates, evidence_of_pairs, verify
-from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.pairs import duplicates
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed import PackedColumns
-from support.learned_rules import make_rule
 from support.naive_grouping import leaders
+from support.policies import POLICIES
 from support.windows import SampleWindow, example_settings, windows
-
-POLICIES = st.sampled_from(
-    [
-        Policy(),
-        Policy(level="identical"),
-        Policy(profile=0.8),
-        Policy(profile=0.8, window_days=41),
-        Policy.from_rule(make_rule()),
-        Policy.from_rule(make_rule(1, -1.0)).at("partial").within(42),
-        *(preset.policy for preset in PRESETS.values()),
-        *(Policy().similar(percent) for percent in (20, 60, 95)),
-    ]
-)
 
 
 @contextmanager

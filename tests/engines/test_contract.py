@@ -339,16 +339,11 @@ class TestWindow:
         store(engine, in_text, record("in title", "nothing of interest", title="grain"), *other_records)
         assert ids(engine.search(parse_query("grain"), 10)) == ["in title", "in text"]
 
-    def test_equal_scores_are_in_the_order_of_ids(self, engine: Engine) -> None:
-        names = ["e", "b", "h", "a", "g", "c", "f", "d"]
-        store(engine, *(record(name) for name in names), *(record(f"x{number}", "other words") for number in range(20)))
-        for size in (1, 3, 5, 8):
-            assert ids(engine.search(parse_query("grain"), size)) == sorted(names)[:size]
-
-    def test_many_equal_scores_beyond_the_window_too(self, engine: Engine) -> None:
+    def test_equal_scores_are_in_the_order_of_ids_beyond_the_window_too(self, engine: Engine) -> None:
         names = [f"d{number:03}" for number in range(300)]
         store(engine, *(record(name) for name in reversed(names)))
-        assert ids(engine.search(parse_query("grain"), 50)) == names[:50]
+        for size in (1, 3, 50):
+            assert ids(engine.search(parse_query("grain"), size)) == names[:size]
 
     def test_a_query_means_what_its_words_say(self, engine: Engine) -> None:
         store(

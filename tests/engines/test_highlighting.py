@@ -37,14 +37,11 @@ def mark_words(text: str) -> str:
         ("", ["grain"], ""),
         ("grain", [], "grain"),
         ("grain", ["***"], "grain"),
+        (f"a {HIGHLIGHT[0]}false{HIGHLIGHT[1]} grain", ["grain"], "a false [grain]"),
     ],
 )
 def test_the_words_of_a_query_are_marked(text: str, phrases: list[str], expected: str) -> None:
     assert cut(text, *phrases) == expected
-
-
-def test_a_mark_that_the_text_holds_is_taken_for_none() -> None:
-    assert cut(f"a {HIGHLIGHT[0]}false{HIGHLIGHT[1]} grain", "grain") == "a false [grain]"
 
 
 def test_the_passage_begins_with_the_sentence_in_which_the_word_is() -> None:

@@ -1,16 +1,8 @@
 """Grouped searches in the engine's own language."""
 
-from collections.abc import Iterator
-
-import pytest
-
 from ibidem.grouped_search.dsl.backend import NO_LAYOUT
 from ibidem_core.settings import Settings
-from ibidem_engines.cluster.client import Failure
-from ibidem_engines.requests import ApiRequest
 from ibidem_gateway.dependencies import CALLERS, INDEXES, CallerCache
-from ibidem_gateway.errors import HttpError
-from ibidem_gateway.proxy import step
 from ibidem_gateway.upstream import Caller, Engines
 
 ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "bob"))
@@ -33,18 +25,6 @@ def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> No
     for number in range(CALLERS):
         remembered.get(Caller((("authorization", str(number)),)))
     assert remembered.get(ADA) is not entry
-
-
-def test_a_part_of_the_index_that_failed_is_an_error_with_its_status() -> None:
-    def failing() -> Iterator[ApiRequest]:
-        yield ApiRequest("GET", "/")
-        raise Failure(503, "no_shard_available_action_exception", "shard 0 is not there")
-
-    flow = failing()
-    assert step(flow, None)[0] == ApiRequest("GET", "/")  # type: ignore[arg-type]
-    with pytest.raises(HttpError) as error:
-        step(flow, {})  # type: ignore[arg-type]
-    assert (error.value.status, error.value.kind) == (503, "no_shard_available_action_exception")
 
 
 def test_two_callers_never_share_an_engine_and_one_keeps_his() -> None:

@@ -4,7 +4,6 @@ import json
 import re
 import secrets
 import shutil
-import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -22,6 +21,7 @@ from servers.indices import ask, remove_indices
 from servers.jars import fetched
 from servers.jdk import java
 from servers.packages import interpreter
+from support.run_program import run_program
 
 PAGE = Path(__file__).parents[2] / "docs" / "gateway.md"
 JAVA = {
@@ -34,7 +34,6 @@ JAVA = {
 OF_KIND = {"opensearch": "org.opensearch.client", "elasticsearch": "co.elastic.clients"}
 JAVASCRIPT = {"opensearch": ("@opensearch-project/opensearch", "3"), "elasticsearch": ("@elastic/elasticsearch", "9")}
 GO = "github.com/opensearch-project/opensearch-go/v4@v4.8.1"
-SECONDS = 200
 
 
 def recipe(language: str, gateway: str, leases: Leases, name: str = "") -> str:
@@ -45,12 +44,6 @@ def recipe(language: str, gateway: str, leases: Leases, name: str = "") -> str:
     return program_here.replace("warranty", "rent")
 
 
-def run(folder: Path, *command: str | Path) -> str:
-    process = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=SECONDS, check=False)
-    assert process.returncode == 0, process.stderr[-3_000:]
-    return process.stdout
-
-
 def needs(tool: str) -> pytest.MarkDecorator:
     return pytest.mark.skipif(shutil.which(tool) is None, reason=f"{tool} is not on this machine")
 
@@ -59,15 +52,15 @@ def needs(tool: str) -> pytest.MarkDecorator:
 def test_javascript(leases: Leases, gateway: str, tmp_path: Path) -> None:
     package, version = JAVASCRIPT[leases.kind]
     (tmp_path / "recipe.mjs").write_text(recipe("js", gateway, leases, package))
-    run(tmp_path, "npm", "install", "--no-audit", "--no-fund", "--silent", f"{package}@{version}")
-    lines = [line.split() for line in run(tmp_path, "node", "recipe.mjs").splitlines()]
+    run_program(tmp_path, "npm", "install", "--no-audit", "--no-fund", "--silent", f"{package}@{version}")
+    lines = [line.split() for line in run_program(tmp_path, "node", "recipe.mjs").splitlines()]
     assert sorted(line[1] for line in lines) == ["1", "3"]
 
 
 def test_java(leases: Leases, gateway: str, tmp_path: Path) -> None:
     jars = fetched(f"{leases.kind}-java-1", JAVA[leases.kind])
     (tmp_path / "Recipe.java").write_text(recipe("java", gateway, leases, OF_KIND[leases.kind]))
-    output = run(tmp_path, java(), "-cp", f"{jars}/*", tmp_path / "Recipe.java").splitlines()
+    output = run_program(tmp_path, java(), "-cp", f"{jars}/*", tmp_path / "Recipe.java").splitlines()
     assert sorted(line.split()[1] for line in output) == ["0", "2"]
 
 
@@ -75,9 +68,9 @@ def test_java(leases: Leases, gateway: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize("leases", SERVERS[:1], indirect=True)
 def test_go(leases: Leases, gateway: str, tmp_path: Path) -> None:
     (tmp_path / "recipe.go").write_text(recipe("go", gateway, leases))
-    run(tmp_path, "go", "mod", "init", "recipe")
-    run(tmp_path, "go", "get", GO)
-    lines = [line.split() for line in run(tmp_path, "go", "run", "recipe.go").splitlines()]
+    run_program(tmp_path, "go", "mod", "init", "recipe")
+    run_program(tmp_path, "go", "get", GO)
+    lines = [line.split() for line in run_program(tmp_path, "go", "run", "recipe.go").splitlines()]
     assert sorted(size for _, size in lines) == ["0", "2"]
 
 
@@ -129,6 +122,6 @@ def test_a_store_of_langchain_or_haystack_is_signed_and_searched_without_copies(
         with following(settings), run_gateway(settings) as url, between(url, root) as front:
             program = program.replace("http://127.0.0.1:8042", f"http://127.0.0.1:{front.port}")
             (tmp_path / "recipe.py").write_text(program.replace('"notes', f'"{settings.index}'))
-            assert run(tmp_path, python, "recipe.py").splitlines() == ["The tenant pays the rent."]
+            assert run_program(tmp_path, python, "recipe.py").splitlines() == ["The tenant pays the rent."]
     finally:
         remove_indices(settings.engine, settings.index)

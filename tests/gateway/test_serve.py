@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from importlib.util import find_spec
 from pathlib import Path
 
 import httpx2
@@ -126,3 +127,10 @@ def test_who_listens_beyond_this_machine_for_an_engine_without_users_is_warned(
 def test_a_file_has_no_users_and_an_engine_that_is_away_may_have_some(settings: Settings) -> None:
     assert asyncio.run(is_open(settings))
     assert not asyncio.run(is_open(Settings(engine="opensearch+http://127.0.0.1:9")))
+
+
+@pytest.mark.skipif(find_spec("mcp") is not None, reason="the package mcp is installed")
+def test_without_the_package_the_extra_is_named(run: Run) -> None:
+    code, _, error = run("serve", "--mcp")
+    assert code == 2
+    assert "pip install 'ibidem-search[mcp]'" in error

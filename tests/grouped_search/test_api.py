@@ -1,8 +1,6 @@
 """A search of a real index with its duplicates grouped, also in the order of dates."""
 
-from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,7 +8,7 @@ import pytest
 from ibidem.grouped_search.api import advice, search_index, search_window
 from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.connect import open_engine
+from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Order
@@ -98,15 +96,12 @@ DATES = {
 
 
 @pytest.fixture
-def dated(tmp_path: Path) -> Iterator[Engine]:
+def dated(engine: Engine) -> Engine:
     """An index of which one document is unsigned, and one has neither date nor language."""
-    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news")
-    engine.create()
     signed = {name: make_record(name, f"grain {name} " * 30, date=date) for name, date in DATES.items()}
     signed["none"] = make_record("none", "grain", language="")
     engine.write([replace(each, packed=b"") if name == "unsigned" else each for name, each in signed.items()])
-    yield engine
-    engine.close()
+    return engine
 
 
 def answer_ordered(engine: Engine, order: Order = "relevance", *filters: str, mode: str = "indent") -> dict[str, Any]:

@@ -182,6 +182,11 @@ def pages_of(relation: str, signature: str = "pages", **more: object) -> dict[st
         (by("profile", length_ratio=0.81), "the same frequent words equally often, one is 19 % shorter"),
         (by("minhash", 60, numbers_agree=False), "about 75 % of the text shared, other numbers"),
         (by("override", author="J. Doe"), "declared the same by J. Doe"),
+        (by("override"), "declared the same by a reader"),
+        (
+            by("characters", estimate=0.4, misread=[]),
+            "about 40 % of the characters shared; the differences look misread",
+        ),
         ({"signature": "relation"}, "relation"),
         (pages_of("part_of", direction="part_of"), "part of: Journal, pages 12-31 of 402"),
         (pages_of("contiguous_subset", direction="contains"), "contains: Journal, page 3 of 20"),

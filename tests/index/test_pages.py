@@ -6,7 +6,7 @@ from ibidem.comparison.compare import compare
 from ibidem.index.documents import inspect, inspect_outside
 from ibidem.index.groups import index_groups
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.engine import Engine
+from ibidem_engines.engine import Engine, Record
 from ibidem_engines.ledger import records
 from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.idf.store import Tables
@@ -53,3 +53,16 @@ def test_a_comparison_names_the_page(tables: Tables) -> None:
     comparison = compare(PAGE, BOOK, tables)
     assert comparison.evidence is not None
     assert (comparison.evidence.why["relation"], comparison.evidence.why["other"]["from"]) == ("part_of", 6)
+
+
+@pytest.mark.slow
+def test_a_document_from_outside_has_the_duplicates_of_its_copy_in_the_index_and_that_copy(
+    library: Engine, records: list[Record], tables: Tables
+) -> None:
+    for record in records[::10]:
+        document = library.fetch([(library.index, record.document.id)])[0].document
+        own = {each.id for each in inspect(library, document.id, Policy(level="partial")).duplicates}
+        if document.text.strip():
+            found = inspect_outside(library, document, tables, Policy(level="partial"))
+            assert {each.id for each in found.duplicates} == own | {document.id}
+            assert found.duplicates[0].level == "identical"

@@ -92,12 +92,6 @@ def test_a_time_without_a_zone_is_utc(time: datetime) -> None:
     assert interval(time.isoformat()) == interval(time.isoformat(sep=" ")) == interval(time.date().isoformat())
 
 
-@given(st.dates())
-def test_a_day_lies_in_its_month_and_its_month_in_its_year(day: date) -> None:
-    (on, _), (month, month_end), (year, year_end) = (interval(day.isoformat()[:size]) for size in (10, 7, 4))
-    assert year <= month <= on <= month_end <= year_end  # type: ignore[operator]
-
-
 @given(st.datetimes(datetime(1971, 1, 1), datetime(2200, 1, 1)))  # noqa: DTZ001 - the zone follows
 def test_seconds_and_milliseconds_are_the_same_day(time: datetime) -> None:
     seconds = int(time.replace(tzinfo=UTC).timestamp())

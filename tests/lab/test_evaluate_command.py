@@ -8,18 +8,6 @@ import pytest
 from support.command_line import Answer, Run
 
 
-def test_evaluate_measures_against_labels(run: Run, answer: Answer) -> None:
-    Path("good.jsonl").write_text(
-        "".join(line for line in Path("docs.jsonl").read_text(encoding="utf-8").splitlines(keepends=True)[:5]),
-        encoding="utf-8",
-    )
-    Path("labels.csv").write_text("id,cluster\nlease,1\ncopy,1\ndraft,1\nletter,2\n", encoding="utf-8")
-    output = answer("evaluate", "good.jsonl", "labels.csv")
-    assert output["pairs"] == {"true": 3, "found": 3, "precision": 1.0, "recall": 1.0, "f1": 1.0}
-    assert "F1 1.000" in run("evaluate", "good.jsonl", "labels.csv")[1]
-    assert answer("evaluate", "good.jsonl", "labels.csv", "--level", "identical")["pairs"]["found"] == 1
-
-
 def test_labels_of_unknown_documents_are_listed_and_the_rest_is_measured(run: Run) -> None:
     Path("two.jsonl").write_text(
         '{"id": "a", "text": "a deed of gift"}\n{"id": "b", "text": "a deed of gift"}\n', encoding="utf-8"

@@ -4,18 +4,16 @@ import random
 from collections.abc import Sequence
 from dataclasses import replace
 
-import numpy as np
 import pytest
 
 from dedupe.test_collection import prose
-from ibidem_dedupe.learned_evidence import add_up
-from ibidem_dedupe.policy import CLEAN, FIGURES
+from ibidem_dedupe.policy import CLEAN
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_lab.evaluate import sign_collection
 from ibidem_lab.labels import Pair
-from ibidem_lab.tune import MIN_SETS, SIMILARITIES, Tuning, choose_figures, fit
+from ibidem_lab.tune import MIN_SETS, Tuning, choose_figures
 from ibidem_lab.tune_command import outcome
 from support.general_tables import general_tables
 
@@ -74,15 +72,6 @@ def test_the_default_is_the_rule_of_the_collection_and_stays_where_others_are_wo
     assert (better.choice, replace(better, is_steady=False).choice) == ("thresholds", "default")
 
 
-@pytest.mark.slow
-def test_the_curve_loses_no_pair_towards_lower_similarities(tables: Tables) -> None:
-    documents = [*pairs_with(0.9, "copy"), *pairs_with(0.6, "law")]
-    curve = choose_figures(sign_collection(documents, tables), labelled(documents), set()).curve
-    assert tuple(curve) == SIMILARITIES
-    recalls = [each.recall for each in curve.values()]
-    assert recalls == sorted(recalls, reverse=True)
-
-
 def test_too_few_sets_are_refused(tables: Tables) -> None:
     few = pairs_with(0.9, "copy", MIN_SETS - 1)
     with pytest.raises(UsageError, match="too few"):
@@ -107,15 +96,3 @@ def test_a_rule_is_learned_and_recommended_only_where_it_wins(tables: Tables) ->
     known = max(choice.default.f1, choice.expected.f1)
     assert (choice.choice == "learned") == (choice.learned.expected.f1 > known)
     assert (choice.policy.learned is not None) == (choice.choice == "learned")
-
-
-RNG = np.random.default_rng(3)
-PAIRS = RNG.normal(size=(300, len(FIGURES)))
-LABELS = PAIRS[:, 0] + 0.5 * PAIRS[:, 1] + RNG.normal(size=300) > 0.4
-
-
-def test_a_rule_finds_the_figures_that_matter() -> None:
-    rule = fit(PAIRS, LABELS, np.ones(300))
-    weights = {each.figure: abs(each.weight) for each in rule.weights}
-    assert max(weights, key=lambda name: weights[name]) == "runs"
-    assert ((add_up(rule, PAIRS) >= 0) == LABELS).mean() > 0.8

@@ -1,6 +1,7 @@
 """Mails of three people about a lease, as documents."""
 
 from ibidem_ingest.document import Document
+from support.mail_thread import quote
 
 LEASE = "The rent of the house at the harbour is due on the first of May, and the roof has to be mended before."
 ROOF = "I shall mend the roof as soon as the tiles have come, but the rent is yours to pay in any case."
@@ -29,10 +30,6 @@ def mail(
         meta["attachments"] = attachments
     date = "" if hour is None else f"2004-05-{1 + hour // 24:02}T{hour % 24:02}:00:00Z"
     return Document(id_, text, title=subject, date=date, source=sender, meta=meta)
-
-
-def quote(text: str) -> str:
-    return "".join(f"> {line}\n" for line in text.splitlines())
 
 
 def answer(own: str, quoted: str) -> str:

@@ -23,7 +23,6 @@ from ibidem_mail.memberships import write_threads, write_works
 from ibidem_workers.groups.follower import settle_all
 from mail.test_parents import DOCUMENTS, THREAD, groups, marks
 from servers.indices import ask, remove_indices
-from support.command_line import Answer, Run
 from support.general_tables import general_tables
 from support.wrapped_clients import CLIENTS, fill_index
 
@@ -45,17 +44,6 @@ def test_of_texts_titles_names_and_dates_say_which_version_is_current() -> None:
     assert group_texts([TEXT, TEXT], keep="current", language="en")[0].lead == 0
     with pytest.raises(UsageError, match=r"^similarity='5' is not valid"):
         group_texts([TEXT, TEXT], similarity=5)
-
-
-def ids(output: Any) -> list[str]:
-    return [each["_id"] for each in output["hits"]["hits"]]
-
-
-@pytest.mark.slow
-def test_the_current_version_is_on_top_where_asked(run: Run, answer: Answer) -> None:
-    current = answer("search", "roof", "--keep", "current")
-    assert ids(current) == ids(answer("search", "roof", "--keep", "current"))
-    assert current["dedupe"]["keep"] == "current"
 
 
 INDEX = f"members-{getpid()}"

@@ -2,14 +2,16 @@
 
 from collections.abc import Sequence
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document
-from ibidem_mail.forest import Forest, ThreadedMail
-from ibidem_mail.parents import Parents, thread_mails
+from ibidem_mail.forest import MAX_COMPARED, BodySection, Forest, ThreadedMail, altered_words, body_sections, holds
+from ibidem_mail.parents import Parents, ThreadMail, thread_mails
 from mail.letters import LEASE, PAID, ROOF, answer, mail
 from support.examples import examples
+from support.mail_thread import FAITHFUL, RENT, WROTE, quote
 
 
 def grow(documents: Sequence[Document]) -> Forest:
@@ -69,3 +71,57 @@ def test_threads_and_their_first_mails_are_the_same_in_whatever_order_mails_are_
     assert others == {"in#10": "in#9", "y": "x", "p": "in#9", "q": "in#9"}
     assert found["x"].parent is None
     assert "in#9" in found["in#10"].contained_in
+
+
+def read(text: str) -> ThreadMail:
+    (found,) = thread_mails([mail("a", text)])
+    return found
+
+
+def test_a_mail_is_held_where_damaged_marks_change_the_depth_of_its_lines() -> None:
+    damaged = quote(answer(ROOF, LEASE)).replace("> > The rent", "> The rent").replace("> I shall", "I shall")
+    assert holds(read(f"{damaged}\n{PAID}"), read(answer(ROOF, LEASE)))
+
+
+def test_a_few_words_between_quoted_lines_are_not_held_by_an_answer_that_drops_them() -> None:
+    mail = f"{quote(LEASE)}Yes, it is.\n{quote(PAID)}No."
+    assert holds(read(f"{quote(mail)}\n{ROOF}"), read(mail))
+    assert not holds(read(f"{quote(mail.replace('No.', ''))}\n{ROOF}"), read(mail))
+    assert not holds(read(f"{quote(mail.replace('Yes, it is.', ''))}\nYes, it is. {ROOF}"), read(mail))
+
+
+def test_changed_words_are_found_at_both_ends_and_between() -> None:
+    for old, new in (("The", "This"), ("house", "home"), ("before", "after")):
+        assert altered_words(read(LEASE).own, read(answer(ROOF, LEASE.replace(old, new))).words[1]), old
+
+
+ALTERED = f"Look.\n\n{WROTE}{quote(RENT.replace('thirty', 'twenty'))}"
+
+
+def changed(body: str, section: BodySection) -> list[tuple[str, str]]:
+    return [(each.original, body[each.start : each.end]) for each in section.changes]
+
+
+def test_the_words_that_a_quotation_has_in_place_of_others_are_named_with_both() -> None:
+    own, quotation = body_sections(ALTERED, [RENT])
+    assert changed(ALTERED, quotation) == [("thirty", "twenty")]
+    assert (list(own.changes), quotation.lines, quotation.kind) == ([], 3, "quoted")
+    assert not [each.changes for each in body_sections(FAITHFUL, [RENT]) if each.changes]
+
+
+@pytest.mark.parametrize(
+    ("heading", "author"),
+    [
+        (WROTE, "On 3 May 2004 at 10:00, Ann Landlord <ann@example.org> wrote"),
+        ("-----Original Message-----\nFrom: Ann Landlord\nSent: 3.5.2004\nTo: Bob\nSubject: lease\n\n", "Ann Landlord"),
+        ("", ""),
+    ],
+)
+def test_an_author_is_the_sender_of_a_copied_head_or_the_line_above(heading: str, author: str) -> None:
+    assert body_sections(f"Yes.\n\n{heading}{quote(RENT)}")[-1].author == author
+
+
+@pytest.mark.slow
+def test_a_body_of_megabytes_is_not_compared() -> None:
+    body = ALTERED + "> more\n" * (MAX_COMPARED // 7 + 1)
+    assert not body_sections(body, [RENT])[1].changes

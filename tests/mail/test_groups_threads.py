@@ -76,18 +76,6 @@ def test_a_row_is_written_for_each_document_and_counts_add_up(run: Run) -> None:
     assert run("groups", "--versions", "--export", "versions.csv")[0] == 0
 
 
-def test_versions_go_with_no_figures_and_not_with_threads(run: Run) -> None:
-    for other in (("--level", "partial"), ("--stored",)):
-        code, _, err = run("groups", "--versions", *other)
-        assert code == 2
-        assert "--versions cannot be combined with --level, --similarity, --preset or --stored" in err
-        assert "leave them out" in err
-    code, _, err = run("groups", "--versions", "--threads")
-    assert code == 2
-    assert "--threads cannot be combined with --versions" in err
-    assert "ask for one of them" in err
-
-
 @pytest.mark.slow
 def test_threads_and_works_are_stored_and_searches_are_narrowed_by_them(run: Run) -> None:
     write_mailbox()
@@ -126,8 +114,23 @@ def test_threads_and_works_are_stored_and_searches_are_narrowed_by_them(run: Run
     assert written == {"threads": {"documents": 2, "threads": 1, "written": 0, "changed": 0, "ambiguous": 0}}
 
 
-def test_they_go_with_no_figures(run: Run) -> None:
-    for other in (("--all",), ("--preset", "law")):
-        code, _, err = run("regroup", "--threads", *other)
-        assert code == 2
-        assert "--threads and --versions cannot be combined with --similarity, --preset, --window-days or --all" in err
+@pytest.mark.parametrize(
+    ("typed", "message"),
+    [
+        *(
+            (
+                f"groups --versions {other}",
+                "--versions cannot be combined with --level, --similarity, --preset or --stored",
+            )
+            for other in ("--level partial", "--stored")
+        ),
+        ("groups --versions --threads", "--threads cannot be combined with --versions; ask for one of them"),
+        *(
+            (f"regroup --threads {other}", "--threads and --versions cannot be combined with --similarity, --preset,")
+            for other in ("--all", "--preset law")
+        ),
+    ],
+)
+def test_threads_and_versions_go_with_no_figures_and_not_with_each_other(run: Run, typed: str, message: str) -> None:
+    code, _, err = run(*typed.split())
+    assert (code, message in " ".join(err.split())) == (2, True), err

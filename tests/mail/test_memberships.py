@@ -10,7 +10,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
-from ibidem_mail.memberships import ThreadMember, WorkMember, write_threads, write_works
+from ibidem_mail.memberships import ThreadMember, WorkMember, write_threads
 from mail.letters import LEASE as RENT
 from mail.letters import answer, mail
 from support.general_tables import general_tables
@@ -60,15 +60,6 @@ def test_mails_and_what_is_attached_to_them_are_of_a_thread(engine: Engine) -> N
         "final": (None, None),
     }
     assert seen == [5]
-
-
-def test_versions_are_of_a_work(engine: Engine) -> None:
-    written = write_works(engine)
-    assert written.as_json("works") == {"documents": 3, "works": 2, "written": 3, "changed": 0, "ambiguous": 0}
-    found = stored(engine)
-    assert found["draft"][1] == WorkMember("draft", 1, "", current=False)
-    assert found["final"][1] == WorkMember("draft", 2, "name", current=True)
-    assert found["1"] == (None, None)
 
 
 def test_only_what_has_changed_is_written_again(engine: Engine) -> None:

@@ -15,7 +15,6 @@ import ibidem
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign, sign_batch
 from plugin.cluster import Cluster
 from servers.indices import ask, create_index
@@ -23,6 +22,7 @@ from servers.missing import Missing
 from servers.nodes import EngineName
 from support.leases import english_tables
 from support.signed_books import text
+from support.signed_records import packed_records
 from support.windows import counts, documents
 
 STORIES = documents(23, 120, 6)
@@ -65,10 +65,7 @@ def not_run(missing: Missing) -> NoReturn:
 @pytest.fixture(scope="session")
 def signed_records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     tables = english_tables(tmp_path_factory.mktemp("tables"), dict(counts(STORIES)))
-    rows = zip(STORIES, sign(STORIES, tables), strict=True)
-    return [
-        Record(each, signatures, 1, f"{at:032x}", pack(each, signatures)) for at, (each, signatures) in enumerate(rows)
-    ]
+    return packed_records(STORIES, sign(STORIES, tables))
 
 
 @pytest.fixture(scope="package")
@@ -88,10 +85,7 @@ def books() -> list[Record]:
     """Books, parts of them and leaflets, with the signatures of their pages; every one says so."""
     rng = random.Random(3)  # noqa: S311 - made-up data keeps no secret
     texts = [Document(f"b{at}", f"{text(rng)} said") for at in range(BOOKS)]
-    rows = zip(texts, sign_batch(texts, None), strict=True)
-    return [
-        Record(each, signatures, 1, f"{at:032x}", pack(each, signatures)) for at, (each, signatures) in enumerate(rows)
-    ]
+    return packed_records(texts, sign_batch(texts, None))
 
 
 def fill(address: str, signed_records: list[Record]) -> None:

@@ -15,6 +15,7 @@ from ibidem_engines.ledger import save_preset
 from plugin.answers import Json, differences, read_account, run_search, through_layer, through_plugin
 from plugin.conftest import QUERY
 from servers.indices import ask, create_index
+from support.wrapped_clients import open_point
 
 pytestmark = pytest.mark.server
 INDENT = {"dedupe": "indent"}
@@ -82,11 +83,7 @@ def test_no_hits_are_shown_where_none_are_asked_for_and_groups_are_counted(plain
 
 
 def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain_client: Any, wrapped_client: Any) -> None:
-    if kind == "opensearch":
-        point = plain_client.create_pit(index="spread", params={"keep_alive": "1m"})["pit_id"]
-    else:
-        point = plain_client.open_point_in_time(index="spread", keep_alive="1m")["id"]
-    body = QUERY | {"pit": {"id": point, "keep_alive": "1m"}}
+    body = QUERY | {"pit": {"id": open_point(kind, plain_client, "spread"), "keep_alive": "1m"}}
     expected = through_layer(wrapped_client, "", body, INDENT)
     assert list(differences(expected, through_plugin(plain_client, "", body, INDENT))) == []
 

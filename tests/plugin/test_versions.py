@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from ibidem.index.doctor import zip_version
+from plugin.written import FILES, FOLDER, golden
 
 PLUGINS = runpy.run_path(str(Path(__file__).parents[2] / ".ci" / "plugins.py"))  # the script that builds the zips
 
@@ -45,3 +46,12 @@ def test_doctor_names_the_zip_that_each_version_of_the_table_takes() -> None:
     for name in [*built, "opensearch-2.19.1", "opensearch-3.3.2"]:
         engine, _, version = name.partition("-")
         assert f"ibidem-{zip_version(engine, version)}.zip" == PLUGINS["zip_for"](name, built)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("name", FILES)
+def test_a_golden_file_holds_what_is_answered(name: str) -> None:
+    """If this is meant to change: `PYTHONPATH=tests python -m plugin.written`, and mend the plugin."""
+    file = (FOLDER / f"{name}.jsonl").read_bytes().splitlines()
+    for number, (line, golden_line) in enumerate(zip(file, golden(name).splitlines(), strict=True), 1):
+        assert line == golden_line, f"line {number} of {name}.jsonl"

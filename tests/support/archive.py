@@ -6,11 +6,12 @@ from typing import Any
 
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.sign import sign_batch
 from ibidem_workers.groups.follower import Follower
 from servers.indices import create_index, remove_indices
 from support.books import book
 from support.rights_server import Rights
-from support.signed_records import sign_records
+from support.signed_records import packed_records
 
 Json = dict[str, Any]
 
@@ -63,7 +64,7 @@ def fill(address: str, index: str, archive: Sequence[Document], shards: int = 1)
     engine = open_engine(address, index)
     try:
         engine.create()
-        engine.write(sign_records(archive))
+        engine.write(packed_records(archive, sign_batch(archive, None)))
         Follower(engine).catch_up()
         engine.refresh()
     finally:

@@ -1,6 +1,6 @@
 """Records that are signed by hand, in the plainest way: the shape of real signatures, none of their finer rules."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import replace
 
 import numpy as np
@@ -44,13 +44,10 @@ def signatures_of(text: str, name: str) -> Signatures:
     )
 
 
-def sign_records(documents: Sequence[Document]) -> list[Record]:
-    """Sign documents as the product does, without a table."""
-    signed = zip(documents, sign_batch(documents, None), strict=True)
-    return [
-        Record(each, signatures, 1, f"{at:032x}", pack(each, signatures))
-        for at, (each, signatures) in enumerate(signed)
-    ]
+def packed_records(documents: Iterable[Document], signed: Iterable[Signatures]) -> list[Record]:
+    """Pair documents with their signatures, each as its first version."""
+    rows = enumerate(zip(documents, signed, strict=True))
+    return [Record(each, signatures, 1, f"{at:032x}", pack(each, signatures)) for at, (each, signatures) in rows]
 
 
 def make_record(name: str, text: str = "grain prices rose in chicago", version: int = 1, **fields: object) -> Record:

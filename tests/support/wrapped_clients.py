@@ -55,6 +55,13 @@ def fill_index(url: str, index: str, records: Sequence[Record]) -> Engine:
     return engine
 
 
+def open_point(kind: str, client: Any, index: str) -> str:
+    """Open a point in time as the kind of server has it; it goes by itself."""
+    if kind == "opensearch":
+        return str(client.create_pit(index=index, params={"keep_alive": "1m"})["pit_id"])
+    return str(client.open_point_in_time(index=index, keep_alive="1m")["id"])
+
+
 @pytest.fixture(scope="module")
 def library(address: str, signed_records: list[Record]) -> Iterator[Engine]:
     """The index as ibidem itself searches it."""

@@ -4,17 +4,22 @@ A request is asked again where that may help, by each process over connections o
 """
 
 import os
+from contextlib import ExitStack
 from unittest.mock import Mock
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
 from ibidem_engines.cluster.client import (
     BLOCKS,
     KINDS,
+    MAX_REQUESTS,
     STATUSES,
     ClusterClient,
     Failure,
+    Throttle,
     build_failure,
     find_fault,
     to_engine_error,
@@ -129,3 +134,18 @@ def test_a_forked_process_makes_connections_of_its_own() -> None:
     cluster._pid = os.getpid() + 1  # as the child of a fork finds it
     cluster.ask("GET", "/")
     assert connect.call_count == 2
+
+
+@given(st.integers(1, 12), st.lists(st.booleans(), max_size=40))
+def test_whatever_is_rejected_one_request_may_be_sent_and_never_more_than_the_most(
+    together: int, answers: list[bool]
+) -> None:
+    throttle = Throttle()
+    for busy in answers:
+        with ExitStack() as under_way:
+            for _ in range(int(min(together, throttle.limit))):
+                under_way.enter_context(throttle())
+            if busy:
+                throttle.reject()
+        assert 1 <= throttle.limit <= MAX_REQUESTS
+    assert throttle.rejections == sum(answers)

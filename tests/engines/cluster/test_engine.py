@@ -9,7 +9,6 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from engines.test_contract import read_values
 from ibidem.index.deletion import clear_tombstones
 from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
@@ -571,25 +570,6 @@ class TestRequests:
             bulks = sum("_bulk" in each.path for each in server.asked)
             assert [looks(records_there) for _ in range(2)] == [(1, [WriteStatus.UNCHANGED] * 4)] * 2
             assert sum("_bulk" in each.path for each in server.asked) == bulks + 1, "only the first of the two tried"
-
-    def test_a_window_is_one_request_and_a_page_of_documents_one_more(self, address: str, kind: str) -> None:
-        at(address).write(make_records(5))
-        at(address).refresh()
-        with between(address) as server:
-            engine = at(server.address(kind))
-            ranking = engine.search(GRAIN, 5)
-            engine.fetch([(hit.index, hit.id) for hit in ranking.hits], GRAIN)
-            assert [request.path.partition("?")[0] for request in server.asked[-2:]] == [f"/{INDEX}/_search"] * 2
-
-    def test_the_values_of_many_documents_are_looked_up_in_one_request(self, address: str, kind: str) -> None:
-        records = [make_record(f"d{number}", f"grain {number} rose " * 9) for number in range(60)]
-        at(address).write(records)
-        at(address).refresh()
-        with between(address) as server:
-            engine = at(server.address(kind))
-            answers = engine.find([SignatureLookup(read_values(each), own_id=each.document.id) for each in records])
-            assert len(searches(server)) == 1
-        assert len(answers) == 60
 
     def test_over_several_shards_a_point_in_time_keeps_later_documents_out(self, address: str, kind: str) -> None:
         make_foreign_index(address, {}, number_of_shards=3)

@@ -27,13 +27,6 @@ def address(request: pytest.FixtureRequest, name: str) -> Iterator[str]:
     remove_indices(address, name)
 
 
-def test_a_healthy_index_in_a_cluster_has_none_and_neither_has_one_that_is_not_there(address: str, name: str) -> None:
-    with closing(open_engine(address, name)) as engine:
-        assert engine.health_issues() == []
-        engine.create()
-        assert engine.health_issues() == []
-
-
 THEIRS = {
     "headline": {"type": "text"},
     "article": {"properties": {"body": {"type": "text"}, "pages": {"type": "integer"}}},

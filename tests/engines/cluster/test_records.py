@@ -55,30 +55,22 @@ def unheard() -> Iterator[list[tuple[ClusterClient, Sequence[Action]]]]:
         yield late
 
 
-@pytest.mark.parametrize("before", [(), ("not",), ("not", "same")])
-def test_a_decision_that_is_carried_out_late_undoes_no_later_one(
-    engine: ClusterEngine, before: Sequence[Verdict]
-) -> None:
-    for each in before:
-        decide(engine, each)
-    with unheard() as late:
-        decide(engine, "not")
-    decide(engine, "not")
-    decide(engine, "same")
-    assert [outcome.status for outcome in run(*late[0])] == [CONFLICT]
-    assert decided(engine) == ["same"]
-
-
-def test_a_preset_that_is_saved_late_undoes_no_later_one(engine: ClusterEngine) -> None:
-    engine.put_records("presets", {"mine": {"at": 1}})
-    with unheard() as late:
-        engine.put_records("presets", {"mine": {"at": 2}})
-    engine.put_records("presets", {"mine": {"at": 3}})
-    assert [outcome.status for outcome in run(*late[0])] == [CONFLICT]
-    assert engine.get_record("presets", "mine") == {"at": 3}
-
-
 LEDGERS: Sequence[Ledger] = ("overrides", "presets", "dead")
+
+
+@pytest.mark.parametrize("ledger", LEDGERS[:2])
+@pytest.mark.parametrize("before", [0, 1, 2])
+def test_a_decision_that_is_carried_out_late_undoes_no_later_one(
+    engine: ClusterEngine, ledger: Ledger, before: int
+) -> None:
+    for at in range(before):
+        engine.put_records(ledger, {"mine": {"at": at}})
+    with unheard() as late:
+        engine.put_records(ledger, {"mine": {"at": 7}})
+    for at in (7, 8):
+        engine.put_records(ledger, {"mine": {"at": at}})
+    assert [outcome.status for outcome in run(*late[0])] == [CONFLICT]
+    assert engine.get_record(ledger, "mine") == {"at": 8}
 
 
 def test_a_removal_that_is_carried_out_late_removes_no_later_record(engine: ClusterEngine) -> None:

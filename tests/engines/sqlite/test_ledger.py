@@ -37,12 +37,6 @@ class TestDamaged:
         assert [word.as_record() for word in load_overrides(engine)] == [GOOD]
         assert {each.key for each in damaged_records(engine)} == set(BAD)
 
-    def test_what_is_wrong_is_said_with_the_field(self) -> None:
-        with pytest.raises(DamagedRecord, match="verdict"):
-            check_entry(GOOD | {"verdict": "perhaps"}, Override.from_record)
-        with pytest.raises(DamagedRecord, match="not a JSON object"):
-            check_entry([1], Override.from_record)
-
     def test_a_record_that_is_no_json_is_left_out(self, engine: Engine, tmp_path: Path) -> None:
         engine.put_records("overrides", {"good": GOOD, "bad": GOOD | {"a": ["news", "z"]}})
         with closing(sqlite3.connect(tmp_path / "index.sqlite")) as file, file:

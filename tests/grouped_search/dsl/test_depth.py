@@ -34,13 +34,6 @@ def test_only_a_search_for_neighbours_alone_finds_further_ones_behind_the_first(
     assert grows(read_search("news", body, {}, INDENT).ranking) == expected
 
 
-def test_a_search_that_finds_more_names_what_was_asked_first_and_used_last() -> None:
-    search = read_search("news", {"knn": KNN}, {}, INDENT).deepen(700)
-    assert search.ranking["knn"]["k"] == search.display["knn"]["k"] == 700
-    assert search.adjusted == [{"part": "knn.k", "asked": 10, "used": 700, "limit": 10_000}]
-    assert search.deepen(600) == search
-
-
 @pytest.mark.parametrize(
     ("body", "on_page", "in_window", "expected"),
     [

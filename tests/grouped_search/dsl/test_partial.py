@@ -6,14 +6,14 @@ from typing import Any
 import pytest
 
 import ibidem
-from ibidem_engines.engine import Engine, Record
+from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign
 from servers.indices import remove_indices
 from support.books import book
 from support.general_tables import general_tables
 from support.passages import cut_lease
+from support.signed_records import packed_records
 from support.wrapped_clients import INDEX, fill_index
 
 from .test_same_as_api import take_parts
@@ -25,14 +25,8 @@ TEXTS = {"whole": book(*range(20)), "part": book(*range(5, 12)), "other": book(*
 @pytest.fixture(scope="module")
 def shelf(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     """An index of three books."""
-    tables = general_tables()
     books = [Document(name, f"said {text}", language="xx") for name, text in TEXTS.items()]
-    pairs = zip(books, sign(books, tables), strict=True)
-    engine = fill_index(
-        address,
-        PARTIAL_INDEX,
-        [Record(each, signatures, 1, each.id, pack(each, signatures)) for each, signatures in pairs],
-    )
+    engine = fill_index(address, PARTIAL_INDEX, packed_records(books, sign(books, general_tables())))
     yield engine
     engine.close()
     remove_indices(address, PARTIAL_INDEX)

@@ -48,13 +48,6 @@ def test_every_part_of_the_list_is_read_in_a_body_and_every_parameter_beside_it(
         assert not read_search("news", {}, {name: "x"}, INDENT).note
 
 
-@pytest.mark.parametrize("given", [{"size": 0}, {"size": "0"}, {"timeout": "1s"}, {"timeout": "1s", "query": MATCH}])
-def test_a_search_without_hits_or_with_a_timeout_goes_to_the_engine_as_it_is(given: dict[str, Any]) -> None:
-    search = read_search("news", given, {"routing": "a"}, INDENT)
-    assert (search.ranking, search.target.params) == (given, {"routing": "a"})
-    assert "so none were grouped" in search.note
-
-
 KNN = {"field": "place", "query_vector": [1.0], "k": 10}
 
 

@@ -9,9 +9,9 @@ import elasticsearch
 import pytest
 
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine, Record
+from ibidem_engines.engine import Record
 from servers.indices import ask, remove_indices
-from support.wrapped_clients import ELASTICSEARCH_ALONE, INDEX, STORIES, fill_index
+from support.wrapped_clients import ELASTICSEARCH_ALONE, INDEX, STORIES, fill_index, open_point
 
 QUERY = {"match": {"text": "said"}}
 ALL = 200
@@ -107,17 +107,6 @@ def test_pages_hold_each_document_once_in_the_order_of_one_long_page(wrapped_cli
     assert len(set(full_page)) == len(full_page) == SAYING
 
 
-def test_collapse_carries_duplicates_inside_their_lead(wrapped_client: Any) -> None:
-    body = {"query": QUERY, "size": ALL, "_source": ["title"]}
-    indented = wrapped_client.search(index=INDEX, body=body, dedupe="indent")
-    collapsed = wrapped_client.search(index=INDEX, body=body, dedupe="collapse", dedupe_max_per_group=100)
-    assert ids(collapsed) == leads(indented)
-    inside = [
-        hit["_id"] for lead in collapsed["hits"]["hits"] for hit in lead["inner_hits"]["duplicates"]["hits"]["hits"]
-    ]
-    assert sorted([*inside, *ids(collapsed)]) == sorted(ids(indented))
-
-
 def test_what_is_next_to_the_hits_is_answered_of_all_that_matches(plain_client: Any, wrapped_client: Any) -> None:
     body = {"query": QUERY, "size": 2, "aggregations": {"longest": {"max": {"field": "ibidem.length"}}}}
     native = plain_client.search(index=INDEX, body=body)
@@ -128,12 +117,8 @@ def test_what_is_next_to_the_hits_is_answered_of_all_that_matches(plain_client: 
 
 
 def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain_client: Any, wrapped_client: Any) -> None:
-    point_in_time = (
-        plain_client.create_pit(index=INDEX, params={"keep_alive": "1m"})["pit_id"]
-        if kind == "opensearch"
-        else plain_client.open_point_in_time(index=INDEX, keep_alive="1m")["id"]
-    )
-    body = {"query": QUERY, "size": 9, "pit": {"id": point_in_time, "keep_alive": "1m"}, "sort": [{"ibidem.id": "asc"}]}
+    point = {"id": open_point(kind, plain_client, INDEX), "keep_alive": "1m"}
+    body = {"query": QUERY, "size": 9, "pit": point, "sort": [{"ibidem.id": "asc"}]}
     body_without = {name: part for name, part in body.items() if name != "pit"}
     for scope in ("window", "matches"):
         options = {"dedupe": "indent", "dedupe_scope": scope, "dedupe_window": 20}
@@ -142,10 +127,6 @@ def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain_cli
             for asked in ({"body": body}, {"index": INDEX, "body": body_without})
         )
         assert found == named
-    if kind == "opensearch":
-        plain_client.delete_pit(body={"pit_id": [point_in_time]})
-    else:
-        plain_client.close_point_in_time(id=point_in_time)
 
 
 @pytest.fixture(scope="module")
@@ -196,39 +177,6 @@ def test_over_several_indexes_each_document_is_index_and_id(
     )
 
 
-def test_what_was_never_signed_is_a_group_of_its_own_and_the_answer_says_how_to_sign(
-    wrapped_client: Any, mixed: str
-) -> None:
-    response = wrapped_client.search(index=mixed, body={"query": QUERY, "size": ALL}, dedupe="indent")
-    bare = [hit for hit in response["hits"]["hits"] if hit["_index"] == "mixed-bare"]
-    assert len(bare) == 15
-    assert {hit["_dedupe"]["size"] for hit in bare} == {1}
-    assert response["dedupe"]["unsigned"] == 15
-    assert "ibidem backfill" in response["dedupe"]["remedy"]
-
-
-def test_the_documents_of_a_copy_under_new_ids_are_unsigned_until_they_are_signed_again(
-    address: str, wrapped_client: Any, library: Engine
-) -> None:
-    remove_indices(address, "copied")
-    hits = ask(address, "GET", f"/{INDEX}/_search?size={ALL}&docvalue_fields=ibidem.packed")["hits"]["hits"]
-    definition = ask(address, "GET", f"/{INDEX}")[INDEX]
-    settings = {"analysis": definition["settings"]["index"]["analysis"]}
-    ask(address, "PUT", "/copied", json.dumps({"mappings": definition["mappings"], "settings": settings}))
-    lines = [line for hit in hits for line in ({"index": {"_id": f"new-{hit['_id']}"}}, with_packed(hit))]
-    answer = ask(address, "POST", "/copied/_bulk?refresh=true", "\n".join(map(json.dumps, lines)) + "\n")
-    assert not answer["errors"], answer["items"][0]
-    try:
-        response = wrapped_client.search(index="copied", body={"query": QUERY, "size": ALL}, dedupe="indent")
-        assert len(ids(response)) == SAYING
-        assert all(name.startswith("new-") for name in ids(response))
-        assert response["dedupe"]["groups"]["in_window"] == response["dedupe"]["unsigned"] == SAYING
-        assert response["dedupe"]["remedy"] == "sign them with: ibidem backfill"
-        assert not any("notes" in hit["_dedupe"] for hit in response["hits"]["hits"])
-    finally:
-        remove_indices(address, "copied")
-
-
 @pytest.mark.parametrize("options", [{}, {"dedupe_scope": "matches"}, {"dedupe_by": "stored"}], ids=str)
 @pytest.mark.parametrize("aggs", [None, {"by": {"terms": {"field": "source"}}}, {"top": {"top_hits": {}}}], ids=str)
 def test_a_wildcard_that_matches_no_index_finds_nothing(
@@ -241,14 +189,6 @@ def test_a_wildcard_that_matches_no_index_finds_nothing(
         assert (answer["hits"]["hits"], answer["hits"]["total"]["value"]) == ([], 0)
         assert ("aggregations" in answer) == ("aggregations" in native)
         assert answer["dedupe"]["documents"]["matched"] == 0
-
-
-def with_packed(hit: Any) -> Any:
-    """Return the source of a hit with the packed signatures, which it does not hold."""
-    source, value = hit["_source"], hit["fields"]["ibidem.packed"][0].rstrip("=")
-    value = value.replace("-", "+").replace("_", "/")  # OpenSearch's alphabet of base64 is that of addresses
-    packed = value + "=" * (-len(value) % 4)
-    return source | {"ibidem": source["ibidem"] | {"packed": packed}}
 
 
 @pytest.fixture(scope="module")

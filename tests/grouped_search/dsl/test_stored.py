@@ -16,7 +16,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
 from servers.indices import ask
 from support.examples import examples
-from support.wrapped_clients import INDEX
+from support.wrapped_clients import INDEX, open_point
 
 ALL = {"match": {"text": "said"}}
 
@@ -96,11 +96,8 @@ def test_buckets_count_groups_over_all_matches(wrapped_client: Any, plain_client
 
 
 def test_a_point_in_time_is_read_to_its_end(wrapped_client: Any, plain_client: Any, kind: str) -> None:
-    if kind == "opensearch":
-        pit = plain_client.create_pit(index=INDEX, params={"keep_alive": "1m"})["pit_id"]
-    else:
-        pit = plain_client.open_point_in_time(index=INDEX, keep_alive="1m")["id"]
-    hits = every_page(wrapped_client, {"query": ALL, "pit": {"id": pit}}, 20, index=None)
+    point = {"id": open_point(kind, plain_client, INDEX)}
+    hits = every_page(wrapped_client, {"query": ALL, "pit": point}, 20, index=None)
     assert sorted(ids(hits)) == matching(plain_client)
 
 

@@ -1,8 +1,9 @@
 """A table is frozen, named by its contents, and a damaged file is never believed."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
 from itertools import product
 from math import log
 from pathlib import Path
@@ -50,27 +51,30 @@ def test_a_saved_table_is_opened_as_it_was(table: Table, tmp_path: Path) -> None
     assert [path.name for path in (tmp_path / "new").iterdir()] == ["a.idf"]
 
 
-@pytest.mark.parametrize("place", [3, 30, -9, -3000])
-def test_a_changed_byte_is_noticed(table: Table, tmp_path: Path, place: int) -> None:
-    path = tmp_path / "a.idf"
-    table.save(path)
-    content = bytearray(path.read_bytes())
-    content[place] ^= 0x55
-    path.write_bytes(content)
-    with pytest.raises(TableError, match=r"a\.idf is damaged .*delete the file"):
-        Table.open(path)
+def flipped(content: bytes, place: int) -> bytes:
+    damaged = bytearray(content)
+    damaged[place] ^= 0x55
+    return bytes(damaged)
 
 
-@pytest.mark.parametrize(("part", "damage"), [(b'"en"', b'"de"'), (b":1000,", b":1001,"), (b"[4,", b"[3,")])
-def test_a_header_that_tells_something_else_is_noticed(
-    table: Table, tmp_path: Path, part: bytes, damage: bytes
+@pytest.mark.parametrize(
+    "damage",
+    [
+        *(partial(flipped, place=place) for place in (3, 30, -9, -3000)),
+        *(lambda content, end=end: content[:end] for end in (0, 5, 200, -8)),
+        *(lambda content, a=a, b=b: content.replace(a, b, 1) for a, b in ((b'"en"', b'"de"'), (b":1000,", b":1001,"))),
+        lambda content: content.replace(b"[4,", b"[3,"),
+    ],
+)
+def test_a_file_that_was_changed_or_cut_is_noticed(
+    table: Table, tmp_path: Path, damage: Callable[[bytes], bytes]
 ) -> None:
     path = tmp_path / "a.idf"
     table.save(path)
-    content = path.read_bytes()
-    assert content.count(part) == 1
-    path.write_bytes(content.replace(part, damage))
-    with pytest.raises(TableError, match=r"a\.idf is damaged .*delete the file"):
+    whole = path.read_bytes()
+    path.write_bytes(damage(whole))
+    assert path.read_bytes() != whole
+    with pytest.raises(TableError, match=r"a\.idf.*delete the file"):
         Table.open(path)
 
 
@@ -88,15 +92,6 @@ def test_several_that_save_one_table_at_once_leave_it_whole(table: Table, tmp_pa
         assert {Table.open(path).name for _ in range(40)} == {table.name}
         assert all(each.exception() is None for each in futures)
     assert [each.name for each in tmp_path.iterdir()] == ["a.idf"]
-
-
-@pytest.mark.parametrize("length", [0, 5, 200, -8])
-def test_a_cut_file_is_noticed(table: Table, tmp_path: Path, length: int) -> None:
-    path = tmp_path / "a.idf"
-    table.save(path)
-    path.write_bytes(path.read_bytes()[:length])
-    with pytest.raises(TableError, match="delete the file"):
-        Table.open(path)
 
 
 hashes = st.integers(0, 2**64 - 1)

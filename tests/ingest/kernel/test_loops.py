@@ -11,13 +11,6 @@ from support.compiled_loops import compile_loops
 
 
 @pytest.mark.slow
-def test_a_library_of_this_source_is_loaded(library: Path) -> None:
-    compiled_loops = loops.Loops(library)
-    starts, ends = compiled_loops.tokens(b" so  ordered " + b" " * 8)
-    assert (starts.tolist(), ends.tolist()) == ([1, 5], [3, 12])
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("size", [0, 1, 62, 63, 64, 65, 127, 128])
 def test_a_token_is_cut_wherever_it_ends_in_a_block(size: int, library: Path) -> None:
     buffer = b" " + b"x" * size + b" " * 9

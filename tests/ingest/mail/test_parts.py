@@ -51,12 +51,6 @@ def test_a_line_of_attribution_introduces_what_is_marked_and_what_is_not(line: s
         assert pieces(text, "heading") == [f"{line}\n\n"]
 
 
-def test_answers_between_quoted_lines_are_the_authors() -> None:
-    text = "Ann wrote:\n> Is it due?\nYes.\n> And the roof?\n\nTight.\n-- \nBob\n"
-    assert own_text(text) == "Yes.\nTight.\n"
-    assert pieces(text, "signature") == ["-- \nBob\n"]
-
-
 @pytest.mark.parametrize(
     "text",
     [
@@ -82,14 +76,20 @@ def test_depths_count_marks_and_copied_heads_alike() -> None:
     ]
 
 
-def test_the_rest_of_a_line_that_a_program_wrapped_is_quoted() -> None:
-    text = f"> {'word ' * 14}and\nmore of it\n> until here\nYes.\n"
-    assert own_text(text) == "Yes.\n"
+FOOTER = "_______________\nleases mailing list\nhttps://lists.example.org/listinfo/leases\n"
+BETWEEN = "Ann wrote:\n> Is it due?\nYes.\n> And the roof?\n\nTight.\n-- \nBob\n"
 
 
-def test_the_footer_of_a_list_and_the_line_of_a_telephone_are_no_text() -> None:
-    footer = "_______________\nleases mailing list\nhttps://lists.example.org/listinfo/leases\n"
-    assert own_text(f"Yes.\n\nSent from my iPhone\n\n{footer}") == "Yes.\n\n"
+@pytest.mark.parametrize(
+    ("text", "own"),
+    [
+        pytest.param(BETWEEN, "Yes.\nTight.\n", id="answers between quoted lines"),
+        pytest.param(f"> {'word ' * 14}and\nmore of it\n> until here\nYes.\n", "Yes.\n", id="a wrapped line"),
+        pytest.param(f"Yes.\n\nSent from my iPhone\n\n{FOOTER}", "Yes.\n\n", id="a telephone and a list"),
+    ],
+)
+def test_what_is_not_quoted_and_no_signature_is_the_authors(text: str, own: str) -> None:
+    assert own_text(text) == own
 
 
 def test_two_hundred_levels_are_told_apart() -> None:

@@ -11,7 +11,7 @@ import pytest
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Unreadable, UsageError
 from ibidem_ingest.readers import Tally, read
-from ibidem_ingest.readers.formats import Choice, Format, IdFrom, guess_format, load_library, parse_formats, require
+from ibidem_ingest.readers.formats import Choice, Format, IdFrom, guess_format, load_library, require
 from ibidem_ingest.readers.inputs import InputFile, check, sources
 from support.readings import parted
 
@@ -48,29 +48,12 @@ def test_a_file_whose_name_is_no_utf_8_is_refused_in_words_that_can_travel(tmp_p
     assert "".join(refusal.as_json().values()).encode()
 
 
-def test_a_text_may_name_its_document(tmp_path: Path) -> None:
-    for name, text in (("a.txt", "We the People"), ("b.txt", "We the People"), ("c.txt", "of the United States")):
-        (tmp_path / name).write_text(text)
-    first, second, third = [
-        document for document in read([tmp_path], Choice(id_from="hash")) if isinstance(document, Document)
-    ]
-    assert first.id == second.id != third.id
-    assert first.origin == ""
-
-
 def files(*paths: Path | str, choice: Choice | None = None) -> list[InputFile]:
     return [each for each in sources(paths, choice or Choice(), Counter()) if isinstance(each, InputFile)]
 
 
 def read_ids(*paths: Path | str, follow_links: bool = False) -> list[str]:
     return [source.id for source in files(*paths, choice=Choice(follow_links=follow_links))]
-
-
-def test_a_folder_stands_for_all_below_it_in_the_order_of_names(tmp_path: Path) -> None:
-    for name in ("b/2.txt", "b/1.html", "a.jsonl", "c.pdf", "B.txt"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).touch()
-    assert read_ids(tmp_path) == ["B.txt", "a.jsonl", "b/1.html", "b/2.txt", "c.pdf"]
 
 
 def test_a_file_given_itself_is_named_by_its_path_as_it_was_typed(
@@ -212,12 +195,6 @@ def test_standard_input_is_json_lines_and_nothing_else() -> None:
 )
 def test_the_suffix_tells_the_format(name: str, expected: Format | None) -> None:
     assert guess_format(name) is expected
-
-
-def test_suffixes_may_have_formats_of_their_own() -> None:
-    assert parse_formats(".LOG=text, csv") == {".log": Format.TEXT, "": Format.CSV}
-    with pytest.raises(UsageError, match="'log' is not a suffix"):
-        parse_formats("log=text")
 
 
 @pytest.mark.parametrize("format_", [Format.HTML, Format.PDF])

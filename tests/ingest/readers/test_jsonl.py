@@ -3,7 +3,6 @@
 import gzip
 import io
 import lzma
-import sys
 import zlib
 from collections.abc import Callable
 from pathlib import Path
@@ -16,7 +15,7 @@ from hypothesis import strategies as st
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers.formats import Tally
-from ibidem_ingest.readers.jsonl import BYTES_ASIDE, lines, read
+from ibidem_ingest.readers.jsonl import lines, read
 from ibidem_ingest.readers.text import TimeLimit
 from support.readings import parted
 
@@ -98,35 +97,6 @@ def test_of_a_damaged_file_the_rest_is_one_refusal(reading: Reading, suffix: str
     content[len(content) // 2 : len(content) // 2 + 40] = b"\xff" * 40
     _, refusals = parted(reading(bytes(content), name=f"f.jsonl{suffix}"))
     assert "damaged" in refusals[-1].why
-
-
-def test_standard_input_is_read_as_lines(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(GOOD)))
-    assert list(read(None, "standard input", 1_000, Tally())) == [GOOD_DOCUMENT]
-
-
-def test_fields_that_went_into_meta_are_counted(tmp_path: Path) -> None:
-    path = tmp_path / "f.jsonl"
-    path.write_bytes(
-        b'{"id": 1, "text": "", "court": "A"}\n{"id": 2, "text": "", "court": "B", "judge": "C"}\n{"x": 1}\n'
-    )
-    tally = Tally()
-    list(read(path, "f.jsonl", 1_000, tally))
-    assert tally.moved == {"court": 2, "judge": 1}
-
-
-def test_a_line_over_the_limit_is_never_held(tmp_path: Path) -> None:
-    path = tmp_path / "f.jsonl.zst"
-    compressor = zstandard.ZstdCompressor().compressobj()
-    with path.open("wb") as file:
-        file.write(compressor.compress(b'{"id": "huge", "text": "'))
-        for _ in range(20):
-            file.write(compressor.compress(b"x" * BYTES_ASIDE))
-        file.write(compressor.compress(b'"}\n' + GOOD) + compressor.flush())
-    refusal, tail = read(path, "f", 13, Tally())
-    assert isinstance(refusal, Refusal)
-    assert refusal.id == "huge"
-    assert isinstance(tail, Document)
 
 
 @given(st.lists(st.binary(max_size=40).map(lambda line: line.replace(b"\n", b""))))

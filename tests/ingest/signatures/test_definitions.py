@@ -1,7 +1,8 @@
 """Content hash and digest are as their definitions say; how well min-hash estimates."""
 
 from dataclasses import replace
-from hashlib import blake2b
+from hashlib import blake2b, sha1
+from itertools import product
 from math import sqrt
 
 import numpy as np
@@ -9,7 +10,9 @@ import pytest
 import xxhash
 
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures import content, minhash
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.signatures import content, feature_set, fingerprint, minhash
+from ibidem_ingest.signatures.fingerprint import SCHEME
 from ibidem_ingest.signatures.sign import digest
 from ibidem_ingest.text.tokens import tokens
 from ibidem_ingest.text.word_hash import Shingles
@@ -102,3 +105,24 @@ def test_it_is_the_hash_of_the_canonical_json() -> None:
 def test_the_share_shown_is_corrected_for_chance() -> None:
     assert minhash.correct_for_chance(0.5) == (0.5 - 2**-16) / (1 - 2**-16)
     assert minhash.correct_for_chance(0.0) == 0.0
+
+
+WORDS = ["".join(letters) for letters in product("bcdfg", "aeiou", "lmnrs")]
+STRANGE = ["x" + word for word in WORDS[:40]]
+TABLE = Table.build("en", 100_000, {word: 50.0 + 9 * (place // 2) for place, word in enumerate(WORDS)}, "a test")
+
+
+def test_nineteen_terms_make_no_set_and_twenty_are_padded() -> None:
+    assert feature_set.sign(WORDS[:19] + STRANGE, TABLE) == feature_set.NONE
+    padded = feature_set.sign(WORDS[:20] + STRANGE, TABLE)
+    assert len(padded.codes) == 60
+    assert not padded.full
+
+
+def hexed(sequence: str) -> str:
+    return sha1(sequence.encode(), usedforsecurity=False).hexdigest()
+
+
+def test_terms_are_hashed_in_utf_8() -> None:
+    table = Table.build("de", 99, {"gericht": 5.0, "öffentlich": 6.0}, "two words")
+    assert fingerprint.sign(["öffentlich", "gericht"], table).value == SCHEME + hexed("gericht:1 öffentlich:0")

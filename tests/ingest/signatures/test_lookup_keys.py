@@ -1,7 +1,9 @@
 """Look-up values: derived from the packed value alone, the same for storing and for asking."""
 
 from dataclasses import replace
+from typing import Any
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -70,19 +72,18 @@ def test_many_at_once_have_the_keys_that_each_has_alone(window: SampleWindow) ->
     assert lookup_keys_batch(values) == [{} if each is None else lookup_keys(each) for each in window.packed]
 
 
-def test_what_is_never_evidence_is_no_clue() -> None:
-    weak = lookup_keys(replace(WHOLE, flags=WEAK | NO_SET, terms=(), profile=bytes(8)))
-    assert set(weak) == {"content", "bands"}
-
-
 def test_a_text_without_words_has_only_its_own_content() -> None:
     wordless = replace(WHOLE, flags=NO_WORDS | NO_SET | NO_MINHASH | WEAK, content=bytes(16), slots=(), terms=())
     assert lookup_keys(wordless) == {"content": ["ch4:none:a"]}
 
 
-def test_a_set_with_pads_has_no_rarest_terms() -> None:
-    assert "rare" not in lookup_keys(replace(WHOLE, flags=0))
-
-
-def test_a_text_whose_noise_block_says_nothing_has_no_keys_of_its_characters() -> None:
-    assert "characters" not in lookup_keys(WHOLE)
+@pytest.mark.parametrize(
+    ("changes", "fields"),
+    [
+        pytest.param({}, {"content", "fingerprint", "profile", "rare", "bands"}, id="a noise block that says nothing"),
+        pytest.param({"flags": 0}, {"content", "fingerprint", "profile", "bands"}, id="a set with pads"),
+        pytest.param({"flags": WEAK | NO_SET, "terms": (), "profile": bytes(8)}, {"content", "bands"}, id="weak"),
+    ],
+)
+def test_what_is_never_evidence_is_no_clue(changes: dict[str, Any], fields: set[str]) -> None:
+    assert set(lookup_keys(replace(WHOLE, **changes))) == fields

@@ -17,7 +17,6 @@ from ibidem_ingest.signatures.packed import (
     NO_SET,
     NO_TERM,
     NO_WORDS,
-    TITLED,
     WEAK,
     PackedColumns,
     guard,
@@ -141,26 +140,6 @@ def test_a_flipped_bit_never_breaks_the_reader(signed: Signatures, data: st.Data
     value[place] ^= 1 << data.draw(st.integers(0, 7))
     packed = unpack(bytes(value))
     assert packed is None or pack(STORY, signed) != bytes(value)
-
-
-@pytest.mark.parametrize(
-    ("place", "octet"),
-    [
-        (0, 2),
-        (1, 128 | FULL),
-        (1, FULL | NO_SET),
-        (1, NO_MINHASH),
-        (1, NO_WORDS),
-        (1, TITLED | FULL),
-        (103, 61),
-        (284, 99),
-        (487, 0xFF),
-    ],
-)
-def test_what_does_not_fit_together_counts_as_unsigned(place: int, octet: int) -> None:
-    value = bytearray(pack(STORY, SIGNED))
-    value[place] = octet
-    assert unpack(bytes(value)) is None
 
 
 NOISE = b"n\x01\x4c\x00" + bytes(range(76))
