@@ -105,19 +105,6 @@ def test_not_to_wait_is_refused_where_a_batch_could_be_lost(
 
 
 @pytest.mark.slow
-def test_logs_go_to_standard_error_and_leave_the_json_on_standard_output_whole(
-    answer: Answer, run: Run, monkeypatch
-) -> None:
-    monkeypatch.setenv("IBIDEM_LOG", "debug")
-    code, out, err = run("ingest", "docs.jsonl", "--json")
-    assert json.loads(out)["run"]
-    lines = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
-    events = [event["event"] for event in lines if event["logger"].endswith("workers.ingest")]
-    assert events == ["run begun", "document refused", "batch sent", "run submitted"]
-    assert code == 3
-
-
-@pytest.mark.slow
 def test_a_run_whose_command_was_killed_says_so_and_which_run_was_given_the_same_files(
     run: Run, answer: Answer
 ) -> None:

@@ -77,27 +77,7 @@ def found(gateway: str, path: str, body: bytes | None = None) -> Any:
     return json.loads(answer)
 
 
-DEEP = json.loads('{"bool":' * 100 + "{}" + "}" * 100)
 PLACE = {"field": "place", "query_vector": [1.0, 1.0], "k": 10, "num_candidates": 20}
-
-
-@pytest.mark.parametrize(
-    ("body", "message"),
-    [
-        ({"knn": PLACE | {"k": 1_000_000}}, "knn.k=1000000 is not valid; allowed: an integer from 1 to 10,000"),
-        (
-            {"retriever": {"standard": {}}},
-            "retriever cannot be combined with dedupe; leave dedupe out, or let the plugin",
-        ),
-        ({"query": DEEP}, "the body is nested more than 100 deep; put conditions side by side"),
-    ],
-)
-def test_a_search_that_cannot_be_grouped_is_refused_with_a_remedy(
-    leases: Leases, gateway: str, body: dict[str, Any], message: str
-) -> None:
-    path, sent = f"/{leases.index}/_search", json.dumps(body).encode()
-    status, _, answer = ask(gateway, "POST", f"{path}?dedupe=indent", sent, content_type=JSON)
-    assert (status, message in json.loads(answer)["error"]["reason"]) == (400, True), answer
 
 
 def test_parameters_that_are_not_grouped_are_refused_and_pass_without_the_flag(leases: Leases, gateway: str) -> None:

@@ -21,7 +21,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_mail.memberships import write_threads, write_works
 from ibidem_workers.groups.follower import settle_all
-from mail.test_parents import DOCUMENTS, THREAD, groups, marks
+from mail.test_parents import DOCUMENTS, THREAD, groups
 from servers.indices import ask, remove_indices
 from support.general_tables import general_tables
 from support.wrapped_clients import CLIENTS, fill_index
@@ -78,13 +78,6 @@ def test_mails_are_below_what_they_answer(client: Any, mails: Engine) -> None:
     answer = ask_for(client, "thread")
     assert set(THREAD) in [set(group) for group in groups(answer)]
     assert answer["dedupe"]["families"] == 6
-    why = {
-        "signature": "thread",
-        "by": "headers",
-        "parent": "answer",
-        "phrase": "answers answer, according to its header",
-    }
-    assert marks(answer)["thanks"]["why"] == why
     request = parse_request({"dedupe": "indent", "dedupe_level": "thread", "dedupe_explain": "true"})
     assert groups(search_index(mails, parse_query("roof"), request)) == groups(answer)
 
