@@ -4,6 +4,7 @@ import random
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from hashlib import blake2b
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -100,3 +101,10 @@ def digest(answer: Any, index: str) -> str:
         return "index" if value == index else value
 
     return blake2b(orjson.dumps(plain(answer)), digest_size=6).hexdigest()
+
+
+GOLDEN = Path(__file__).parent / "golden"
+
+
+class Answers:
+    writing = False

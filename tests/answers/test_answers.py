@@ -11,8 +11,7 @@ from time import monotonic
 
 import pytest
 
-from answers.searches import COUNT, digest, searches
-from answers.written import GOLDEN, Answers
+from answers.searches import COUNT, GOLDEN, Answers, digest, searches
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from answers.written import Answers
+from answers.searches import Answers
 
 if __name__ == "__main__":
     Answers.writing = True

@@ -3,16 +3,22 @@
 import json
 import os
 import sqlite3
+import subprocess
 import tarfile
-from contextlib import closing, redirect_stderr, redirect_stdout
+import time
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import entry_points
 from io import StringIO
 from pathlib import Path
 from typing import Any
+from urllib.request import Request, urlopen
 
 import pytest
 
+from servers.command_line import IBIDEM, surroundings
+from servers.process import free_ports
 from support.archives import extract
 
 LEASES = Path(__file__).parents[1] / "upgrade" / "schema-3.tar.xz"  # documents and a small idf table
@@ -69,3 +75,46 @@ def leases(folder: Path) -> Command:
     with (folder / "documents.jsonl").open("a", encoding="utf-8") as lines:
         lines.write("not JSON\n")
     return Command(folder, {"IBIDEM_TABLES": "tables", "IBIDEM_CONCURRENCY": "1"})
+
+
+ENOUGH = 60.0
+
+
+@contextmanager
+def going_on(command: Command, log: Path, *typed: str) -> Iterator[None]:
+    """Run a command until the block ends; its standard error goes to a file."""
+    with log.open("w", encoding="utf-8") as err:
+        process = subprocess.Popen(
+            [IBIDEM, *typed], cwd=command.folder, env=surroundings(command.settings), stdout=err, stderr=err
+        )
+        try:
+            yield
+        finally:
+            process.terminate()
+            process.wait(timeout=ENOUGH)
+
+
+def wait_until(is_there: Callable[[], bool], description: str) -> None:
+    """Wait for something that comes soon."""
+    last = time.monotonic() + ENOUGH
+    while not is_there():
+        assert time.monotonic() < last, description
+        time.sleep(0.05)
+
+
+@contextmanager
+def gateway(command: Command, log: Path) -> Iterator[str]:
+    """Run the gateway on a free port; gives its address."""
+    (port,) = free_ports(1)
+    with going_on(command, log, "serve", "--port", str(port)):
+        wait_until(lambda: f":{port}/" in log.read_text(encoding="utf-8"), f"no gateway: {log}")
+        yield f"http://127.0.0.1:{port}"
+
+
+def get(url: str, body: bytes | None = None, method: str | None = None) -> bytes:
+    """Ask for something over HTTP."""
+    headers = {"content-type": "application/json"} if body else {}
+    request = Request(url, body, headers, method=method)  # noqa: S310 - our own address
+    with urlopen(request, timeout=ENOUGH) as answer:  # noqa: S310 - as above
+        text: bytes = answer.read()
+    return text

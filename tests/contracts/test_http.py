@@ -8,9 +8,8 @@ from urllib.error import HTTPError
 
 import pytest
 
-from contracts.command import Command, leases
+from contracts.command import Command, gateway, get, leases
 from contracts.golden import Golden
-from contracts.process import gateway, get
 
 pytestmark = pytest.mark.slow
 

@@ -9,9 +9,8 @@ from uuid import uuid4
 
 import pytest
 
-from contracts.command import leases
+from contracts.command import gateway, get, going_on, leases, wait_until
 from contracts.golden import Golden
-from contracts.process import gateway, get, going_on, wait_until
 from servers.command_line import IBIDEM, surroundings
 
 PROJECT = Path(__file__).parents[2]

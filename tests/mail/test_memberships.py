@@ -1,4 +1,4 @@
-"""Threads and works of an index, stored with its documents."""
+"""Threads and works of an index, stored with its documents, and the stored thread of a mail."""
 
 from contextlib import closing
 from dataclasses import replace
@@ -11,9 +11,12 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_mail.memberships import ThreadMember, WorkMember, write_threads
+from ibidem_mail.report import describe, read, read_thread
 from mail.letters import LEASE as RENT
 from mail.letters import answer, mail
+from support import mail_thread
 from support.general_tables import general_tables
+from support.some import some
 
 QUESTION = "Is the roof of the barn tight, or does the rain come in where the slates were taken off in spring?"
 ANSWER = f"It is tight since the slaters came on Monday.\n\nAnn wrote:\n> {QUESTION}\n"
@@ -94,3 +97,54 @@ def test_a_quotation_that_is_two_hundred_deep_is_one_thread_with_one_inclusive_m
     assert (written.documents, written.sets, written.written) == (201, 1, 201)
     assert [name for name, place in places.items() if place.inclusive] == ["200"]
     assert {place.by for place in places.values()} == {"", "quotation"}
+
+
+ATTACHED = Document(
+    "bill", "Slates, 400 pieces at two marks each, for the barn.", title="bill.txt", meta={"family": "last"}
+)
+
+
+@pytest.fixture
+def threads(tmp_path: Path) -> Engine:
+    engine = open_engine(f"sqlite:///{tmp_path}/index.sqlite", "mail")
+    engine.create()
+    engine.write(list(records([*mail_thread.MAILS, ATTACHED, Document("letter", mail_thread.RENT)], general_tables())))
+    engine.refresh()
+    write_threads(engine)
+    return engine
+
+
+def test_a_thread_is_a_tree_with_inclusive_answers_first_and_attachments_below_their_mail(
+    threads: Engine,
+) -> None:
+    thread = some(read_thread(threads, "bill"))
+    assert [(each.document.id, each.depth) for each in thread.entries] == [
+        ("question", 0),
+        ("altered", 1),
+        ("inline", 1),
+        ("evil", 1),
+        ("faithful", 1),
+        ("last", 2),
+        ("bill", 3),
+    ]
+    assert (thread.total, thread.families, thread.inclusive) == (7, 6, 4)
+
+
+def test_ancestors_holders_and_altered_quotations_are_known(threads: Engine) -> None:
+    thread = some(read_thread(threads, "last"))
+    assert [each.id for each in thread.ancestors("last")] == ["faithful", "question"]
+    assert [each.document.id for each in thread.entries if each.alters] == ["altered", "evil"]
+    assert {each.document.id: set(each.holders) for each in thread.entries if each.holders} == {
+        "question": {"faithful", "last"},
+        "faithful": {"last"},
+    }
+
+
+def test_an_inspection_says_why_a_mail_is_in_its_thread_and_which_mails_hold_it(threads: Engine) -> None:
+    lines = {name: describe(read(threads, name)) for name in ("question", "faithful", "altered")}
+    assert lines["question"] == [
+        "Thread of 7 documents that begins with question: it answers no mail; faithful and last hold all of it."
+    ]
+    assert lines["faithful"][0].endswith("answers question, according to its header; last holds all of it.")
+    assert lines["altered"][0].endswith("no other mail holds all of it.")
+    assert read(threads, "question")["thread"]["contained_in"] == ["faithful", "last"]

@@ -2,6 +2,7 @@
 
 import bz2
 import gzip
+import json
 import lzma
 from contextlib import suppress
 from pathlib import Path
@@ -11,10 +12,12 @@ import zstandard
 
 from ibidem_ingest.errors import Unreadable
 from ibidem_ingest.readers.books import pdf_record
-from ibidem_ingest.readers.formats import Decoding
+from ibidem_ingest.readers.formats import Choice, Decoding
 from ibidem_ingest.readers.html import html_record
+from ibidem_ingest.readers.inputs import read
 from ibidem_ingest.readers.text import markdown_record, text_record
 from support.pdf_files import pdf
+from support.readings import parted
 
 COMPRESS = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.compress, ".bz2": bz2.compress}
 
@@ -205,3 +208,41 @@ def test_each_page_is_a_page_also_an_empty_one(tmp_path: Path) -> None:
 def test_pdf_what_cannot_be_read_says_why(tmp_path: Path, data: bytes, why: str) -> None:
     with pytest.raises(Unreadable, match=why):
         pdf_record(write(tmp_path, data), 1_000)
+
+
+SEEN = "The duty on grain was raised & nobody paid."
+WRITTEN = (
+    SEEN.replace("&", "&amp;"),
+    SEEN.replace("&", "&amp;amp;"),
+    f"<p>{SEEN}</p>",
+    f"<!-- wp:paragraph --><p class=lead><i>{SEEN[:5]}</i>{SEEN[5:]}</p><style>p {{}}</style>",
+    "<div>The duty on grain<br>was raised &#38; nobody&nbsp;paid.</div><script>let paid = 1</script>",
+)
+
+
+@pytest.mark.parametrize(
+    ("name", "head", "row"), [("a.jsonl", "", '{{"id": "{}", "text": "{}"}}'), ("a.csv", "id,text\n", '{},"{}"')]
+)
+def test_markup_is_no_text_and_entities_are_letters(tmp_path: Path, name: str, head: str, row: str) -> None:
+    (tmp_path / name).write_text(head + "\n".join(row.format(at, text) for at, text in enumerate(WRITTEN)))
+    found, _ = parted(read([tmp_path / name], Choice(text_format="html")))
+    assert [" ".join(each.text.split()) for each in found] == [SEEN] * len(WRITTEN)
+
+
+@pytest.mark.parametrize(
+    ("format_", "pages", "none"),
+    [("markdown", "# One\n*two*\f[three](x.html)", "***"), ("html", "<p>One<p>two\f<i>three", "<!-- wp:spacer -->")],
+)
+def test_pages_remain_and_text_without_words_is_refused(tmp_path: Path, format_: str, pages: str, none: str) -> None:
+    records = [{"id": "a", "text": pages}, {"id": "b", "text": none}]
+    (tmp_path / "a.jsonl").write_text("\n".join(json.dumps(each) for each in records))
+    (document,), (refusal,) = parted(read([tmp_path / "a.jsonl"], Choice(text_format=format_)))
+    assert document.pages == ("One\n\ntwo", "three")
+    assert (refusal.where, refusal.id, refusal.field) == (f"{tmp_path}/a.jsonl:2", "b", "text")
+    assert "without words; leave it out" in refusal.why
+
+
+def test_a_text_that_was_escaped_very_often_takes_no_longer_for_it(tmp_path: Path) -> None:
+    (tmp_path / "a.jsonl").write_text(json.dumps({"id": "a", "text": f"one &{'amp;' * 200_000}"}))
+    (document,), _ = parted(read([tmp_path / "a.jsonl"], Choice(text_format="html")))
+    assert document.text.startswith("one &amp;amp;")
