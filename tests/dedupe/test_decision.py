@@ -72,6 +72,18 @@ def test_min_hash_needs_a_band_besides_fifty_equal_slots() -> None:
     assert against(with_slots(unlike(slots=BASE.slots), 60, band=False)) is None
 
 
+def test_min_hash_evidence_names_slots_and_the_corrected_estimate() -> None:
+    assert {**some(against(with_slots(unlike(slots=BASE.slots), 71))).why} == {
+        "signature": "minhash",
+        "shared": 71,
+        "of": 100,
+        "estimate": 0.71,
+        "days_apart": None,
+        "length_ratio": 1.0,
+        "numbers_agree": False,
+    }
+
+
 @pytest.mark.parametrize(
     ("policy", "shared", "near"),
     [(Policy(), 39, False), (Policy(), 40, True), (SIMILAR, 47, False), (SIMILAR, 48, True)],

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from unittest.mock import patch
 
 import numpy as np
@@ -10,15 +11,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_dedupe import collection
-from ibidem_dedupe.leader_clustering import group
+from ibidem_dedupe.candidates import KeyIndex, drop_singletons
+from ibidem_dedupe.decision import evidence_of_pairs, verify
+from ibidem_dedupe.leader_clustering import DATES, READ_BY_RULES, first_copies, group
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pairs import duplicates
+from ibidem_dedupe.pairs import CandidateRanges, PageKeys, build_key_index, duplicates, expand_pairs
+from ibidem_dedupe.parameters import MIN_SIMILARITY, PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed import PackedColumns
-from support.naive_grouping import leaders
+from support.naive_grouping import joins, leaders
 from support.policies import POLICIES
-from support.windows import SampleWindow, example_settings, windows
+from support.signed_books import sign_book
+from support.windows import SampleWindow, example_settings, signatures, value, windows
 
 
 @contextmanager
@@ -81,3 +86,91 @@ def test_figures_of_long_texts_are_counted_from_the_same_pairs(window: SampleWin
         found = sorted(equal for part in collection.long_pairs(columns) for equal in part.tolist())
         with plainly():
             assert sorted(equal for part in collection.long_pairs(columns) for equal in part.tolist()) == found
+
+
+LOOSE = st.sampled_from([Policy().similar(45), PRESETS["conrad2003"].policy.similar(MIN_SIMILARITY)])
+
+
+def meeting(window: SampleWindow, policy: Policy) -> set[tuple[int, int]]:
+    """The pairs of rows that share enough keys."""
+    index, size = build_key_index(PackedColumns.decode(window.values), policy), len(window.values)
+    pairs = [pair for part in expand_pairs(index, CandidateRanges.build(index), size) for pair in part.tolist()]
+    assert len(pairs) == len(set(pairs))
+    return {(pair % size, pair // size) for pair in pairs}
+
+
+@example_settings
+@given(
+    windows, POLICIES | st.sampled_from([Policy().similar(45), PRESETS["conrad2003"].policy.similar(MIN_SIMILARITY)])
+)
+def test_two_rows_that_are_duplicates_share_enough_keys(window: SampleWindow, policy: Policy) -> None:
+    shared, values = meeting(window, policy), window.packed
+    for b in range(len(values)):
+        for a in range(b):
+            assert (a, b) in shared or not joins(values, a, b, policy, PairConstraints())
+
+
+KEYS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=300)
+
+
+@given(KEYS, st.sampled_from([1, 1 << 34, 0x9E3779B97F4A7C15]), st.sets(st.integers(0, 9)))
+def test_keys_stay_where_several_rows_hold_them_and_a_marked_one(
+    pairs: list[tuple[int, int]], factor: int, marked: set[int]
+) -> None:
+    distinct = sorted(set(pairs), key=lambda pair: pair[1])
+    keys = np.array([key * factor % 2**64 for key, _ in distinct], np.uint64)
+    rows = np.array([row for _, row in distinct], np.int64)
+    holders: dict[int, list[int]] = {}
+    for key, row in zip(keys.tolist(), rows.tolist(), strict=True):
+        holders.setdefault(key, []).append(row)
+    expected_holders = [each for _, each in sorted(holders.items()) if len(each) > 1 and marked & set(each)]
+    index = drop_singletons(keys, rows, np.isin(np.arange(10), list(marked)))
+    assert index.row.tolist() == [row for each in expected_holders for row in each]
+    assert index.key.tolist() == [number for number, each in enumerate(expected_holders) for _ in each]
+
+
+def test_a_pair_has_to_share_several_weak_keys_but_only_one_of_the_others() -> None:
+    key, row = np.array([[0, 0, 1, 1, 1, 2, 2, 3, 3], [1, 2, 2, 3, 4, 2, 3, 3, 4]], np.int32)
+    index = KeyIndex(key, row, first_weak=1, min_shared=2)
+    (part,) = expand_pairs(index, CandidateRanges.build(index), 10)
+    assert part.tolist() == [21, 32, 43]
+
+
+def pairs(keys: PageKeys, names: list[tuple[str, str]]) -> set[tuple[int, int]]:
+    entries = keys.key_index(names, PackedColumns.decode([None] * len(names)))
+    codes = [int(pair) for part in expand_pairs(entries, CandidateRanges.build(entries), len(names)) for pair in part]
+    return {(pair // len(names), pair % len(names)) for pair in codes}
+
+
+def test_texts_that_share_a_page_are_paired_and_others_are_not() -> None:
+    names = [("i", name) for name in ("short", "whole", "part", "other")]
+    keys = PageKeys()
+    for name, numbers in (("part", range(5, 8)), ("whole", range(12)), ("other", range(50, 60))):
+        keys.add(("i", name), sign_book(name, *numbers)[1])
+    assert pairs(keys, names) == {(2, 1)}
+
+
+NONE = PairConstraints()
+
+
+@example_settings
+@given(windows, st.sampled_from((Policy(), Policy(window_days=30), Policy("partial"))))
+def test_a_copy_duplicates_what_its_original_duplicates(window: SampleWindow, policy: Policy) -> None:
+    packed = window.packed
+    rows = first_copies(PackedColumns.decode(window.values), policy, 0, NONE).tolist()
+    for row, original in enumerate(rows):
+        assert original <= row
+        others = [other for other in range(len(rows)) if other not in {row, original}]
+        assert [joins(packed, row, each, policy, NONE) for each in others] == [
+            joins(packed, original, each, policy, NONE) for each in others
+        ]
+
+
+def test_every_column_counts_but_what_only_names_a_document() -> None:
+    columns = PackedColumns.decode([value(signatures(1), name) for name in "ab"])
+    names = {"values", "ids", "is_signed", "source", "words", "signs"}
+    assert set(READ_BY_RULES) | set(DATES) == set(PackedColumns.__slots__) - names
+    for name in set(READ_BY_RULES) - {"length"}:
+        changed = getattr(columns, name).copy()
+        changed[1] = np.bitwise_xor(changed[1], 1)
+        assert first_copies(replace(columns, **{name: changed}), Policy(), 0, NONE).tolist() == [0, 1], name

@@ -1,20 +1,28 @@
-"""All groups of an index, in the order of date and id, and one document's duplicates in it."""
+"""All groups of an index, one document's duplicates and pages in it, and documents whose files are gone."""
 
+from pathlib import Path
 from unittest.mock import patch
 
 import pytest
 from hypothesis import given
 
-from ibidem.index.documents import inspect
+from ibidem.comparison.compare import compare
+from ibidem.index.deletion import find_gone
+from ibidem.index.documents import inspect, inspect_outside
 from ibidem.index.groups import index_groups
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine, Record
+from ibidem_engines.ledger import records
+from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
+from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed import NO_DATE, Packed, unpack
 from support.fake_engine import FakeEngine
+from support.general_tables import general_tables
 from support.naive_grouping import leaders
 from support.windows import SampleWindow, example_settings, signatures, value, windows
 
@@ -89,3 +97,117 @@ def test_a_document_that_is_not_there_or_not_signed_is_refused(library: Engine) 
         inspect(library, "nowhere")
     with pytest.raises(UsageError, match="carries no signatures"):
         inspect(FakeEngine(SampleWindow([None])), "0000")
+
+
+PARTIAL = Policy(level="partial")
+PAGES = [
+    " ".join(f"{chr(97 + page)}{chr(97 + word % 26)}{chr(97 + word // 26)}" * 2 for word in range(75))
+    for page in range(9)
+]
+PAGES = [f"{page} {page}" for page in PAGES]  # 150 words, each of them twice
+BOOK = Document("book", PAGE_BREAK.join(PAGES), language="en")
+PAGE = Document("page", PAGES[5], language="en")
+SHORT = Document("short", PAGES[3].rsplit(None, 1)[0], language="en")
+OTHER = Document("other", PAGES[2].replace("c", "z"), language="en")
+
+
+@pytest.fixture
+def index(engine: Engine, tables: Tables) -> Engine:
+    engine.write(list(records([SHORT, OTHER, PAGE, BOOK], tables)))
+    return engine
+
+
+def test_the_page_joins_its_book_in_whole_index_groups(index: Engine) -> None:
+    members = index_groups(index, PARTIAL).members()
+    assert [{each.lead, each.id} for each in members if each.lead != each.id] == [{"book", "page"}]
+
+
+def test_each_is_found_from_the_other(index: Engine, tables: Tables) -> None:
+    (book,) = inspect(index, "page", PARTIAL).duplicates
+    assert (book.id, book.level, book.evidence.why["direction"]) == ("book", "partial", "contains")
+    assert book.evidence.why["own"] == {"from": 6, "to": 6, "of": 9}
+    assert [each.id for each in inspect(index, "book", PARTIAL).duplicates] == ["page"]
+    outside = inspect_outside(index, Document("x", PAGES[7], language="en"), tables, PARTIAL)
+    assert [(each.id, each.evidence.why["own"]["from"]) for each in outside.duplicates] == [("book", 8)]
+
+
+def test_fewer_words_and_other_words_are_not(index: Engine) -> None:
+    assert not inspect(index, "short", PARTIAL).duplicates
+    assert not inspect(index, "other", PARTIAL).duplicates
+    assert not inspect(index, "page", Policy()).duplicates
+
+
+def test_a_comparison_names_the_page(tables: Tables) -> None:
+    comparison = compare(PAGE, BOOK, tables)
+    assert comparison.evidence is not None
+    assert (comparison.evidence.why["relation"], comparison.evidence.why["other"]["from"]) == ("part_of", 6)
+
+
+@pytest.mark.slow
+def test_a_document_from_outside_has_the_duplicates_of_its_copy_in_the_index_and_that_copy(
+    library: Engine, records: list[Record], tables: Tables
+) -> None:
+    for record in records[::10]:
+        document = library.fetch([(library.index, record.document.id)])[0].document
+        own = {each.id for each in inspect(library, document.id, Policy(level="partial")).duplicates}
+        if document.text.strip():
+            found = inspect_outside(library, document, tables, Policy(level="partial"))
+            assert {each.id for each in found.duplicates} == own | {document.id}
+            assert found.duplicates[0].level == "identical"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    folder = tmp_path / "news"
+    folder.mkdir()
+    for name in ("a.txt", "b:7", "c.txt"):
+        (folder / name).write_text(f"story {name}")
+    (folder / "t.csv").write_text("text,who\nrow one,Ann\nrow two,Bob\n")
+    (tmp_path / "newsroom.txt").write_text("a file beside the folder")
+    return folder
+
+
+@pytest.fixture
+def news(engine: Engine, tmp_path: Path, folder: Path) -> None:
+    """The index holds the documents of the files, and one of none."""
+    files = read([folder, tmp_path / "newsroom.txt"], "text")
+    documents = [*(each for each in files if isinstance(each, Document)), Document("by hand", "no file")]
+    engine.write(list(records(documents, general_tables())))
+    engine.refresh()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("news")
+def test_documents_rows_of_tables_too_are_gone_with_their_files(engine: Engine, folder: Path, tmp_path: Path) -> None:
+    for name in ("b:7", "t.csv"):
+        (folder / name).unlink()
+    (tmp_path / "newsroom.txt").unlink()
+    gone = {"b:7": f"{folder}/b:7"} | {f"t.csv#{row}": f"{folder}/t.csv:{row}" for row in (2, 3)}
+    found = find_gone(engine, [folder])
+    assert found.documents == gone
+    assert (found.folders, found.doubt) == ([], "that is more than a fifth of the 7 of the index")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("news")
+def test_a_folder_that_is_not_there_loses_no_document(engine: Engine, folder: Path) -> None:
+    folder.rename(folder.with_name("moved"))
+    with pytest.raises(UsageError, match=r"is not a folder.*its disk is mounted.*ibidem delete ID"):
+        find_gone(engine, [folder])
+    folder.mkdir()  # as a disk that is not mounted leaves it
+    with pytest.raises(UsageError, match="is empty"):
+        find_gone(engine, [folder])
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("news")
+def test_a_folder_of_which_no_file_is_left_is_named(engine: Engine, folder: Path) -> None:
+    later = folder / "later"
+    later.mkdir()
+    (later / "d.txt").write_text("story of the day")
+    files = read([folder], "text")
+    engine.write(list(records([each for each in files if isinstance(each, Document)], general_tables())))
+    (later / "d.txt").unlink()
+    (later / "lost+found").mkdir()
+    found = find_gone(engine, [folder])
+    assert (found.folders, found.doubt) == ([str(later)], f"no file is left of {later}")

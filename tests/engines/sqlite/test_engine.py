@@ -1,18 +1,31 @@
-"""The embedded engine promises more than the contract: one file for many processes, and no language of its own."""
+"""The embedded engine promises more than the contract: one file for many processes, exact look-ups, damage named."""
 
 import sqlite3
 import subprocess
 import sys
 import textwrap
-from contextlib import closing
+from collections.abc import Mapping, Sequence
+from contextlib import closing, suppress
+from dataclasses import asdict
+from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
-from ibidem_core.errors import Permanent
-from ibidem_engines.engine import Engine, SignatureLookup, WriteStatus
+from ibidem.index.doctor import damaged_records, reader
+from ibidem_core.errors import DamagedRecord, Permanent
+from ibidem_dedupe.overrides import Override, pair_key
+from ibidem_engines.connect import open_engine
+from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
+from ibidem_engines.ledger import Tombstone, check_entry, load_overrides, read_ledger
 from ibidem_engines.query import parse_query
 from ibidem_engines.sqlite.write import lookup_values
+from ibidem_engines.stored_groups import Ledger
+from ibidem_ingest.signatures.lookup_keys import LookupField
+from support.examples import examples
 from support.signed_records import make_record
 
 PROCESSES = 3
@@ -110,3 +123,125 @@ def test_a_batch_is_written_whole_or_not_at_all(engine: Engine, address: str, tm
     assert [hit.id for hit in engine.search(parse_query("grain"), 10).hits] == ["a", "b", "c"]
     (found,) = engine.find([SignatureLookup(lookup_values(make_record("x").packed))])
     assert [hit.id for hit in found.hits] == ["a", "b", "c"]
+
+
+TEXTS = (
+    "grain prices rose in chicago today",
+    "grain prices rose in chicago today and fell in kansas city tomorrow",
+    "grain prices fell in chicago",
+    "",
+    " ".join(f"word{number}" for number in range(70)),
+    " ".join(f"word{number}" for number in range(75)),
+)
+
+Step = tuple[int, str, int]
+
+
+def carriers(
+    records_by_id: Mapping[str, Record],
+    values: Mapping[LookupField, Sequence[str]],
+    minimum: Mapping[LookupField, int],
+    own_id: str,
+) -> list[str]:
+    """Find by reading every document."""
+    carriers_of_any = set()
+    for name, record in records_by_id.items():
+        own_values = lookup_values(record.packed)
+        for field, keys in values.items():
+            if name != own_id and len(set(keys) & set(own_values.get(field, ()))) >= minimum.get(field, 1):
+                carriers_of_any.add(name)
+    return sorted(carriers_of_any)
+
+
+steps = st.lists(
+    st.tuples(st.sampled_from([0, 1]), st.sampled_from("abcdef"), st.integers(-1, len(TEXTS) - 1)), max_size=10
+)
+
+
+@given(steps)
+@settings(max_examples=examples(15), deadline=None)
+def test_two_processes_find_what_reading_every_document_finds(
+    tmp_path_factory: pytest.TempPathFactory, script: list[Step]
+) -> None:
+    """Documents come, change and go (-1) by either of two engines; both then find all that carries a value."""
+    url = f"sqlite:///{tmp_path_factory.mktemp('law')}/index.sqlite"
+    engines = [open_engine(url, "news"), open_engine(url, "news")]
+    engines[0].create()
+    records_by_id: dict[str, Record] = {}
+    for version, (writer, name, text) in enumerate(script, 1):
+        if text < 0:
+            engines[writer].delete([name], version)
+            records_by_id.pop(name, None)
+        else:
+            records_by_id[name] = make_record(name, TEXTS[text], version)
+            engines[writer].write([records_by_id[name]])
+        least: dict[LookupField, int] = {"rare": 5}
+        searches = [
+            SignatureLookup(lookup_values(record.packed), least, own_id=own_id)
+            for record in records_by_id.values()
+            for own_id in ("", record.document.id)
+        ] + [SignatureLookup(lookup_values(make_record("new", each).packed), least) for each in TEXTS]
+        for engine in engines:
+            ids = [[hit.id for hit in answer.hits] for answer in engine.find(searches)]
+            assert ids == [carriers(records_by_id, search.values, least, search.own_id) for search in searches]
+    for engine in engines:
+        engine.close()
+
+
+def test_copies_beyond_what_is_listed_are_counted(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 5)
+    engine.write([make_record(f"d{number:02}") for number in range(12)])
+    content: dict[LookupField, list[str]] = {"content": lookup_values(make_record("x").packed)["content"]}
+    found = engine.find([SignatureLookup(content, limit=1, own_id=own_id) for own_id in ("", "d00", "d11")])
+    assert [(len(each.hits), each.copies, [*each.capped]) for each in found] == [(5, 12, []), (5, 11, []), (5, 11, [])]
+
+
+GOOD = Override(("news", "a"), ("news", "b"), "not", "Ada").as_record()
+BAD: dict[str, Any] = {
+    "no object": [1],
+    "a text": "same",
+    "nothing": None,
+    "no fields": {},
+    "no pair": GOOD | {"a": "news"},
+    pair_key([("news", "a"), ("news", "a")]): GOOD | {"b": GOOD["a"]},
+    pair_key([("news", "a"), ("news", "c")]): GOOD | {"b": ["news", "c"], "verdict": "perhaps"},
+    pair_key([("news", "a"), ("news", "d")]): GOOD | {"b": ["news", "d"], "author": 7},
+}
+
+
+class TestDamaged:
+    def test_damaged_records_are_left_out_and_each_is_named(self, engine: Engine) -> None:
+        engine.put_records("overrides", {"good": GOOD, **BAD})
+        assert [word.as_record() for word in load_overrides(engine)] == [GOOD]
+        assert {each.key for each in damaged_records(engine)} == set(BAD)
+
+    def test_a_record_that_is_no_json_is_left_out(self, engine: Engine, tmp_path: Path) -> None:
+        engine.put_records("overrides", {"good": GOOD, "bad": GOOD | {"a": ["news", "z"]}})
+        with closing(sqlite3.connect(tmp_path / "index.sqlite")) as file, file:
+            file.execute("""update "ibidem.news.ledger" set entry = '{"a": [' where key like '%bad%'""")
+        assert len(load_overrides(engine)) == 1
+
+
+@given(
+    st.sampled_from(("runs", "dead", "tombstones", "overrides", "presets", "groups")),
+    st.sampled_from(("run/a", "backfill/", "groups/lease", "a/0001", "a/refused/01", "saved:x", "reported:x:1")),
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
+        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
+        max_leaves=8,
+    ),
+)
+def test_whatever_another_program_writes_a_reader_takes_it_or_says_that_it_is_damaged(
+    ledger: Ledger, key: str, entry: Any
+) -> None:
+    with suppress(DamagedRecord):
+        check_entry(entry, reader(ledger, key))
+
+
+@pytest.mark.parametrize("at", ["2026-01-05", "2026-01-05T10:00:00", "yesterday"])
+def test_a_tombstone_without_a_time_that_can_be_compared_is_damaged(at: str, engine: Engine) -> None:
+    now = datetime.now(UTC).isoformat()
+    engine.put_records("tombstones", {"good": asdict(Tombstone(3, now)), "bad": {"version": 3, "at": at}})
+    stones = dict(read_ledger(engine, "tombstones", Tombstone.from_record))
+    assert list(stones) == ["good"]
+    assert stones["good"].time is not None
