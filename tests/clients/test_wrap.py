@@ -23,8 +23,7 @@ from ibidem.clients.search import read_fast
 from ibidem.grouped_search.dsl.backend import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import grouped_search
-from ibidem_dedupe.parameters import PARAMETERS
-from ibidem_dedupe.request import DedupeRequest
+from ibidem_dedupe.parameters import PARAMETERS, DedupeRequest
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.engine import Engine
 from ibidem_engines.requests import ApiRequest, run_sync

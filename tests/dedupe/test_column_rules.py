@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from ibidem_dedupe.column_rules import Pairs, common_numbers, count_shared, equal_runs
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.pair_evidence import are_different_forms
+from ibidem_dedupe.pairs import UNDECIDED, decide, screen, strongest_codes, verify
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.kernel import loops

@@ -14,7 +14,7 @@ from ibidem.index.groups import IndexGroups
 from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import Portion, keys_of
 from ibidem_dedupe.column_rules import Bools, Pairs
-from ibidem_dedupe.evidence import KINDS, Kind, Reason, Table, Why
+from ibidem_dedupe.evidence import KINDS, Kind, Table
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.pair_evidence import Evidence, Guards, build_evidence

@@ -8,10 +8,9 @@ from pathlib import Path
 import pytest
 
 from ibidem_core.errors import NoIndex
-from ibidem_dedupe.decision import decide
-from ibidem_dedupe.parameters import PARAMETERS, PRESETS, Keep, Preset, page
+from ibidem_dedupe.pairs import decide
+from ibidem_dedupe.parameters import PARAMETERS, PRESETS, Keep, Preset, page, parse_request
 from ibidem_dedupe.policy import Policy, Slots, Terms
-from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import known_presets, save_preset
 from ibidem_ingest.errors import UsageError

@@ -7,11 +7,10 @@ from typing import Any
 
 import pytest
 
-from ibidem.grouped_search.api import search_index, search_window
+from ibidem.grouped_search.api import advice, search_index, search_window
 from ibidem.grouped_search.backend import IndexState, choose_way, decides
-from ibidem.grouped_search.explanations import advice
+from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import parse_request
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.ledger import GroupCheckpoint, policy_as_record
 from ibidem_engines.query import parse_query

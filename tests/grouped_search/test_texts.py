@@ -13,8 +13,8 @@ from ibidem.grouped_search import texts as texts_module
 from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.passage import MAX_HOLDERS, Passage, overlaps
 from ibidem.grouped_search.texts import TextGroup, group_texts
-from ibidem_dedupe.request import parse_request
-from ibidem_dedupe.word_runs import RUN
+from ibidem_dedupe.parameters import parse_request
+from ibidem_dedupe.relations import RUN
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query

@@ -13,7 +13,7 @@ from grouped_search.dsl.test_stored_docs import CURRENT, INCLUSIVE
 from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.texts import group_texts
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.cluster.index import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine

@@ -11,7 +11,6 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.long_text import sign_long
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
-from ibidem_ingest.signatures.sign import sign_batch
 
 IDF = "00112233445566aa"
 MULTIPLIERS = np.array([[xxhash.xxh64_intdigest(b"slot", slot) | 1] for slot in range(SLOTS)], np.uint64)

@@ -10,7 +10,7 @@ import pytest
 import ibidem
 from ibidem.grouped_search.dsl.backend import has_more
 from ibidem.grouped_search.dsl.request import deepen, grows, read_search
-from ibidem_dedupe.request import DedupeRequest
+from ibidem_dedupe.parameters import DedupeRequest
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.sign import sign

@@ -19,8 +19,7 @@ from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf import table as lookup
 from ibidem_ingest.idf.store import MIN_DOCUMENTS, Tables, count_terms, is_one_term
 from ibidem_ingest.idf.table import ABSENT, Table, layout_slots, write_whole
-from ibidem_ingest.text.terms import is_term
-from ibidem_ingest.text.tokens import tokens
+from ibidem_ingest.text.tokens import is_term, tokens
 from ibidem_ingest.text.word_hash import wh1
 from support.some import some
 

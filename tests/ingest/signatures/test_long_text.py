@@ -20,8 +20,7 @@ from ibidem_ingest.signatures.long_text import (
     sign_parts_batch,
 )
 from ibidem_ingest.signatures.unique_words import UniqueWords, common_places, compare, longest, sign, sign_batch
-from ibidem_ingest.text.terms import TermGroups
-from ibidem_ingest.text.tokens import TokenBatch, tokens
+from ibidem_ingest.text.tokens import TermGroups, TokenBatch, tokens
 from support.some import some
 
 WORDS = [f"{a}{b}{c}{d}" for a in "bdfgk" for b in "aeiou" for c in "lmnpr" for d in ("ate", "ing", "ous", "ly")]

@@ -11,7 +11,7 @@ from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import POLICY
-from ibidem_engines.sqlite.groups import SqliteGroups
+from ibidem_engines.sqlite.engine import SqliteGroups
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Name, ShardRef, StoredGroups
 from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.settle import Join, Row, Rules, Settler, make_row, promote, split_group
