@@ -1,13 +1,14 @@
 """Pages: the files, commands, tests, figures and words that they name exist."""
 
+import ast
 import re
+from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from ibidem.cli.app import COMMANDS, side_commands
-from support.named_tests import names_of_tests
 
 ROOT = Path(__file__).parents[1]
 HERE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]
@@ -123,3 +124,15 @@ def test_every_removed_test_names_what_keeps_its_promise_or_says_that_there_is_n
     assert [
         row for row in rows if not NAMED.search(row.split("|")[2]) and not row.split("|")[2].startswith(" none: ")
     ] == []
+
+
+@cache  # pages name tests of one file many times
+def names_of_tests(path: Path) -> set[str]:
+    """List the tests of a file, those of classes with their class before them."""
+    names: set[str] = set()
+    for statement in ast.parse(path.read_text(encoding="utf-8")).body:
+        if isinstance(statement, ast.FunctionDef):
+            names.add(statement.name)
+        elif isinstance(statement, ast.ClassDef):
+            names |= {f"{statement.name}::{each.name}" for each in statement.body if isinstance(each, ast.FunctionDef)}
+    return names

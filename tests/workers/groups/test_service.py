@@ -22,14 +22,14 @@ from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.ledger import POLICY, GroupCheckpoint, load_overrides, parse_policy, records
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, Name, SeqNoRange
+from ibidem_engines.ledger import POLICY, GroupCheckpoint, load_overrides, records
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, Name
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.groups.follower import Follower, count_joined, first_leads, regroup, settle_all
-from ibidem_workers.groups.settle import Rules, Settler, StoredColumns, make_row
+from ibidem_workers.groups.settle import Rules, StoredColumns, make_row
 from support import naive_settling
 from support.naive_settling import judge
 from support.signed_records import make_record
@@ -150,40 +150,6 @@ def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int,
         count = Follower(engine, size=size, min_new=many).catch_up().joined
         assert groups(engine) == plain(engine)
         assert sum(count.values()) == sum(not each.lead for each in stored(engine))
-
-
-@pytest.mark.slow
-@example_settings
-@given(st.integers(0, 2**32), st.integers(1, 7), st.integers(2, 8), st.randoms(use_true_random=False))
-def test_any_number_of_processes_settle_the_same_groups(seed: int, size: int, workers: int, rng: random.Random) -> None:
-    """Processes take turns between any two calls to the engine."""
-    with index() as engine:
-        engine.write(signed(seed))
-        steps = [turns(engine, size) for _ in range(workers)]
-        while steps:
-            at = rng.randrange(len(steps))
-            if next(steps[at], None) is None:
-                del steps[at]
-        Follower(engine, size=size).catch_up()
-        assert groups(engine) == plain(engine)
-
-
-def turns(engine: Engine, size: int) -> Iterator[str]:
-    """A follower that stops after each portion, with its own checkpoint."""
-    checkpoint = GroupCheckpoint.read(engine)
-    yield "read"
-    store = engine.groups()
-    (part,) = store.parts()
-    end = store.newest()[part]
-    settler = Settler(store, Rules(parse_policy(checkpoint.policy), Overrides(load_overrides(engine))))
-    yield "newest"
-    while portion := store.leads(SeqNoRange(part, checkpoint.settled_write(part), end), size):
-        yield "leads"
-        joined = settler.settle(portion, {part: checkpoint.settled_write(part)}, lambda names: None)
-        checkpoint.settle(part, portion[-1].name.order, joined)
-        yield "settled"
-        checkpoint.put(engine)
-        yield "noted"
 
 
 @pytest.mark.slow
