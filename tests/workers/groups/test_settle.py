@@ -50,6 +50,9 @@ def test_a_join_that_is_written_twice_since_its_answer_was_lost_counts_once(engi
     assert joined(engine) == 1
 
 
+DISTANT = " ".join(f"distant{at}" for at in range(90))
+
+
 @pytest.fixture
 def uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
     """As in a cluster, no write counts as a deletion, after which groups without a lead are looked for."""
@@ -57,27 +60,24 @@ def uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.usefixtures("uncounted")
-def test_where_the_next_lead_changes_while_a_group_is_split_the_rest_of_it_gets_a_lead(engine: Engine) -> None:
-    write(engine, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again", d=f"{TEXT} on")
-    Follower(engine).catch_up()
-    write(engine, 2, a=OTHER)  # its followers keep the group's name under the first of them
-    with before_a_write(engine, lambda: write(engine, 3, b=OTHER)):
-        Follower(engine).catch_up()
-    check(engine)
-    assert groups(engine) == {"a": "b", "b": "b", "c": "c", "d": "c"}
-
-
-@pytest.mark.usefixtures("uncounted")
-def test_where_the_next_lead_changes_while_a_lead_joins_another_the_rest_of_its_group_gets_a_lead(
-    engine: Engine,
+@pytest.mark.parametrize(
+    ("lead", "heir", "expected"),
+    [
+        (OTHER, OTHER, {"a": "b", "b": "b", "c": "c", "d": "c"}),  # its group is split: the first follower has its name
+        (f"{DISTANT} more", OTHER, {"x": "x", "a": "x", "b": "b", "c": "c"}),  # it joins another
+    ],
+)
+def test_where_the_next_lead_changes_while_the_lead_leaves_its_group_the_rest_of_it_gets_a_lead(
+    engine: Engine, lead: str, heir: str, expected: dict[str, str]
 ) -> None:
-    write(engine, x=OTHER, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again")
+    texts = {"x": DISTANT, "a": TEXT, "b": f"{TEXT} more", "c": f"{TEXT} again", "d": f"{TEXT} on"}
+    write(engine, **{name: texts[name] for name in "xabcd" if name in expected})
     Follower(engine).catch_up()
-    write(engine, 2, a=f"{OTHER} more")
-    with before_a_write(engine, lambda: write(engine, 3, b=" ".join(f"third{at}" for at in range(90)))):
+    write(engine, 2, a=lead)
+    with before_a_write(engine, lambda: write(engine, 3, b=heir)):
         Follower(engine).catch_up()
     check(engine)
-    assert groups(engine) == {"x": "x", "a": "x", "b": "b", "c": "c"}
+    assert groups(engine) == expected
 
 
 @pytest.mark.usefixtures("uncounted")
