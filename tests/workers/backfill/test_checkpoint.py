@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any, cast
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ibidem_engines.engine import Engine, ReindexSource, SourceDocument
@@ -161,6 +161,7 @@ def test_another_table_of_a_language_in_use_signs_otherwise_and_a_new_language_d
 NUMBERS = st.lists(st.integers(1, 40), max_size=30)
 
 
+@example([[1, 3], [2]], 0, 5)  # between two runs
 @given(st.lists(NUMBERS, max_size=4), st.integers(0, 40), st.integers(0, 40))
 def test_the_gaps_are_all_that_is_not_our_own(batches: list[list[int]], start: int, upto: int) -> None:
     own_writes = OwnWrites()
