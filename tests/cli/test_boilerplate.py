@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ingest.text.test_passages import OPENING, TALKS
+from ingest.text.test_layout import OPENING, TALKS
 from servers.indices import ask
 from support.command_line import Answer, Run
 

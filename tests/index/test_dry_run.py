@@ -1,4 +1,4 @@
-"""A dry run shows what signing would find and writes nothing; documents in a language other than theirs are noticed."""
+"""A dry run shows what signing would find and writes nothing; texts in another language than they say are noticed."""
 
 import json
 from collections import Counter

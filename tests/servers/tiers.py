@@ -80,7 +80,7 @@ ONE_ENGINE: Mapping[str, str] = {
     "gateway/": "what the gateway passes on comes through an adapter: tests/engines and tests/clients ask both engines",
     "grouped_search/": "one search over two adapters: tests/clients/test_wrap.py asks both; what one has is in `BOTH`",
     "index/": "an index by both its names: tests/engines/cluster/test_engine.py holds what each engine answers",
-    "mail/": "threads and versions are stored with groups: tests/engines/test_stored_memberships.py asks both engines",
+    "mail/": "threads and versions are stored with groups: tests/engines/test_stored_groups.py asks both engines",
     "servers/test_end_to_end.py": "brokers bring documents to OpenSearch; tests/engines writes to each engine",
     "plugin/": "one Java core below two adapters, which are compiled first; CI has plugin/test_search.py ask each",
     "workers/": "workers write by the engine's protocol, which tests/engines/test_contract.py holds for each engine",

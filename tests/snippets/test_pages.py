@@ -24,7 +24,7 @@ NOT_RUN = {
     "pip install": "installs over the network; `make install` does the same",
     "docker compose": "needs Docker",
     "ibidem serve": "goes on until it is ended; tests/gateway/test_serve.py",
-    "ibidem tune": "learns from the labels of a real collection; tests/lab/test_evaluate_command.py",
+    "ibidem tune": "learns from the labels of a real collection; tests/lab/test_evaluate.py",
     'ibidem search "limitation of liability" --preset contracts': "needs the preset that `ibidem tune` learned",
     "ibidem backfill --follow": "goes on until it is ended; tests/workers/backfill/test_replace.py",
 }

@@ -1,8 +1,13 @@
-"""Thousands marks, spaced-out print and line numbers: left out of what is compared, kept in what is equal."""
+"""Thousands marks, spaced-out print, line numbers and passages of unlike documents are left out of what is compared."""
 
 import re
-from itertools import product
+import shutil
+from dataclasses import replace
+from itertools import chain, product
+from pathlib import Path
+from random import Random
 
+import numpy as np
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
@@ -10,9 +15,16 @@ from hypothesis import strategies as st
 from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.sign import sign_columns, sign_one
+from ibidem_ingest.errors import TableError
+from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.idf.table import Table
+from ibidem_ingest.signatures.packed import pack, unpack
+from ibidem_ingest.signatures.sign import sign, sign_batch, sign_columns, sign_one
 from ibidem_ingest.text.layout import remove_layout
-from ibidem_ingest.text.tokens import tokens_and_signs
+from ibidem_ingest.text.passages import find_passages
+from ibidem_ingest.text.tokens import tokens, tokens_and_signs
+from ibidem_ingest.text.word_hash import shingles, wh1
+from support.general_tables import general_tables
 from support.packed_texts import packed
 from support.some import some
 
@@ -106,3 +118,118 @@ def test_other_single_letters_and_numbers_stay(text: str) -> None:
 )
 def test_they_are_near_and_never_identical(a: str, b: str) -> None:
     assert some(decide(packed(a), packed(b), Policy())).level == "near"
+
+
+NAMES = ["bees", "sleep", "router", "glass", "vaccine", "ferry"]
+
+
+def words_of(name: str, count: int) -> str:
+    """Return words_of that no other text has."""
+    return " ".join(f"{name}{chr(97 + number % 26)}{chr(97 + number // 26)}" for number in range(count))
+
+
+OPENING, CLOSING = words_of("opening", 60), words_of("closing", 50)
+TALKS = [Document(name, f"{OPENING} {words_of(name, 30)}. {CLOSING}", language="en") for name in NAMES]
+
+
+def test_the_frame_of_unlike_documents_is_found() -> None:
+    found = find_passages(TALKS)
+    assert [(each.words, each.documents) for each in found.passages] == [(60, 6), (50, 6)]
+    assert found.passages[0].text.split() == OPENING.split()[:12]
+
+
+def test_the_frame_is_sought_in_each_source() -> None:
+    sources = [Document(each.id, each.text, source=each.id) for each in TALKS]
+    assert not find_passages(sources).passages
+
+
+STORY = words_of("story", 200)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        [STORY] * 40,
+        [f"{words_of(f'desk{number}', 8)} {STORY}" for number in range(40)],
+        [
+            *(f"{words_of(f'desk{number}', 30)} {STORY}" for number in range(40)),
+            *(words_of(f"other{number}", 50) for number in range(160)),
+        ],
+        [" ".join([STORY, *(words_of(f"clause{each}", 30) for each in range(number))]) for number in range(9)],
+        [words_of(name, 200) for name in NAMES],
+        [],
+    ],
+    ids=["copies", "copies with a line of their own", "with a paragraph", "versions", "unlike", "none"],
+)
+def test_what_copies_and_versions_share_is_no_frame(texts: list[str]) -> None:
+    assert not find_passages([Document(f"{number}", text) for number, text in enumerate(texts)]).passages
+
+
+def copied_tables(folder: Path) -> Path:
+    """Copy the general English table, which takes half a second to build."""
+    assert general_tables().of("en")
+    return Path(shutil.copytree(general_tables().folder, folder))
+
+
+def test_documents_are_compared_by_what_is_their_own(tmp_path: Path) -> None:
+    plain = Document("plain", words_of("bees", 30), language="en")
+    documents = [*TALKS, plain]
+    tables = Tables(copied_tables(tmp_path / "own"), "talks")
+    before = sign(documents, tables)
+    tables.look_through(documents)
+    after = sign(documents, tables)
+    assert [each.content for each in after] == [each.content for each in before]
+    packed = [unpack(pack(*each)) for each in zip(documents, after, strict=True)]
+    assert not any(decide(packed[0], other, Policy()) for other in packed[1:-1])
+    assert decide(packed[0], packed[-1], Policy()) is not None
+
+
+ENGLISH = tokens("about above after again against all always among another around ask away back because before began")
+
+
+def test_nothing_is_left_out_where_many_look_misread(tmp_path: Path) -> None:
+    opening = " ".join(ENGLISH * 2)
+    own = [Random(number).choices(ENGLISH, k=40) for number in range(200)]  # noqa: S311 - texts
+    clean = [Document(f"{at}", f"{opening} {' '.join(each)}", language="en") for at, each in enumerate(own)]
+    misread = [
+        replace(each, text=each.text + "".join(f" {word[::-1]}q" for word in own[at])) for at, each in enumerate(clean)
+    ]
+    for share, is_left_out in ((0, True), (10, True), (100, False)):
+        tables = Tables(copied_tables(tmp_path / f"{share}"), "talks")
+        assert bool(tables.look_through([*misread[:share], *clean[share:]])) == is_left_out
+
+
+def test_a_list_is_of_one_index_and_is_kept_until_another_table_is_used(tmp_path: Path) -> None:
+    folder = copied_tables(tmp_path / "own")
+    tables = Tables(folder, "talks")
+    general = some(tables.of("en"))
+    passages = tables.look_through(TALKS, "talks")
+    reopened = Tables(folder, "talks")
+    own = some(reopened.of("en"))
+    assert (own.name != general.name, reopened.passages(own), reopened.current()) == (True, passages, {"en": own.name})
+    assert Tables(folder, "other").of("en").name == general.name
+    assert not reopened.look_through(TALKS)
+    reopened.use(own)
+    assert Tables(folder, "other").of("en").name == own.name
+    reopened.use(general)
+    assert Tables(folder, "talks").of("en").name == general.name
+    for damage in (b"no JSON", b"{}", b'{"table": "a", "runs": ["b"], "passages": []}'):
+        (folder / f"{own.name}.passages").write_bytes(damage)
+        with pytest.raises(TableError, match="sign the index again"):
+            Tables(folder).named(own.name)
+
+
+WORDS = [a + b + c for a in "bcdfgh" for b in "aeiou" for c in "lmnrst"]
+TABLE = Table.build("en", 10**6, {word: 5.0 * 1.1**place for place, word in enumerate(WORDS)}, "a test")
+word = st.sampled_from([*WORDS[:12], "12", "émeute", "un-\nbroken", "\f"])
+text = st.lists(word, max_size=60).map(" ".join)
+
+
+@given(st.lists(text, min_size=1, max_size=4), st.lists(text, max_size=2), st.integers(0, 30))
+@example(["", "bal " * 22], [], 28)
+def test_a_batch_signs_without_passages_as_plain_python_does(texts: list[str], own: list[str], tail: int) -> None:
+    frame = " ".join(WORDS[20:60])
+    documents = [Document("a", f"{frame} {each} {frame} {' '.join(WORDS[:tail])}") for each in chain(texts, own)]
+    runs = shingles([wh1(each) for each in chain(tokens(frame), *map(tokens, texts[:1]))])
+    table = TABLE.without(np.unique(np.array(runs, np.uint64)))
+    assert sign_batch(documents, table) == [sign_one(document, table) for document in documents]
