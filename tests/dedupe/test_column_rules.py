@@ -1,6 +1,7 @@
-"""The decision for many pairs at once says what the decision for one pair says."""
+"""The decision for many pairs at once, by a learned rule too, says what the decision for one pair says."""
 
 from dataclasses import replace
+from math import inf
 from unittest.mock import patch
 
 import numpy as np
@@ -8,23 +9,30 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from ibidem.grouped_search.explanations import reason
+from ibidem_dedupe import decision
 from ibidem_dedupe.column_rules import Pairs, common_numbers, count_shared, equal_runs
 from ibidem_dedupe.evidence import TABLE
+from ibidem_dedupe.learned import FIGURES, Learned, Weight
+from ibidem_dedupe.learned_evidence import measure, measure_columns
 from ibidem_dedupe.pair_evidence import are_different_forms
 from ibidem_dedupe.pairs import UNDECIDED, decide, screen, strongest_codes, verify
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.packed import NO_NUMBER, NO_TERM, PackedColumns, pack, unpack
+from ibidem_ingest.signatures.packed import NO_NUMBER, NO_TERM, Packed, PackedColumns, pack, unpack
 from ibidem_ingest.signatures.schema import Signatures
 from ibidem_ingest.signatures.sign import sign_one
+from support.learned_rules import make_rule
 from support.policies import POLICIES
 from support.signed_books import sign_book
+from support.some import some
 from support.windows import (
     SampleWindow,
     example_settings,
     make_window,
+    pack_signatures,
     signatures,
     value,
     windows,
@@ -162,3 +170,53 @@ def test_a_pair_of_long_texts_is_left_to_their_long_signatures_at_partial_alone(
     policies = [*(Policy(level=level) for level in LEVELS), replace(Policy(level="partial"), related=None)]
     codes = [int(verify(columns, np.array([0]), np.array([1]), policy)[0]) for policy in policies]
     assert codes == [0, 0, UNDECIDED, 0]
+
+
+figures = st.lists(st.floats(-3, 40), min_size=len(FIGURES), max_size=len(FIGURES))
+
+
+def test_weights_are_finite() -> None:
+    with pytest.raises(ValueError, match="finite"):
+        Learned(inf, make_rule().weights)
+    with pytest.raises(ValueError, match="finite"):
+        Learned(0.0, tuple(Weight(name, inf, 0.0) for name in FIGURES))
+
+
+def rule_of(intercept: float, **weights: float) -> Policy:
+    """Weigh some figures and no others."""
+    return Policy.from_rule(Learned(intercept, tuple(Weight(name, weights.get(name, 0.0), 0.0) for name in FIGURES)))
+
+
+@pytest.fixture
+def halves() -> tuple[Packed, Packed]:
+    """Two texts that share 30 slots of 100, too little for the default figures."""
+    one = signatures(1)
+    other = replace(signatures(2), slots=(*one.slots[:30], *signatures(2).slots[30:]))
+    return pack_signatures(one, "a"), pack_signatures(other, "b")
+
+
+def test_a_sum_that_is_not_negative_joins_a_pair(halves: tuple[Packed, Packed]) -> None:
+    assert decide(*halves, Policy()) is None
+    evidence = decide(*halves, rule_of(-1.0, runs=4.0))
+    assert evidence
+    assert (evidence.level, evidence.signature) == ("near", "learned")
+    assert 0.5 < evidence.score < 0.6
+    assert reason({**evidence.why, "numbers_agree": True}).startswith("alike: five-word runs +1.2")
+    assert decide(*halves, rule_of(-1.3, runs=4.0)) is None
+
+
+def pairs_of(window: SampleWindow) -> Pairs:
+    columns = PackedColumns.decode(window.values)
+    rows = np.flatnonzero(columns.length > 0)
+    return Pairs(columns, np.repeat(rows, len(rows)), np.tile(rows, len(rows)))
+
+
+@pytest.mark.slow
+@example_settings
+@given(windows)
+def test_columns_hold_the_figures_of_each_pair(window: SampleWindow) -> None:
+    pairs = pairs_of(window)
+    figures = measure_columns(pairs)
+    assert figures.shape == (len(pairs.a), len(FIGURES))
+    for row, (a, b) in enumerate(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)):
+        assert figures[row].tolist() == measure(some(window.packed[a]), some(window.packed[b]))
