@@ -1,21 +1,29 @@
-"""Documents taken down, with all their copies; manual decisions reach the stored groups; former indexes are named."""
+"""Documents taken down with all their copies; manual decisions reach groups; an index is one by each of its names."""
 
 import json
 import os
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from itertools import count
+from os import getpid
 from pathlib import Path
 
 import pytest
 
-from ibidem.index.deletion import delete, find_copies, find_leftovers, still_held
-from ibidem.index.documents import add_override, fetch_hits, remove_override, report_overrides
+from ibidem.grouped_search.api import search_index
+from ibidem.index.deletion import clear_tombstones, delete, find_copies, find_leftovers, still_held
+from ibidem.index.documents import add_override, fetch_hits, inspect, remove_override, report_overrides
 from ibidem_core.settings import Settings
 from ibidem_dedupe.overrides import Override, Verdict
+from ibidem_dedupe.parameters import PRESETS
+from ibidem_dedupe.request import parse_request
+from ibidem_engines.cluster.records import template
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import records
+from ibidem_engines.engine import Engine, Record, WriteStatus
+from ibidem_engines.ledger import GroupCheckpoint, load_overrides, records, save_preset, stored_presets
+from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -26,8 +34,10 @@ from ibidem_workers.backfill.batch import Checkpoint
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, letters
 from ibidem_workers.groups.follower import SettlingLease, regroup, settle_all
-from servers.indices import ask
+from servers.indices import ask, remove_indices
+from support.clusters import CLUSTERS
 from support.command_line import Run
+from support.general_tables import general_tables
 from support.signed_records import make_record
 from support.some import some
 
@@ -159,3 +169,163 @@ def test_through_an_alias_the_index_that_was_behind_it_before_is_named(opensearc
         assert dict(still_held(engine, settings, ["a"])) == {f"{alias}-1": ["a"]}
     for name in ask(opensearch, "GET", f"/{alias}-*,.ibidem-{alias}-*?expand_wildcards=all"):
         ask(opensearch, "DELETE", f"/{name}")
+
+
+KINDS = ["sqlite", *CLUSTERS]
+TEXT = "grain prices rose in chicago after the frost of early may had hurt the winter wheat of the plains"
+NUMBERS = count(1)
+
+
+class Place:
+    """An index with an alias (in SQLite the index alone), reached by several names."""
+
+    def __init__(self, address: str, alias: str, first: str) -> None:
+        self.address, self.alias, self.first = address, alias, first
+        self.engines: list[Engine] = []
+
+    def by(self, name: str) -> Engine:
+        engine = open_engine(self.address, name)
+        self.engines.append(engine)
+        return engine
+
+    @property
+    def is_server(self) -> bool:
+        return not self.address.startswith("sqlite")
+
+
+def signed(id_: str, version: int = 1) -> Record:
+    """A document with the signatures that a backfill gives it."""
+    (record,) = records([Document(id_, TEXT, version=version)], general_tables())
+    return record
+
+
+def fill(engine: Engine, *ids: str) -> None:
+    engine.create()
+    engine.write([signed(id_) for id_ in ids])
+    engine.refresh()
+
+
+@pytest.fixture
+def place(request: pytest.FixtureRequest, kind: str, tmp_path) -> Iterator[Place]:
+    address = f"sqlite:///{tmp_path}/index.sqlite" if kind == "sqlite" else request.getfixturevalue(kind)
+    alias = f"same-{getpid()}-{next(NUMBERS)}"
+    place = Place(address, alias if kind != "sqlite" else f"{alias}-1", f"{alias}-1")
+    fill(place.by(place.first), "a", "b", "c")
+    if place.is_server:
+        ask(address, "PUT", f"/{place.first}/_alias/{alias}")
+    yield place
+    for engine in place.engines:
+        engine.close()
+    if place.is_server:
+        for name in (f"{alias}-1", f"{alias}-2", f"{alias}-3"):
+            remove_indices(address, name)
+        ask(address, "DELETE", f"/.ibidem-{alias},.ibidem-{alias}-work?ignore_unavailable=true")
+
+
+def groups_of(engine: Engine, **dedupe: str) -> list[list[str]]:
+    """The ids of each group of a search."""
+    request = parse_request({"dedupe": "indent", **dedupe})
+    hits = search_index(engine, parse_query("grain"), request)["hits"]["hits"]
+    groups: dict[str, list[str]] = {}
+    for hit in hits:
+        groups.setdefault(hit["_dedupe"]["group"], []).append(hit["_id"])
+    return sorted(sorted(ids) for ids in groups.values())
+
+
+@pytest.mark.parametrize("kind", KINDS)
+class TestOneName:
+    @pytest.mark.slow
+    def test_a_decision_made_by_one_name_is_followed_by_the_other(self, place: Place) -> None:
+        for said, read in ((place.alias, place.first), (place.first, place.alias)):
+            word = add_override(place.by(said), ("a", "b"), "not", author="Ada")
+            assert word.a == (place.first, "a")
+            assert load_overrides(place.by(read)) == [word]
+            for name in (said, read):
+                assert groups_of(place.by(name)) == [["a", "c"], ["b"]]
+                assert [each.id for each in inspect(place.by(name), "a").duplicates] == ["c"]
+            assert remove_override(place.by(read), "b", "a") == [word]
+            assert load_overrides(place.by(said)) == []
+
+    @pytest.mark.slow
+    def test_presets_and_tombstones_are_found_from_both_names(self, place: Place) -> None:
+        by_alias, by_own = place.by(place.alias), place.by(place.first)
+        save_preset(by_alias, "strict", PRESETS["news"])
+        assert list(stored_presets(by_own)) == list(stored_presets(by_alias)) == ["strict"]
+        delete(by_alias, ["c"], 7)
+        assert by_own.write([signed("c", 6)])[0].status is WriteStatus.STALE
+        assert clear_tombstones(by_own, datetime.now(UTC) + timedelta(days=1)) == 1
+        assert by_alias.write([signed("c", 6)])[0].status is WriteStatus.INDEXED
+
+    @pytest.mark.slow
+    def test_groups_settled_by_one_name_are_settled_for_the_other(self, place: Place) -> None:
+        delete(place.by(place.alias), ["c"])
+        add_override(place.by(place.alias), ("a", "b"), "not", author="Ada")
+        settle_all(place.by(place.alias))
+        assert (
+            GroupCheckpoint.read(place.by(place.first))
+            == GroupCheckpoint.read(place.by(place.alias))
+            != GroupCheckpoint()
+        )
+        assert groups_of(place.by(place.first), dedupe_by="stored") == [["a"], ["b"]]
+        assert groups_of(place.by(place.alias), dedupe_by="stored") == [["a"], ["b"]]
+
+
+@pytest.mark.parametrize("kind", CLUSTERS)
+def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
+    before = place.by(place.alias)
+    add_override(before, ("a", "b"), "not", author="Ada")
+    save_preset(before, "strict", PRESETS["news"])
+    delete(before, ["c"], 7)
+    new = f"{place.first[:-1]}2"
+    settings = Settings(engine=place.address, index=place.alias, tables=general_tables().folder)
+    replace_index(Replacement(new), settings)
+    for name in {new, place.alias}:
+        engine = place.by(name)
+        (word,) = load_overrides(engine)
+        assert (word.a, word.b) == ((new, "a"), (new, "b"))
+        assert groups_of(engine) == [["a"], ["b"]]
+        assert list(stored_presets(engine)) == ["strict"]
+        assert engine.write([signed("c", 6)])[0].status is WriteStatus.STALE
+    assert [word.a for word in load_overrides(place.by(place.first))] == [(place.first, "a")]
+
+
+@pytest.mark.parametrize("kind", CLUSTERS)
+class TestAlias:
+    def test_a_decision_that_an_earlier_version_kept_by_the_alias_is_followed_until_another_is_made(
+        self, place: Place
+    ) -> None:
+        pair = {"a": [place.alias, "a"], "b": [place.alias, "b"]}
+        entry = {**pair, "verdict": "not", "author": "Ada"}
+        body = json.dumps({"ledger": "overrides", "key": "old", "entry": entry})
+        index = f".ibidem-{place.alias}"
+        ask(place.address, "PUT", f"/{index}", json.dumps(template()))
+        ask(place.address, "PUT", f"/{index}/_doc/overrides%2Fold?refresh=true", body)
+        for name in (place.alias, place.first):
+            assert [each.id for each in inspect(place.by(name), "a").duplicates] == ["c"]
+        add_override(place.by(place.first), ("a", "b"), "same", author="Bob")
+        for name in (place.alias, place.first):
+            assert [(each.a, each.verdict) for each in load_overrides(place.by(name))] == [((place.first, "a"), "same")]
+
+    def test_an_alias_of_several_indexes_and_each_of_them_share_decisions_and_presets(self, place: Place) -> None:
+        third = f"{place.alias}-3"
+        fill(place.by(third), "d", "e")
+        ask(place.address, "PUT", f"/{third}/_alias/{place.alias}")
+        by_alias = place.by(place.alias)
+        add_override(by_alias, ("d", "e"), "not", author="Ada")
+        add_override(by_alias, ("a", "d"), "not", author="Ada")
+        add_override(place.by(place.first), ("a", "b"), "not", author="Ada")
+        save_preset(by_alias, "strict", PRESETS["news"])
+        save_preset(place.by(third), "own", PRESETS["law"])
+        assert {("d", "e"), ("a", "d"), ("a", "b")} == {(each.a[1], each.b[1]) for each in load_overrides(by_alias)}
+        assert [each.id for each in inspect(place.by(third), "d").duplicates] == []
+        assert "b" not in {each.id for each in inspect(by_alias, "a").duplicates}
+        assert set(stored_presets(by_alias)) == set(stored_presets(place.by(third))) == {"strict", "own"}
+        add_override(place.by(third), ("d", "e"), "same", author="Bob")
+        assert {each.verdict for each in load_overrides(by_alias) if {each.a[1], each.b[1]} == {"d", "e"}} == {"same"}
+
+    def test_a_decision_on_an_id_of_two_indexes_is_refused_by_name(self, place: Place) -> None:
+        third = f"{place.alias}-3"
+        fill(place.by(third), "a")
+        ask(place.address, "PUT", f"/{third}/_alias/{place.alias}")
+        with pytest.raises(UsageError, match=f"'a' is in several indexes: {place.first}, {third}"):
+            add_override(place.by(place.alias), ("a", "b"), "not", author="Ada")

@@ -1,16 +1,30 @@
 """Whatever is asked, the wrapped client groups as `ibidem.search` does for the same hits."""
 
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
+import orjson
+import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ibidem
+from ibidem.grouped_search.dsl.backend import has_more
+from ibidem.grouped_search.dsl.request import deepen, grows, read_search
 from ibidem_core.address import Fields
+from ibidem_dedupe.request import DedupeRequest
 from ibidem_engines.cluster import dsl
 from ibidem_engines.engine import Engine
+from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.sign import sign
+from servers.indices import remove_indices
+from support.books import book
 from support.examples import examples
-from support.wrapped_clients import INDEX, STORIES
+from support.general_tables import general_tables
+from support.passages import cut_lease
+from support.signed_records import packed_records
+from support.wrapped_clients import INDEX, STORIES, fill_index
 
 WORDS = sorted({word for story in STORIES[:20] for word in story.text.split()})
 QUERY_WORDS = st.lists(st.sampled_from(["said", *WORDS]), min_size=1, max_size=4)
@@ -65,3 +79,126 @@ def test_groups_leads_reasons_and_account_are_the_same(
     place: tuple[int, int],
 ) -> None:
     check_same(wrapped_client, library, connective.join(words), options, place)
+
+
+GOLDEN = Path(__file__).parents[2] / "plugin" / "golden" / "depths.jsonl"
+INDENT = DedupeRequest("indent")
+MATCH = {"match": {"text": "wheat"}}
+KNN = {"field": "place", "query_vector": [1.0], "k": 10}
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({"knn": KNN}, True),
+        ({"knn": [KNN]}, True),
+        ({"query": {"knn": KNN}}, True),
+        ({"knn": [KNN, KNN]}, False),
+        ({"knn": KNN, "query": MATCH}, False),
+        ({"knn": KNN, "sort": ["date"]}, False),
+        ({"query": MATCH}, False),
+    ],
+)
+def test_only_a_search_for_neighbours_alone_finds_further_ones_behind_the_first(
+    body: dict[str, Any], expected: bool
+) -> None:
+    assert grows(read_search("news", body, {}, INDENT).ranking) == expected
+
+
+@pytest.mark.parametrize(
+    ("body", "on_page", "in_window", "expected"),
+    [
+        ({"knn": KNN}, 3, 500, True),
+        ({"knn": KNN}, 10, 500, False),
+        ({"knn": KNN}, 3, 40, False),
+        ({"query": MATCH}, 3, 500, False),
+    ],
+)
+def test_a_page_that_further_neighbours_may_fill_is_made_by_the_layer(
+    body: dict[str, Any], on_page: int, in_window: int, expected: bool
+) -> None:
+    search = read_search("news", body, {}, INDENT)
+    account = {"groups": {"on_page": on_page}, "documents": {"in_window": in_window, "beyond_window": 0}}
+    assert has_more(account, search) == expected
+
+
+def test_queries_are_as_deep_as_the_plugin_makes_them() -> None:
+    lines = [line for line in map(orjson.loads, GOLDEN.read_bytes().splitlines()) if "query" in line["part"]]
+    compared = [line for line in lines if b"hybrid" not in orjson.dumps(line)]
+    assert len(compared) > 20
+    for line in compared:
+        body, adjusted = deepen(line["part"], line["window"])
+        assert (body["query"], adjusted) == (line["deep"], line["adjusted"])
+
+
+@pytest.mark.parametrize(
+    ("query", "adjusted"),
+    [
+        ({"knn": {"field": {"vector": [1.0], "k": 2}}}, ["query.knn.field.k"]),
+        ({"knn": {"place": {"vector": [1.0], "max_distance": 2}}}, []),
+        ({"match": {"knn": {"query": "wheat"}}}, []),
+        ({"bool": {"must": "wheat"}}, []),
+    ],
+)
+def test_names_of_fields_and_what_is_no_query_are_left_as_they_are(query: dict[str, Any], adjusted: list[str]) -> None:
+    assert [each["part"] for each in deepen({"query": query}, 100)[1]] == adjusted
+
+
+PARTIAL_INDEX = "clients-books"
+TEXTS = {"whole": book(*range(20)), "part": book(*range(5, 12)), "other": book(*range(60, 70))}
+
+
+@pytest.fixture(scope="module")
+def shelf(address: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
+    """An index of three books."""
+    books = [Document(name, f"said {text}", language="xx") for name, text in TEXTS.items()]
+    engine = fill_index(address, PARTIAL_INDEX, packed_records(books, sign(books, general_tables())))
+    yield engine
+    engine.close()
+    remove_indices(address, PARTIAL_INDEX)
+
+
+@pytest.mark.usefixtures("shelf")
+@pytest.mark.parametrize("scope", ["window", "matches"])
+def test_a_search_at_partial_says_which_pages_are_shared(wrapped_client: Any, scope: str) -> None:
+    body = {"query": {"match": {"text": "said"}}, "sort": [{"_doc": "asc"}]}
+    options = {"dedupe": "indent", "dedupe_level": "partial", "dedupe_explain": True, "dedupe_scope": scope}
+    hits = wrapped_client.search(index=PARTIAL_INDEX, body=body, **options)["hits"]["hits"]
+    (mark,) = (hit["_dedupe"] for hit in hits if hit["_dedupe"]["indent"])
+    assert (mark["level"], mark["of"], mark["why"]["relation"]) == ("partial", "whole", "contiguous_subset")
+    assert mark["why"]["other"] == {"from": 6, "to": 12, "of": 20}
+
+
+PASSAGES = f"{INDEX}-passages"
+
+
+@pytest.fixture(scope="module")
+def passages(address: str) -> Iterator[Engine]:
+    opened = fill_index(address, PASSAGES, cut_lease())
+    yield opened
+    opened.close()
+    remove_indices(address, PASSAGES)
+
+
+@pytest.mark.parametrize("mode", ["indent", "collapse"])
+@pytest.mark.parametrize("keep", ["rank", "latest", "longest"])
+@pytest.mark.parametrize("window", [2, 500])
+def test_a_client_groups_passages_as_the_library_does(
+    wrapped_client: Any, passages: Engine, mode: str, keep: str, window: int
+) -> None:
+    options = {
+        "dedupe": mode,
+        "dedupe_keep": keep,
+        "dedupe_window": window,
+        "dedupe_document": "meta.document",
+        "dedupe_explain": True,
+    }
+    response = ibidem.search_index(passages, ibidem.parse_query("rent"), ibidem.parse_request(options))
+    body = {"query": {"match": {"text": "rent"}}, "_source": ["meta"]}
+    found = wrapped_client.search(index=PASSAGES, body=body, **options)
+    assert [(hit["_id"], hit["_dedupe"]) for hit in found["hits"]["hits"]] == [
+        (hit["_id"], hit["_dedupe"]) for hit in response["hits"]["hits"]
+    ]
+    assert take_parts(found)["account"] == take_parts(response)["account"]
+    assert found["dedupe"]["grouper"] == "client"
+    assert set(found["hits"]["hits"][0]["_source"]) == {"meta"}

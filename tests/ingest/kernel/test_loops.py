@@ -60,3 +60,14 @@ def test_a_file_that_is_no_library_is_not_used(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(loops, "LIBRARY", tmp_path / "kernel.so")
     with pytest.raises(OSError, match="kernel"):
         loops.Loops(tmp_path / "kernel.so")
+
+
+@pytest.fixture(scope="module")
+def library(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Compile them as an installation does."""
+    if shutil.which("cc") is None:
+        pytest.skip("no C compiler")
+    folder = tmp_path_factory.mktemp("kernel")
+    shutil.copy(loops.SOURCE, folder)
+    compile_loops(folder)
+    return folder / "kernel.so"
