@@ -1,7 +1,4 @@
-"""A response reads as a list: leads, their duplicates indented below, why, what differs, and the account.
-
-`ibidem search`: a grouped list for people, the response for programs.
-"""
+"""`ibidem search`: leads with their duplicates below, why, what differs and the account; no text steers a terminal."""
 
 import re
 from io import StringIO

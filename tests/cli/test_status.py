@@ -1,15 +1,23 @@
-"""A run's summary says what became of every document, and why some were refused.
+"""`ibidem status` and `worker`: what became of every document of a run, and why some were refused."""
 
-`ibidem status`: the progress of a run.
-"""
-
+import json
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
 from io import StringIO
+from pathlib import Path
+from uuid import uuid4
 
 import pytest
 from rich.console import Console
 
 from ibidem.cli.status import describe
+from ibidem_core.settings import load
 from ibidem_ingest.readers.text import EMPTY_REMEDY
+from support.command_line import Answer, Run
+from support.rabbitmq_queues import delete_queues
 
 DONE = {
     "run": "20250101-120000-abcd",
@@ -75,3 +83,49 @@ def test_a_reason_from_outside_cannot_steer_the_terminal() -> None:
     refusal = {"where": "a\x1b[2J", "id": "", "field": "", "why": "bad\x07"}
     assert "\x1b" not in render(refusals=[refusal])
     assert "\x07" not in render(refusals=[refusal])
+
+
+# The command as a terminal starts it: what a shell starts in the background, these tests too, is deaf to Ctrl-C.
+ON_A_TERMINAL = """
+import signal
+signal.signal(signal.SIGINT, signal.default_int_handler)
+from ibidem.cli import main
+main()
+"""
+
+WORKER = [sys.executable, "-c", ON_A_TERMINAL, "worker"]
+
+
+@pytest.fixture
+def queue(run: Run, rabbitmq: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """A queue of an index of its own."""
+    monkeypatch.setenv("IBIDEM_BROKER", rabbitmq)
+    monkeypatch.setenv("IBIDEM_INDEX", f"worker-{uuid4().hex}")
+    yield
+    delete_queues(load())
+
+
+@pytest.mark.slow
+@pytest.mark.server("rabbitmq")
+@pytest.mark.usefixtures("queue")
+@pytest.mark.parametrize(("signum", "code"), [(signal.SIGINT, 130), (signal.SIGTERM, 0)])
+def test_a_worker_indexes_what_waits_and_ends_when_it_is_told_to(
+    run: Run, answer: Answer, signum: signal.Signals, code: int
+) -> None:
+    Path("new.jsonl").write_text('{"id": "new", "text": "A newly found deed of gift."}', encoding="utf-8")
+    name = answer("ingest", "new.jsonl", "--no-wait")["run"]
+    with subprocess.Popen(WORKER, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as worker:
+        try:
+            deadline = time.monotonic() + 60
+            while answer("status", name)["pending"] and time.monotonic() < deadline:
+                time.sleep(0.1)
+            worker.send_signal(signum)
+            out, err = worker.communicate(timeout=60)
+        finally:
+            worker.kill()
+    assert answer("status", name)["indexed"] == 1
+    assert (worker.returncode, "Traceback" in out) == (code, False)
+    assert "Traceback" not in err
+    (line,) = (json.loads(line) for line in err.splitlines() if line.startswith("{"))
+    assert (line["event"], line["run"], line["indexed"]) == ("batch done", name, 1)
+    assert answer("search", "deed")["hits"]["total"]["value"] == 1

@@ -1,7 +1,4 @@
-"""Leader grouping: the plain loop's result, at the price of what is found.
-
-A window of hits with its groups, and what can be said of a row in it.
-"""
+"""Leader grouping: the plain loop's result, at the price of what is found, and the laws of how-it-works.md ("Laws")."""
 
 import random
 from collections import Counter, defaultdict
