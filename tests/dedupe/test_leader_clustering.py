@@ -17,19 +17,14 @@ from ibidem_dedupe import leader_clustering, pairs
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Override, PairConstraints
-from ibidem_dedupe.pairs import decide
-from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_dedupe.request import parse_request
 from ibidem_ingest.signatures.packed import PackedColumns
 from support.examples import examples
 from support.fake_engine import PAGE, FakeEngine
 from support.naive_grouping import leaders
+from support.policies import POLICIES
 from support.windows import SampleWindow, example_settings, make_window, signatures, value, windows, with_slots
-
-POLICIES = st.sampled_from(
-    [Policy(), Policy(level="identical"), Policy(profile=0.8), *(preset.policy for preset in PRESETS.values())]
-)
 
 
 def group_window(window: SampleWindow, policy: Policy, constraints: PairConstraints | None = None) -> list[int]:

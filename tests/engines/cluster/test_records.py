@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from typing import Any
 from unittest.mock import patch
 
 import orjson
@@ -14,7 +15,8 @@ from ibidem_engines.cluster import records
 from ibidem_engines.cluster.client import CONFLICT, Action, ActionOutcome, ClusterClient, run
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import ATTEMPTS, load_overrides
+from ibidem_engines.engine import Engine
+from ibidem_engines.ledger import ATTEMPTS, OwnRecord, load_overrides
 from ibidem_engines.stored_groups import Ledger
 from servers.indices import remove_indices
 from support.clusters import CLUSTERS
@@ -127,3 +129,67 @@ def test_a_decision_that_others_write_all_the_time_is_given_up(engine: ClusterEn
     with patch.object(records, "run", conflict), pytest.raises(Unavailable, match="constantly changed by others"):
         engine.delete_records("overrides", [key for key, _ in engine.get_records("overrides")])
     assert len(tries) == ATTEMPTS
+
+
+KEY = "run/a"
+
+
+def test_each_write_stands_in_place_of_the_last(engine: Engine) -> None:
+    record = OwnRecord(engine, "runs", KEY)
+    for at in (1, 2, 1):
+        record.write({"at": at})
+        assert engine.get_record("runs", KEY) == {"at": at}
+
+
+def test_another_process_goes_on_with_the_record_that_is_there_and_makes_one_that_was_removed_again(
+    engine: Engine,
+) -> None:
+    for at in (1, 2):
+        record = OwnRecord(engine, "runs", KEY)
+        record.write({"at": at})
+    assert engine.get_record("runs", KEY) == {"at": 2}
+    engine.delete_records("runs", [KEY])
+    record.write({"at": 3})
+    assert engine.get_record("runs", KEY) == {"at": 3}
+
+
+def test_a_request_that_is_carried_out_late_undoes_nothing(engine: Engine) -> None:
+    late: list[Any] = []
+    replace = type(engine).replace_record
+
+    def lost(*request: Any) -> None:
+        late.append(request)
+        raise Unavailable("it did not answer in time", "")
+
+    record = OwnRecord(engine, "runs", KEY)
+    record.write({"at": 1})
+    with patch.object(type(engine), "replace_record", lost), pytest.raises(Unavailable):
+        record.write({"at": 2})
+    record.write({"at": 2})
+    record.write({"at": 3})
+    assert replace(*late[0]) is None
+    assert engine.get_record("runs", KEY) == {"at": 3}
+
+
+def test_a_request_that_was_carried_out_though_it_did_not_answer_is_in_the_way_of_none(engine: Engine) -> None:
+    replace = type(engine).replace_record
+
+    def unanswered(*request: Any) -> None:
+        replace(*request)
+        raise Unavailable("it did not answer in time", "")
+
+    record = OwnRecord(engine, "runs", KEY)
+    with patch.object(type(engine), "replace_record", unanswered), pytest.raises(Unavailable):
+        record.write({"at": 1})
+    record.write({"at": 2})
+    assert engine.get_record("runs", KEY) == {"at": 2}
+
+
+def test_a_record_that_others_write_all_the_time_is_given_up(engine: Engine) -> None:
+    requests: list[Any] = []
+    with (
+        patch.object(type(engine), "replace_record", lambda *request: requests.append(request)),
+        pytest.raises(Unavailable, match="constantly changed by others"),
+    ):
+        OwnRecord(engine, "runs", KEY).write({"at": 1})
+    assert len(requests) == ATTEMPTS
