@@ -146,24 +146,24 @@ ANSWER = f"it is tight since the slaters came on monday\n\nAnn wrote:\n> {QUESTI
 
 
 @pytest.fixture(params=CLUSTERS)
-def address(request: pytest.FixtureRequest) -> str:
+def served(request: pytest.FixtureRequest) -> str:
     return str(request.getfixturevalue(request.param))
 
 
 @pytest.fixture
-def alias(address: str) -> Iterator[str]:
+def alias(served: str) -> Iterator[str]:
     """Two indexes, of which the first was made before threads were stored."""
     alias = f"mail-{getpid()}"
     body = template("full")
     for name in FIELDS:
         del body["mappings"]["properties"]["ibidem"]["properties"][name]
-    ask(address, "PUT", f"/{alias}-1", json.dumps(body))
+    ask(served, "PUT", f"/{alias}-1", json.dumps(body))
     for number in (1, 2):
-        open_engine(address, f"{alias}-{number}").create()
-        ask(address, "PUT", f"/{alias}-{number}/_alias/{alias}")
+        open_engine(served, f"{alias}-{number}").create()
+        ask(served, "PUT", f"/{alias}-{number}/_alias/{alias}")
     yield alias
     for name in (f"{alias}-1", f"{alias}-2", alias):
-        remove_indices(address, name)
+        remove_indices(served, name)
 
 
 def write(engine: Engine, document: Document) -> None:
@@ -171,14 +171,14 @@ def write(engine: Engine, document: Document) -> None:
     engine.write([make_record(document.id, document.text, meta=meta)])
 
 
-def test_a_thread_reaches_over_indexes_and_an_id_that_both_hold_has_no_place(address: str, alias: str) -> None:
-    first, second = (open_engine(address, f"{alias}-{number}") for number in (1, 2))
+def test_a_thread_reaches_over_indexes_and_an_id_that_both_hold_has_no_place(served: str, alias: str) -> None:
+    first, second = (open_engine(served, f"{alias}-{number}") for number in (1, 2))
     write(first, Document("a", QUESTION, meta={"message-id": "<a@x>"}))
     write(second, Document("b", ANSWER, meta={"message-id": "<b@x>", "in-reply-to": "<a@x>"}))
     for engine in (first, second):
         write(engine, Document("c", QUESTION, meta={"message-id": "<c@x>"}))
         engine.refresh()
-    both = open_engine(address, alias)
+    both = open_engine(served, alias)
     settle_all(both)
     groups = [(each.name.id, each.group) for each in documents(both)]
     written = write_threads(both).as_json("threads")
@@ -187,16 +187,16 @@ def test_a_thread_reaches_over_indexes_and_an_id_that_both_hold_has_no_place(add
     assert is_settled(both.group_set())
     assert sorted((each.name.id, each.group) for each in documents(both)) == sorted(groups)
     body = '{"size": 0, "aggs": {"threads": {"terms": {"field": "ibidem.thread"}}}}'
-    counts = ask(address, "POST", f"/{alias}/_search", body)["aggregations"]["threads"]["buckets"]
+    counts = ask(served, "POST", f"/{alias}/_search", body)["aggregations"]["threads"]["buckets"]
     assert [(each["key"], each["doc_count"]) for each in counts] == [("a", 2)]
     assert write_threads(both).written == 0
 
 
-def test_a_mail_that_arrives_has_its_place_when_its_groups_are_settled(address: str, alias: str) -> None:
-    first, second = (open_engine(address, f"{alias}-{number}") for number in (1, 2))
+def test_a_mail_that_arrives_has_its_place_when_its_groups_are_settled(served: str, alias: str) -> None:
+    first, second = (open_engine(served, f"{alias}-{number}") for number in (1, 2))
     write(first, Document("a", QUESTION, meta={"message-id": "<a@x>", "family": "a"}))
     first.refresh()
-    both = open_engine(address, alias)
+    both = open_engine(served, alias)
     settle_all(both)
     assert write_threads(both).written == 1
     settle_all(both)
@@ -217,9 +217,9 @@ def test_a_mail_that_arrives_has_its_place_when_its_groups_are_settled(address: 
     assert write_threads(both).written == 0
 
 
-def test_an_answer_that_arrives_changes_no_name_of_a_thread(address: str, alias: str) -> None:
+def test_an_answer_that_arrives_changes_no_name_of_a_thread(served: str, alias: str) -> None:
     """A copy and an undated circle: the answer makes the first mail a later write, and it stays the first."""
-    both, first = open_engine(address, alias), open_engine(address, f"{alias}-1")
+    both, first = open_engine(served, alias), open_engine(served, f"{alias}-1")
     for name, head in {
         "a": {"message-id": "<a@x>"},
         "copy": {"message-id": "<a@x>"},

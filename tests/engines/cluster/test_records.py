@@ -25,23 +25,23 @@ INDEX = f"decisions-{os.getpid()}"
 
 
 @pytest.fixture(params=CLUSTERS)
-def engine(request: pytest.FixtureRequest) -> Iterator[ClusterEngine]:
+def cluster(request: pytest.FixtureRequest) -> Iterator[ClusterEngine]:
     address: str = request.getfixturevalue(request.param)
-    engine = open_engine(address, INDEX)
-    assert isinstance(engine, ClusterEngine)
-    engine.create()
-    yield engine
-    engine.close()
+    cluster = open_engine(address, INDEX)
+    assert isinstance(cluster, ClusterEngine)
+    cluster.create()
+    yield cluster
+    cluster.close()
     remove_indices(address, INDEX)
 
 
-def decide(engine: ClusterEngine, verdict: Verdict) -> None:
+def decide(cluster: ClusterEngine, verdict: Verdict) -> None:
     word = Override((INDEX, "a"), (INDEX, "b"), verdict)
-    engine.put_records("overrides", {word.key: word.as_record()})
+    cluster.put_records("overrides", {word.key: word.as_record()})
 
 
-def decided(engine: ClusterEngine) -> list[Verdict]:
-    return [word.verdict for word in load_overrides(engine)]
+def decided(cluster: ClusterEngine) -> list[Verdict]:
+    return [word.verdict for word in load_overrides(cluster)]
 
 
 @contextmanager
@@ -63,30 +63,30 @@ LEDGERS: Sequence[Ledger] = ("overrides", "presets", "dead")
 @pytest.mark.parametrize("ledger", LEDGERS[:2])
 @pytest.mark.parametrize("before", [0, 1, 2])
 def test_a_decision_that_is_carried_out_late_undoes_no_later_one(
-    engine: ClusterEngine, ledger: Ledger, before: int
+    cluster: ClusterEngine, ledger: Ledger, before: int
 ) -> None:
     for at in range(before):
-        engine.put_records(ledger, {"mine": {"at": at}})
+        cluster.put_records(ledger, {"mine": {"at": at}})
     with unheard() as late:
-        engine.put_records(ledger, {"mine": {"at": 7}})
+        cluster.put_records(ledger, {"mine": {"at": 7}})
     for at in (7, 8):
-        engine.put_records(ledger, {"mine": {"at": at}})
+        cluster.put_records(ledger, {"mine": {"at": at}})
     assert [outcome.status for outcome in run(*late[0])] == [CONFLICT]
-    assert engine.get_record(ledger, "mine") == {"at": 8}
+    assert cluster.get_record(ledger, "mine") == {"at": 8}
 
 
-def test_a_removal_that_is_carried_out_late_removes_no_later_record(engine: ClusterEngine) -> None:
+def test_a_removal_that_is_carried_out_late_removes_no_later_record(cluster: ClusterEngine) -> None:
     for ledger in LEDGERS:
-        engine.put_records(ledger, {"mine": {"at": 1}})
+        cluster.put_records(ledger, {"mine": {"at": 1}})
         with unheard() as late:
-            engine.delete_records(ledger, ["mine"])
-        assert engine.delete_records(ledger, ["mine", "never"]) == 1
-        engine.put_records(ledger, {"mine": {"at": 2}})
+            cluster.delete_records(ledger, ["mine"])
+        assert cluster.delete_records(ledger, ["mine", "never"]) == 1
+        cluster.put_records(ledger, {"mine": {"at": 2}})
         assert [outcome.status for outcome in run(*late[0])] == [CONFLICT]
-        assert engine.get_record(ledger, "mine") == {"at": 2}
+        assert cluster.get_record(ledger, "mine") == {"at": 2}
 
 
-def test_a_record_that_others_write_while_it_is_removed_is_removed_all_the_same(engine: ClusterEngine) -> None:
+def test_a_record_that_others_write_while_it_is_removed_is_removed_all_the_same(cluster: ClusterEngine) -> None:
     writes = [{"at": 2}, {"at": 3}]
 
     def meanwhile(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
@@ -94,27 +94,27 @@ def test_a_record_that_others_write_while_it_is_removed_is_removed_all_the_same(
             run(cluster, [Action("index", actions[0].index, actions[0].id, orjson.dumps({"entry": writes.pop()}))])
         return run(cluster, actions)
 
-    engine.put_records("dead", {"mine": {"at": 1}, "other": {"at": 1}})
+    cluster.put_records("dead", {"mine": {"at": 1}, "other": {"at": 1}})
     with patch.object(records, "run", meanwhile):
-        assert engine.delete_records("dead", ["mine", "other"]) == 2
+        assert cluster.delete_records("dead", ["mine", "other"]) == 2
     assert not writes
-    assert list(engine.get_records("dead")) == []
+    assert list(cluster.get_records("dead")) == []
 
 
 def test_a_decision_that_was_carried_out_though_it_was_not_answered_is_in_the_way_of_none(
-    engine: ClusterEngine,
+    cluster: ClusterEngine,
 ) -> None:
     def unanswered(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
         run(cluster, actions)
         raise Unavailable("it did not answer in time", "")
 
     with patch.object(records, "run", unanswered), pytest.raises(Unavailable):
-        decide(engine, "not")
-    decide(engine, "same")
-    assert decided(engine) == ["same"]
+        decide(cluster, "not")
+    decide(cluster, "same")
+    assert decided(cluster) == ["same"]
 
 
-def test_a_decision_that_others_write_all_the_time_is_given_up(engine: ClusterEngine) -> None:
+def test_a_decision_that_others_write_all_the_time_is_given_up(cluster: ClusterEngine) -> None:
     tries = []
 
     def conflict(_: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
@@ -122,12 +122,12 @@ def test_a_decision_that_others_write_all_the_time_is_given_up(engine: ClusterEn
         return [ActionOutcome(CONFLICT) for _ in actions]
 
     with patch.object(records, "run", conflict), pytest.raises(Unavailable, match="constantly changed by others"):
-        decide(engine, "not")
+        decide(cluster, "not")
     assert len(tries) == ATTEMPTS
     tries.clear()
-    decide(engine, "not")
+    decide(cluster, "not")
     with patch.object(records, "run", conflict), pytest.raises(Unavailable, match="constantly changed by others"):
-        engine.delete_records("overrides", [key for key, _ in engine.get_records("overrides")])
+        cluster.delete_records("overrides", [key for key, _ in cluster.get_records("overrides")])
     assert len(tries) == ATTEMPTS
 
 
