@@ -1,4 +1,4 @@
-"""All groups of an index, before it is signed too; one document's duplicates and pages; documents whose files are gone."""
+"""All groups of an index, also before it is signed; duplicates and pages of a document; documents without files."""
 
 import json
 from collections import Counter
