@@ -8,9 +8,10 @@ from typing import Any
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
 from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.sign import sign_batch
 from servers.indices import ask, create_index
 from support.books import book
-from support.signed_records import sign_records
+from support.signed_records import packed_records
 
 Json = dict[str, Any]
 
@@ -47,7 +48,8 @@ def records() -> list[Record]:
         Document(f"story-{at}", f"said {'loudly ' * (at % 4)}{book(at, at + 40)}", f"Story {at}", source="public")
         for at in range(STORIES)
     ]
-    return sign_records([secret, *stories])
+    documents = [secret, *stories]
+    return packed_records(documents, sign_batch(documents, None))
 
 
 def fill(address: str, index: str, shards: int) -> Vault:

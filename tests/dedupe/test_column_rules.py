@@ -9,15 +9,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.explanations import reason
-from ibidem_dedupe import decision
+from ibidem.grouped_search.api import reason
 from ibidem_dedupe.column_rules import Pairs, common_numbers, count_shared, equal_runs
 from ibidem_dedupe.evidence import TABLE
-from ibidem_dedupe.learned import FIGURES, Learned, Weight
 from ibidem_dedupe.learned_evidence import measure, measure_columns
 from ibidem_dedupe.pair_evidence import are_different_forms
 from ibidem_dedupe.pairs import UNDECIDED, decide, screen, strongest_codes, verify
-from ibidem_dedupe.policy import LEVELS, Policy
+from ibidem_dedupe.policy import FIGURES, LEVELS, Learned, Policy, Weight
 from ibidem_ingest.document import Document
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise

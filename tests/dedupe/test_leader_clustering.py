@@ -17,8 +17,9 @@ from ibidem_dedupe import leader_clustering, pairs
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Override, PairConstraints
+from ibidem_dedupe.pairs import decide
+from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
-from ibidem_dedupe.request import parse_request
 from ibidem_ingest.signatures.packed import PackedColumns
 from support.examples import examples
 from support.fake_engine import PAGE, FakeEngine
@@ -74,7 +75,7 @@ def first_leads(window: SampleWindow, most: int) -> tuple[list[int], list[int]]:
 OTHERS = [signatures(seed) for seed in range(40)]
 
 
-@settings(max_examples=examples(80), deadline=None)
+@settings(max_examples=examples(200), deadline=None)
 @given(
     st.lists(st.integers(0, 12), min_size=20, max_size=40), st.sampled_from([1, 10, 100]), st.sampled_from([1, 7, 30])
 )

@@ -10,16 +10,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.explanations import reason
+from ibidem.grouped_search.api import reason
 from ibidem.index.groups import IndexGroups
-from ibidem_dedupe import evidence, reasons
+from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import Portion, keys_of
 from ibidem_dedupe.column_rules import Bools, Pairs
-from ibidem_dedupe.decision import decide
 from ibidem_dedupe.evidence import KINDS, Kind, Table
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.pair_evidence import Evidence, Guards, build_evidence
+from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import Policy, min_equal_slots, min_shared_terms
 from ibidem_dedupe.relations import match_parts, relate
 from ibidem_ingest.document import Document, read_record
@@ -171,7 +171,7 @@ def test_all_terms_are_shared_at_a_share_of_one_and_none_more() -> None:
 
 def test_the_percentage_printed_is_one_that_similarity_takes() -> None:
     for shared in range(100):
-        said = int(reasons.shared_text({"shared": shared, "of": 100}).split()[1])
+        said = int(evidence.shared_text({"shared": shared, "of": 100}).split()[1])
         assert min_equal_slots(said) <= shared < min_equal_slots(said + 1)
 
 

@@ -11,7 +11,7 @@ import pytest
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from servers.indices import empty_indices, remove_indices
-from support.clusters import ENGINES
+from servers.kinds import ENGINES
 
 
 @pytest.fixture(params=ENGINES)

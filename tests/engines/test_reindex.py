@@ -15,7 +15,7 @@ from ibidem_engines.stored_groups import Name, SeqNoRange
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import SCHEMA
 from servers.indices import ask, remove_indices
-from support.clusters import CLUSTERS
+from servers.kinds import CLUSTERS
 from support.signed_records import make_record as record
 
 

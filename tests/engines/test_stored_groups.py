@@ -22,7 +22,7 @@ from ibidem_engines.stored_groups import (
 )
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from servers.indices import ask
-from support.clusters import CLUSTERS
+from servers.kinds import CLUSTERS
 from support.signed_records import make_record as record
 
 FIVE = {"rare": 5}, {"rare": (70, 90)}  # how many rare terms a lead has to carry, and how long it may be

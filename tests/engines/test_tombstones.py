@@ -11,7 +11,7 @@ import pytest
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, WriteStatus
 from servers.indices import ask, names, remove_indices
-from support.clusters import CLUSTERS
+from servers.kinds import CLUSTERS
 from support.signed_records import make_record as record
 
 INDEX = f"tombstones-{os.getpid()}"

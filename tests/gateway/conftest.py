@@ -21,7 +21,7 @@ from ibidem_engines.ledger import records
 from ibidem_gateway.app import make_gateway
 from ibidem_ingest.idf.store import Tables
 from servers.indices import remove_indices
-from support.clusters import CLUSTERS
+from servers.kinds import CLUSTERS
 from support.command_line import filled_folder, run
 from support.leases import LEASES
 

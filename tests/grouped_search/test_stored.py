@@ -21,7 +21,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
 from servers.indices import remove_indices
-from support.clusters import ENGINES
+from servers.kinds import ENGINES
 from support.examples import examples
 from support.signed_records import make_record
 

@@ -17,8 +17,7 @@ from ibidem.index.deletion import clear_tombstones, delete, find_copies, find_le
 from ibidem.index.documents import add_override, fetch_hits, inspect, remove_override, report_overrides
 from ibidem_core.settings import Settings
 from ibidem_dedupe.overrides import Override, Verdict
-from ibidem_dedupe.parameters import PRESETS
-from ibidem_dedupe.request import parse_request
+from ibidem_dedupe.parameters import PRESETS, parse_request
 from ibidem_engines.cluster.records import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
@@ -35,7 +34,7 @@ from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, letters
 from ibidem_workers.groups.follower import SettlingLease, regroup, settle_all
 from servers.indices import ask, remove_indices
-from support.clusters import CLUSTERS
+from servers.kinds import CLUSTERS
 from support.command_line import Run
 from support.general_tables import general_tables
 from support.signed_records import make_record

@@ -16,7 +16,6 @@ from ibidem.index.documents import inspect, inspect_outside
 from ibidem.index.groups import dry_run, index_groups
 from ibidem.index.idf_build import MIN_JUDGED, ForeignShare, LanguageSampler, ReservoirSample, find_foreign
 from ibidem_core.settings import Settings
-from ibidem_dedupe.decision import decide
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import Policy

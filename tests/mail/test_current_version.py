@@ -26,7 +26,7 @@ from ibidem_mail.memberships import ThreadMember, write_threads, write_works
 from ibidem_workers.groups.follower import is_settled, settle_all
 from mail.test_parents import DOCUMENTS, THREAD, groups
 from servers.indices import ask, remove_indices
-from support.clusters import CLUSTERS
+from servers.kinds import CLUSTERS
 from support.general_tables import general_tables
 from support.signed_records import make_record
 from support.wrapped_clients import CLIENTS, fill_index

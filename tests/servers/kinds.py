@@ -3,4 +3,5 @@
 import pytest
 
 CLUSTERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch")]
+ENGINES = ["sqlite", *CLUSTERS]  # another engine joins by its name here and an address in the fixtures
 BROKERS = [pytest.param(name, marks=pytest.mark.server(name)) for name in ("rabbitmq", "redis")]

@@ -8,6 +8,17 @@ from ibidem_engines.stored_groups import StoredGroups
 from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import opened
 
+# The contract as it is, but for what opens an index by an address.
+TestWrite = test_contract.TestWrite
+TestOrigin = test_contract.TestOrigin
+TestDelete = test_contract.TestDelete
+TestScan = test_contract.TestScan
+TestLeads = test_stored_groups.TestLeads
+TestCarriers = test_stored_groups.TestCarriers
+TestAssign = test_stored_groups.TestAssign
+TestMembers = test_stored_groups.TestMembers
+TestCounts = test_stored_groups.TestCounts
+
 
 @pytest.fixture
 def absent() -> Engine:
@@ -28,26 +39,6 @@ class TestLedgers(test_contract.TestLedgers):
     """Records next to the index."""
 
     test_ledgers_and_indexes_are_apart = None  # it opens an index by an address
-
-
-class TestLeads(test_stored_groups.TestLeads):
-    """Leads in the order of writing."""
-
-
-class TestCarriers(test_stored_groups.TestCarriers):
-    """Leads by what they carry."""
-
-
-class TestAssign(test_stored_groups.TestAssign):
-    """Groups written onto the state that was read."""
-
-
-class TestMembers(test_stored_groups.TestMembers):
-    """Documents of a group."""
-
-
-class TestCounts(test_stored_groups.TestCounts):
-    """Groups of two or more."""
 
 
 def test_the_number_of_deletions_changes_with_each(engine: Engine, groups: StoredGroups) -> None:

@@ -14,7 +14,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.ledger import records
 from servers.indices import remove_indices
-from support.clusters import CLUSTERS
+from servers.kinds import CLUSTERS
 from support.leases import english_tables
 from support.windows import counts, documents
 

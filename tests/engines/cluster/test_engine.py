@@ -22,8 +22,8 @@ from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from servers.fake_server import CERTIFICATE, Answer, Between, Plan, Request, between
 from servers.indices import ask, empty_indices, remove_indices
+from servers.kinds import CLUSTERS
 from servers.process import free_ports
-from support.clusters import CLUSTERS
 from support.signed_records import make_record
 
 INDEX = "faults"

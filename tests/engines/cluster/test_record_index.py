@@ -23,7 +23,7 @@ from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError
 from servers.fake_server import Answer, between
 from servers.indices import ask, remove_indices
-from support.clusters import CLUSTERS
+from servers.kinds import CLUSTERS
 from support.signed_records import make_record
 
 INDEX = f"paper-{os.getpid()}"

@@ -19,7 +19,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import ATTEMPTS, OwnRecord, load_overrides
 from ibidem_engines.stored_groups import Ledger
 from servers.indices import remove_indices
-from support.clusters import CLUSTERS
+from servers.kinds import CLUSTERS
 
 INDEX = f"decisions-{os.getpid()}"
 

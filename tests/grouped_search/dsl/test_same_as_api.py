@@ -13,7 +13,7 @@ import ibidem
 from ibidem.grouped_search.dsl.backend import has_more
 from ibidem.grouped_search.dsl.request import deepen, grows, read_search
 from ibidem_core.address import Fields
-from ibidem_dedupe.request import DedupeRequest
+from ibidem_dedupe.parameters import DedupeRequest
 from ibidem_engines.cluster import dsl
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
