@@ -15,9 +15,8 @@ from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.query import Query, parse_query
 from servers.indices import remove_indices
-from support.wrapped_clients import CLIENTS, kind
-
-__all__ = ["kind"]
+from support.clusters import CLUSTERS
+from support.wrapped_clients import CLIENTS
 
 OPTIONS: dict[str, Json] = {
     "indent": {"dedupe": "indent"},
@@ -27,6 +26,12 @@ OPTIONS: dict[str, Json] = {
     "stored": {"dedupe": "indent", "dedupe_by": "stored"},
     "by date": {"dedupe": "indent", "dedupe_keep": "latest"},
 }
+
+
+@pytest.fixture(params=CLUSTERS, scope="module")
+def kind(request: pytest.FixtureRequest) -> str:
+    name: str = request.param
+    return name
 
 
 @pytest.fixture(params=[1, 3], ids=["one shard", "three shards"], scope="module")

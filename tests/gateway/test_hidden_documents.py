@@ -26,8 +26,9 @@ from support.archive import (
     public,
     same_for_all,
 )
+from support.clusters import CLUSTERS
 from support.rights_server import with_rights
-from support.wrapped_clients import CLIENTS, SERVERS
+from support.wrapped_clients import CLIENTS
 
 SHARDS = pytest.mark.parametrize("archives", [1, 3], ids=["one shard", "three shards"], indirect=True)
 # Paths of the gateway whose answers are those over an archive without hidden documents.
@@ -87,7 +88,7 @@ class Archives:
             client.close()
 
 
-@pytest.fixture(params=SERVERS, scope="module")
+@pytest.fixture(params=CLUSTERS, scope="module")
 def kind(request: pytest.FixtureRequest) -> str:
     return str(request.param)
 

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from gateway.conftest import SERVERS, Leases
+from gateway.conftest import Leases
 from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from ibidem_ingest.idf.store import Tables
@@ -21,6 +21,7 @@ from servers.indices import ask, remove_indices
 from servers.jars import fetched
 from servers.jdk import java
 from servers.packages import interpreter
+from support.clusters import CLUSTERS
 from support.run_program import run_program
 
 PAGE = Path(__file__).parents[2] / "docs" / "gateway.md"
@@ -65,7 +66,7 @@ def test_java(leases: Leases, gateway: str, tmp_path: Path) -> None:
 
 
 @needs("go")
-@pytest.mark.parametrize("leases", SERVERS[:1], indirect=True)
+@pytest.mark.parametrize("leases", CLUSTERS[:1], indirect=True)
 def test_go(leases: Leases, gateway: str, tmp_path: Path) -> None:
     (tmp_path / "recipe.go").write_text(recipe("go", gateway, leases))
     run_program(tmp_path, "go", "mod", "init", "recipe")
@@ -75,8 +76,8 @@ def test_go(leases: Leases, gateway: str, tmp_path: Path) -> None:
 
 
 STORES = [
-    pytest.param(SERVERS[1].values[0], "ElasticsearchStore", "text=text,meta=metadata", marks=SERVERS[1].marks),
-    pytest.param(SERVERS[0].values[0], "OpenSearchDocumentStore", "text=content,meta=", marks=SERVERS[0].marks),
+    pytest.param(CLUSTERS[1].values[0], "ElasticsearchStore", "text=text,meta=metadata", marks=CLUSTERS[1].marks),
+    pytest.param(CLUSTERS[0].values[0], "OpenSearchDocumentStore", "text=content,meta=", marks=CLUSTERS[0].marks),
 ]
 PACKAGES = ("langchain-elasticsearch==1.0.0", "opensearch-haystack==9.0.0")
 # Answer of `GET /`; the test's server is put together of fewer modules than a whole one, and tells nothing.
