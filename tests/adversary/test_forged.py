@@ -15,7 +15,7 @@ from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.query import Query, parse_query
 from servers.indices import remove_indices
-from support.clusters import CLUSTERS
+from servers.kinds import CLUSTERS
 from support.wrapped_clients import CLIENTS
 
 OPTIONS: dict[str, Json] = {

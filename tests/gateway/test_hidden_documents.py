@@ -12,6 +12,7 @@ import ibidem
 from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from servers.indices import remove_indices
+from servers.kinds import CLUSTERS
 from support.archive import (
     BLIND,
     BODIES,
@@ -26,7 +27,6 @@ from support.archive import (
     public,
     same_for_all,
 )
-from support.clusters import CLUSTERS
 from support.rights_server import with_rights
 from support.wrapped_clients import CLIENTS
 

@@ -20,8 +20,8 @@ from servers.fake_server import Answer, Request, between
 from servers.indices import ask, remove_indices
 from servers.jars import fetched
 from servers.jdk import java
+from servers.kinds import CLUSTERS
 from servers.packages import interpreter
-from support.clusters import CLUSTERS
 from support.run_program import run_program
 
 PAGE = Path(__file__).parents[2] / "docs" / "gateway.md"
