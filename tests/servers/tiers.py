@@ -132,7 +132,6 @@ OTHERS = {
     "plugin/test_mixed.py",
     "plugin/test_signatures_beside.py",
     "retrieval/test_frameworks.py",
-    "servers/test_end_to_end.py::test_a_worker_that_is_killed_loses_no_document",
     "servers/test_same_groups.py",
     "simulation/test_defects.py",
     "workers/backfill/test_run.py::test_a_killed_run_goes_on_where_it_stopped",

@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 import pytest
-from dedupe.test_learned import rule_of
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dedupe.test_column_rules import rule_of
 from ibidem_dedupe.overrides import Override, Overrides
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import CLEAN, Policy
