@@ -18,7 +18,7 @@ from ibidem_dedupe.policy import Characters, Policy, Terms, min_shared_terms
 from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed import LONG, NO_TERM, WEAK, PackedColumns
-from ibidem_ingest.signatures.schema import SLOTS
+from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
 
 Hashes = NDArray[np.uint64]
 Numbers = NDArray[np.int32]
@@ -76,17 +76,23 @@ def band_keys(columns: PackedColumns, policy: Policy, has_words: Bools) -> Itera
     """Return bands of the min-hash sketch, in portions."""
     count = SLOTS // policy.band_rows
     rows = np.flatnonzero(has_words & (columns.slot_count > 0))
+    slots = columns.slots
     for first, last in portions(len(columns), count):
-        keys = compiled().band_keys(columns.slots, rows, (first, last), policy.band_rows)
-        yield keys.ravel(), np.repeat(rows, last - first)
+        keys = np.empty(rows.size * (last - first), np.uint64)
+        bands = (first, last, policy.band_rows)
+        compiled().call("ibidem_band_keys", slots, slots.shape[1], rows, rows.size, *bands, keys)
+        yield keys, np.repeat(rows, last - first)
 
 
 def run_keys(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[Portion]:
     """Return bands of character runs, in portions."""
-    rows = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & has_words)
+    blocks = columns.noise
+    rows = np.flatnonzero((blocks[:, noise.SLOTS] > 0) & has_words)
     for first, last in portions(len(rows), noise.SLOTS):
-        keys = compiled().run_keys(columns.noise, rows, (first, last), noise.SLOT_OFFSETS)
-        yield keys.ravel(), np.repeat(rows, last - first)
+        keys = np.empty(rows.size * (last - first), np.uint64)
+        places = (first, last, *noise.SLOT_OFFSETS)
+        compiled().call("ibidem_run_keys", blocks, blocks.shape[1], rows, rows.size, *places, keys)
+        yield keys, np.repeat(rows, last - first)
 
 
 def have_unknown_words(columns: PackedColumns, policy: Policy) -> Bools:
@@ -139,7 +145,10 @@ def rarest_terms(columns: PackedColumns, policy: Policy, has_words: Bools) -> It
         rows = np.flatnonzero(eligible_rows & (columns.idf == table))
         min_shared = min_shared_terms(rule.share, int(columns.term_count[rows].min())) - TERMS + 1
         sizes = columns.term_count[rows].astype(np.int64) - min_shared + 1
-        term, row = compiled().prefixes(columns.terms, rows, sizes, NO_TERM)
+        term, row = np.empty((2, rows.size * FULL_SET), np.int64)
+        prefixes = (columns.terms, FULL_SET, rows, rows.size, sizes, NO_TERM)
+        count = compiled().call("ibidem_prefixes", *prefixes, term, row)
+        term, row = term[:count], row[:count]
         keys = term << BUCKETS | length_buckets(columns.length, rule.lengths)[row]
         parts = max(1, len(keys) // ENTRIES)
         for part in range(parts):

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_dedupe.policy import DISTANT_UNKNOWN, LONG_TOKENS, Policy, Terms, min_shared_terms
-from ibidem_ingest.kernel.loops import compiled
+from ibidem_ingest.kernel.loops import check, compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import PAGE_TOKENS
 from ibidem_ingest.signatures.minhash import MIN_FOR_CONTAINMENT, correct_for_chance
@@ -75,7 +75,11 @@ class Pairs:
 
 def common_numbers(sketches: NDArray[np.int32], a: Rows, b: Rows) -> tuple[Rows, Rows]:
     """Return for each pair how many of the 16 smallest numbers of both sketches are shared, and their total."""
-    return compiled().shared_smallest(sketches, (a, b), NO_NUMBER)
+    check(len(sketches), a, b)
+    shared, together = np.empty((2, a.size), np.int64)
+    columns = (sketches, sketches.shape[1], a, b, a.size, NO_NUMBER)
+    compiled().call("ibidem_shared_smallest", *columns, shared, together)
+    return shared, together
 
 
 def may_match(pairs: Pairs) -> Bools:
@@ -120,8 +124,11 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
     bands = (SLOTS // policy.band_rows, policy.band_rows)
     for kind, equal in ((~is_long, policy.slots.equal), (is_long, policy.slots.needed(LONG_TOKENS))):
         selection = np.flatnonzero(with_slots & kind)
-        rows = pairs.a[selection], pairs.b[selection]
-        mask[selection] = compiled().similar_slots(columns.slots, rows, equal, bands)
+        similar = np.empty(selection.size, bool)
+        a, b = pairs.a[selection], pairs.b[selection]
+        check(len(columns), a, b)
+        compiled().call("ibidem_equal_slots", columns.slots, SLOTS, a, b, selection.size, equal, *bands, similar)
+        mask[selection] = similar
     return mask
 
 
@@ -157,7 +164,10 @@ def needed_by_size(share: float) -> NDArray[np.int64]:
 
 def count_shared(terms: NDArray[np.int32], a: Rows, b: Rows) -> NDArray[np.int64]:
     """Count the terms that pairs of rows share; padding does not count."""
-    return compiled().shared_values(terms, (a, b), NO_TERM)
+    check(len(terms), a, b)
+    counts = np.empty(a.size, np.int64)
+    compiled().call("ibidem_shared_values", terms, terms.shape[1], a, b, a.size, NO_TERM, counts)
+    return counts
 
 
 def same_fingerprint(pairs: Pairs, policy: Policy) -> Bools:
@@ -267,7 +277,11 @@ RUNS = np.array([2 ** (code / 8) for code in range(256)])  # the number of runs,
 
 def equal_runs(blocks: Codes, a: Rows, b: Rows) -> tuple[Rows, Rows, Bools]:
     """Return for pairs of noise blocks the numbers of equal slots and of slots, and whether a band is equal."""
-    return compiled().equal_runs(blocks, (a, b), noise.SLOT_OFFSETS)
+    check(len(blocks), a, b)
+    (equal, slot_pairs), band = np.empty((2, a.size), np.int64), np.empty(a.size, bool)
+    columns = (blocks, blocks.shape[1], a, b, a.size, *noise.SLOT_OFFSETS)
+    compiled().call("ibidem_equal_runs", *columns, equal, slot_pairs, band)
+    return equal, slot_pairs, band
 
 
 def runs_of_a_term(run: Codes) -> Figures:

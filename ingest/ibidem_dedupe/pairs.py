@@ -128,20 +128,23 @@ def screen(columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, p
     if policy.level == "partial" or not all(kind.screened for kind in evidence.TABLE.counted(policy)):
         return np.ones(len(a), bool)
     terms, characters = policy.terms, policy.characters
-    arrays = (
-        columns.content,
-        columns.fingerprint,
-        columns.profile,
-        columns.idf,
-        columns.length,
-        columns.slot_count,
-        columns.term_count,
-        columns.noise,
-        column_rules.RUNS,
-        columns.slots,
-        columns.terms,
-        column_rules.needed_by_size(terms.share if terms else 1.0),
-    )
+    arrays = [
+        np.ascontiguousarray(each)
+        for each in (
+            columns.content,
+            columns.fingerprint,
+            columns.profile,
+            columns.idf,
+            columns.length,
+            columns.slot_count,
+            columns.term_count,
+            columns.noise,
+            column_rules.RUNS,
+            columns.slots,
+            columns.terms,
+            column_rules.needed_by_size(terms.share if terms else 1.0),
+        )
+    ]
     figures = (
         policy.slots.least + 1 if policy.slots else 0,
         policy.fingerprint is not None,
@@ -153,7 +156,11 @@ def screen(columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, p
     )
     of_characters = (characters.lengths, characters.misread, characters.misread_dense) if characters else (0.0,) * 3
     shares = (terms.lengths if terms else 0.0, *of_characters, noise.RUNS_OF_A_WORD, noise.RUNS_OF_A_BIGRAM)
-    return loops.compiled().screen(arrays, figures, shares, (a, b))
+    fields = (*map(loops.address, arrays), *figures, *np.array(shares, np.float64).view(np.uint64))
+    loops.check(len(columns), a, b)
+    passing = np.empty(len(a), bool)
+    loops.compiled().call("ibidem_screen", np.array(fields, np.uint64), a, b, len(a), passing)
+    return passing
 
 
 def strongest_codes(pairs: column_rules.Pairs, policy: Policy) -> column_rules.Codes:
@@ -483,12 +490,20 @@ class CandidateRanges:
 
 def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Iterator[Rows]:
     """Expand the pairs of rows that share enough keys."""
-    order = compiled().by_row(entries.row, postings.times, size)
+    loops.check(size, entries.row)
+    order = np.empty(entries.row.size, np.int64)
+    count = compiled().call("ibidem_by_row", entries.row, postings.times, entries.row.size, size, order)
+    order = order[:count]
     rows, times, first = entries.row[order].astype(np.int64), postings.times[order], postings.first[order]
     weak = entries.key[order] >= entries.first_weak
+    loops.check(size, postings.rows)
     for start, end in slices(rows, times):
-        chunk = rows[start:end], weak[start:end], first[start:end], times[start:end]
-        yield compiled().pairs(chunk, postings.rows, size, entries.min_shared)
+        chunk = [each[start:end] for each in (rows, weak, first, times)]
+        loops.check(postings.rows.size, chunk[2])
+        loops.check(postings.rows.size + 1, chunk[2] + chunk[3])
+        pairs = np.empty(int(chunk[3].sum()), np.int64)
+        columns = (*chunk, end - start, postings.rows, size, entries.min_shared)
+        yield pairs[: compiled().call("ibidem_pairs", *columns, pairs)]
 
 
 def slices(rows: Rows, times: Rows) -> Iterator[tuple[int, int]]:

@@ -141,9 +141,11 @@ class Table:
 
     def ranks(self, hashes: Hashes) -> Places:
         """Return the rank of each term by its `wh1`, `ABSENT` for terms outside the table."""
-        if loops.IN_USE:
-            return loops.IN_USE.ranks(self.slots, self._slot_bits, hashes, ABSENT)
-        return np.array([self.rank(each) for each in hashes.tolist()], np.int64)
+        if loops.IN_USE is None:
+            return np.array([self.rank(each) for each in hashes.tolist()], np.int64)
+        ranks = np.empty(hashes.size, np.int64)
+        loops.IN_USE.call("ibidem_ranks", self.slots, self._slot_bits, hashes, hashes.size, ABSENT, ranks)
+        return ranks
 
     def rank(self, hash_: int) -> int:
         """Return the rank of one term by its `wh1`; `ABSENT` if it is not in the table."""

@@ -42,11 +42,15 @@ class RarestTerms:
         if table is None:
             none, offsets = np.zeros(0, np.int64), np.zeros(len(batch) + 1, np.int64)
             return cls(none, none, offsets, np.zeros(0, np.uint64), offsets)
-        words = groups.vocabulary
-        ranks = table.ranks(words.hashes)
-        columns = (ranks, words.shapes.is_term.view(np.uint8), words.hashes)
-        pairs, limits = (groups.word, groups.document, groups.first), (table.first_allowed, ABSENT)
-        return cls(*loops.compiled().rarest(pairs, columns, limits, len(batch)))
+        words, size = groups.vocabulary, groups.word.size
+        pairs = (groups.word, groups.document, groups.first, size, len(batch))
+        columns = (table.ranks(words.hashes), words.shapes.is_term.view(np.uint8), words.hashes)
+        rank, first = np.empty((2, size), np.int64)
+        offsets, strange_offsets = np.empty((2, len(batch) + 1), np.int64)
+        out = (rank, first, offsets, unknown := np.empty(size + 1, np.uint64), strange_offsets)
+        loops.compiled().call("ibidem_rarest", *pairs, *columns, table.first_allowed, ABSENT, *out)
+        end = offsets[-1]
+        return cls(rank[:end], first[:end], offsets, unknown[: strange_offsets[-1]], strange_offsets)
 
 
 class Candidate(NamedTuple):
@@ -104,6 +108,9 @@ class FeatureColumns(NamedTuple):
 def sign_batch(rarest: RarestTerms, table: Table | None) -> FeatureColumns:
     """Collect the feature sets of several documents, as `sign` does."""
     is_full = np.diff(rarest.offsets) >= TERMS
-    table_terms, unknown_terms = (rarest.rank, rarest.offsets), (rarest.unknown_terms, rarest.strange_offsets)
-    sizes, limits = (table.size if table else 0, _CODES), (MIN_TERMS, TERMS)
-    return FeatureColumns(*loops.compiled().features(table_terms, unknown_terms, sizes, limits), is_full)
+    counts = np.empty(is_full.size, np.int64)
+    codes = np.empty(counts.size * TERMS, np.int64)
+    columns = (rarest.rank, rarest.offsets, rarest.unknown_terms, rarest.strange_offsets, counts.size)
+    limits = (table.size if table else 0, _CODES, MIN_TERMS, TERMS)
+    size = loops.compiled().call("ibidem_features", *columns, *limits, codes, counts)
+    return FeatureColumns(codes[:size], counts, is_full)

@@ -7,7 +7,6 @@ the order of their idf they are written `term:offset`, joined by one space, in U
 
 from collections.abc import Sequence
 from hashlib import sha1
-from itertools import pairwise
 from typing import NamedTuple
 
 import numpy as np
@@ -15,7 +14,7 @@ import numpy as np
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.feature_set import RarestTerms, candidates
-from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.tokens import TokenBatch, split_lines
 
 TERMS = 6
 SCHEME = "fp1:"
@@ -53,9 +52,11 @@ class FingerprintColumns(NamedTuple):
 
 def sign_batch(batch: TokenBatch, rarest: RarestTerms) -> FingerprintColumns:
     """Fingerprint several documents, as `sign` does."""
-    tokens = (batch.buffer, batch.starts, batch.ends)
-    text, position = loops.compiled().fingerprints(tokens, (rarest.first, rarest.offsets), TERMS)
-    digests = [_sha1(text[a : b - 1]) if b > a else b"" for a, b in pairwise(position)]
+    text = np.empty(len(batch.buffer) + loops.MAX_NUMBER_BYTES * rarest.first.size, np.uint8)
+    bounds = np.empty(len(batch) + 1, np.int64)
+    tokens = (batch.buffer, batch.starts, batch.ends, rarest.first, rarest.offsets, len(batch))
+    loops.compiled().call("ibidem_fingerprints", *tokens, TERMS, text, bounds)
+    digests = [_sha1(line) if line else b"" for line in split_lines(text, bounds)]
     return FingerprintColumns(digests, np.minimum(np.diff(rarest.offsets), TERMS).tolist())
 
 

@@ -191,7 +191,8 @@ def sign_parts_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
         return _sign_run(batch)
     sketches, profiles = np.zeros((len(batch), PART_SLOTS), np.uint16), np.zeros(len(batch), np.uint64)
     for first, end in cut:
-        part = batch.slice(first, end)
+        offsets = batch.offsets[first : end + 1]
+        part = batch.select(slice(offsets[0], offsets[-1]), offsets - offsets[0])
         if (part.lengths >= MIN_PART_TOKENS).any():  # untouched pages of zeros take no memory
             sketches[first:end], profiles[first:end] = _sign_run(part)
     return sketches, profiles
@@ -307,5 +308,4 @@ def _join_parts(batch: TokenBatch, parts: Sequence[Places]) -> TokenBatch:
     """Return the tokens of some texts only, a document for each of their parts, whose borders are given."""
     tokens = np.concatenate([np.arange(borders[0], borders[-1]) for borders in parts])
     offsets = np.concatenate([[0], np.concatenate([np.diff(borders) for borders in parts]).cumsum()])
-    starts, ends = batch.starts[tokens], batch.ends[tokens]
-    return TokenBatch(batch.buffer, starts, ends, batch.hashes[tokens], batch.leading[tokens], offsets)
+    return batch.select(tokens, offsets)

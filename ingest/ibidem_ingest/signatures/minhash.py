@@ -155,10 +155,6 @@ def sign(tokens: Sequence[str], k: int = SLOTS) -> tuple[int, ...]:
     return stored_slots(sketch(shingles([wh1(token) for token in tokens]), k))
 
 
-def sign_batch(documents: Shingles, k: int = SLOTS) -> NDArray[np.uint16]:
-    return sketch_batch(documents, k).astype(np.uint16)
-
-
 def stored_slots(slots: Sequence[int]) -> tuple[int, ...]:
     """Return the stored part of the slots of one document: the lowest 16 bits of each."""
     return tuple(slot & 0xFFFF for slot in slots)
@@ -252,6 +248,10 @@ def _own_minimum(hashes: Sequence[int], slot: int) -> int:
     return _LAST | min((each ^ each >> 32) * C2 & _MASK for each in products) >> 3
 
 
-def sketch_batch(documents: Shingles, k: int = SLOTS) -> Hashes:
-    """Return the slots of several documents with all their 64 bits; all bits set in rows without shingles."""
-    return loops.compiled().sketch(documents.hashes, documents.offsets, k, ROUND_MULTIPLIERS, SLOT_MULTIPLIERS)
+def sign_batch(documents: Shingles, k: int = SLOTS) -> NDArray[np.uint16]:
+    """Sign several documents, as `sign` does; all bits are set in rows without shingles."""
+    slots = np.empty((documents.offsets.size - 1, k), np.uint64)
+    rounds, multipliers = (np.array(each, np.uint64) for each in (ROUND_MULTIPLIERS, SLOT_MULTIPLIERS))
+    columns = (documents.hashes, documents.offsets, len(slots), k, rounds, rounds.size, multipliers)
+    loops.compiled().call("ibidem_sketch", *columns, slots)
+    return slots.astype(np.uint16)

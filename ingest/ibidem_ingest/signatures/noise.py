@@ -281,7 +281,9 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms, table: Table | None) -> 
     blocks = np.zeros(len(batch), _COLUMNS)
     if not (batch.lengths >= MIN_LENGTH).any():
         return blocks
-    slots, run, letters = loops.compiled().noise(batch.buffer, batch.starts, batch.ends, batch.offsets, SLOTS)
+    tokens, size = (batch.buffer, batch.starts, batch.ends, batch.offsets), len(batch)
+    slots, (run, letters) = np.empty((size, SLOTS), np.uint8), np.empty((2, size), np.int64)
+    loops.compiled().call("ibidem_noise", *tokens, size, slots, run, letters)
     dense = run == DENSE_RUN
     if table:
         poor = np.where(dense, 0, POOR_TABLE * table.is_poor)
@@ -289,8 +291,10 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms, table: Table | None) -> 
     else:
         run, poor = np.where(dense, run, 0), np.zeros_like(run)
     if dense.any():
-        columns = (batch.buffer, batch.starts, batch.ends, batch.offsets)
-        _fill(blocks, *loops.compiled().unknown_bigrams(columns, dense.astype(np.uint8), known(), SHIFT), dense)
+        hashes, offsets = np.empty(len(batch.buffer) + 1, np.uint64), np.empty(size + 1, np.int64)
+        out = (size, dense.astype(np.uint8), known(), SHIFT, hashes, offsets)
+        count = loops.compiled().call("ibidem_bigrams", *tokens, *out)
+        _fill(blocks, hashes[:count], offsets, dense)
     blocks["slots"], blocks["run"] = slots, run | poor
     runs = np.maximum(letters - run + 1, 1)
     blocks["runs"] = np.where(run > 0, np.minimum(255, np.rint(8 * np.log2(runs))), 0)

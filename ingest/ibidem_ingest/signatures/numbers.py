@@ -50,10 +50,11 @@ class NumberColumns(NamedTuple):
 
 def sign_batch(batch: TokenBatch, groups: TermGroups) -> NumberColumns:
     """Sketch the numbers of several documents, as `sign` does."""
-    words = groups.vocabulary
-    pairs = (groups.word, groups.document)
-    counts, hashes, sizes = loops.compiled().numbers(pairs, words.shapes.has_digit, words.hashes, len(batch))
-    return NumberColumns(np.minimum(counts, MAX_COUNT), hashes, sizes)
+    words, (counts, sizes) = groups.vocabulary, np.zeros((2, len(batch)), np.int64)
+    sketch = np.zeros((len(batch), SKETCH), np.uint16)
+    columns = (groups.word, groups.document, groups.word.size, words.shapes.has_digit.view(np.uint8), words.hashes)
+    loops.compiled().call("ibidem_numbers", *columns, counts, sketch, sizes)
+    return NumberColumns(np.minimum(counts, MAX_COUNT), sketch, sizes)
 
 
 def compare(a: Numbers, b: Numbers) -> float:

@@ -12,10 +12,11 @@ order of its hash map).
 from collections import Counter
 from collections.abc import Sequence
 
+import numpy as np
 import xxhash
 
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.text.tokens import TermGroups, TokenBatch
+from ibidem_ingest.text.tokens import TermGroups, TokenBatch, split_lines
 
 SCHEME = "tp1:"
 MIN_CHARACTERS = 3
@@ -42,12 +43,11 @@ def sign(tokens: Sequence[str]) -> str:
 
 def sign_batch(batch: TokenBatch, groups: TermGroups) -> list[bytes]:
     """Sign several documents; returns hashes without a scheme, empty for a document with too few words."""
-    words = groups.vocabulary
+    words, documents = groups.vocabulary, len(batch)
+    text = np.empty(len(words.buffer) + loops.MAX_NUMBER_BYTES * groups.word.size, np.uint8)
+    bounds, sizes = np.empty(documents + 1, np.int64), np.empty(documents, np.int64)
     columns = (words.buffer, words.starts, words.ends, words.leading, words.shapes.characters)
-    counts = (groups.word, groups.document, groups.count)
-    data, bounds, sizes = loops.compiled().profiles(columns, counts, len(batch))
-    digest = xxhash.xxh3_128_digest
-    return [
-        digest(data[start : end - 1]) if size >= MIN_KEPT else b""
-        for size, start, end in zip(sizes, bounds, bounds[1:], strict=False)
-    ]
+    counts = (groups.word, groups.document, groups.count, groups.word.size)
+    loops.compiled().call("ibidem_profiles", *columns, *counts, documents, text, bounds, sizes)
+    lines = zip(split_lines(text, bounds), sizes.tolist(), strict=True)
+    return [xxhash.xxh3_128_digest(line) if size >= MIN_KEPT else b"" for line, size in lines]

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
-from itertools import accumulate
+from itertools import accumulate, pairwise
 
 import numpy as np
 from numpy.typing import NDArray
@@ -49,6 +49,7 @@ def kinds() -> NDArray[np.uint8]:
 
 
 CodePoints = NDArray[np.uint32]
+Octets = NDArray[np.uint8]
 
 
 def code_points(text: str) -> CodePoints:
@@ -155,6 +156,7 @@ _MARK = "\x1a"
 _ASCII_FOLD = bytes(ord(chr(c).lower()) if c < 128 and chr(c).isalnum() else 32 for c in range(256))
 _SPACE = 32
 _TAIL = b" " * 9
+_BLOCK = 8  # bytes that the loops copy at once; up to as many are written past the end
 _SIMPLE_BELOW = 0x3000
 _NOT_SIMPLE, _CHANGED = 0xFFFFFFFF, 0xFFFFFFFE
 _JAMO = range(0x1100, 0x1200)
@@ -251,41 +253,44 @@ class TokenBatch:
     def documents(self) -> Places:
         return np.repeat(np.arange(len(self)), self.lengths)
 
-    def slice(self, first: int, end: int) -> "TokenBatch":
-        """Return a range of documents, over the same buffer."""
-        offsets = self.offsets[first : end + 1]
-        tokens = slice(int(offsets[0]), int(offsets[-1]))
-        return TokenBatch(
-            self.buffer,
-            self.starts[tokens],
-            self.ends[tokens],
-            self.hashes[tokens],
-            self.leading[tokens],
-            offsets - offsets[0],
-        )
+    def select(self, tokens: slice | Places | Flags, offsets: Places) -> "TokenBatch":
+        """Return some of the tokens over the same buffer, in documents with these offsets."""
+        starts, ends = self.starts[tokens], self.ends[tokens]
+        return TokenBatch(self.buffer, starts, ends, self.hashes[tokens], self.leading[tokens], offsets)
 
     def keep(self, kept: Flags) -> "TokenBatch":
         """Return the batch with some of its tokens, in a buffer of their own: runs of letters are read from it."""
         offsets = np.append(0, kept.cumsum())[self.offsets]
-        hashes, leading = self.hashes[kept], self.leading[kept]
-        left = TokenBatch(self.buffer, self.starts[kept], self.ends[kept], hashes, leading, offsets)
+        left = self.select(kept, offsets)
         buffer = b" ".join([b"", *left.join_tokens(), _TAIL])
-        return TokenBatch(buffer, *loops.compiled().tokens(buffer), hashes, leading, offsets)
+        return TokenBatch(buffer, *loops.compiled().tokens(buffer), left.hashes, left.leading, offsets)
 
     def token(self, number: int) -> str:
         return self.buffer[self.starts[number] : self.ends[number]].decode()
 
     def join_tokens(self) -> list[bytes]:
         """Return the tokens of each document, joined by one space, as UTF-8."""
-        return loops.compiled().join_tokens(self.buffer, self.starts, self.ends, self.offsets)
+        text, bounds = np.empty(len(self.buffer) + _BLOCK, np.uint8), np.empty(self.offsets.size, np.int64)
+        columns = (self.buffer, self.starts, self.ends, self.offsets)
+        loops.compiled().call("ibidem_join", *columns, len(self), text, bounds)
+        return split_lines(text, bounds)
 
     def write_signs(self, first: Places) -> list[bytes]:
         """Return the signs of documents as `tokens_and_signs` does; each begins at a document of this batch."""
         if self.signs is None:
             raise ValueError("the batch was tokenized without signs")
-        found = self.signs
-        columns = (found.positions, found.characters, found.begins[first], self.offsets[first])
-        return loops.compiled().write_signs(self.starts, *columns)
+        found, bounds = self.signs, np.empty(first.size, np.int64)
+        text = np.empty(loops.MAX_NUMBER_BYTES * found.positions.size + 1, np.uint8)
+        columns = (self.starts, self.starts.size, found.positions, found.characters, found.positions.size)
+        begins = (found.begins[first], self.offsets[first], first.size - 1)
+        loops.compiled().call("ibidem_write_signs", *columns, *begins, text, bounds)
+        return split_lines(text, bounds)
+
+
+def split_lines(text: Octets, bounds: Places) -> list[bytes]:
+    """Return the lines of a buffer, each without the last byte, which ends it."""
+    data, limits = text[: bounds[-1]].tobytes(), bounds.tolist()
+    return [data[start : end - 1] if end > start else b"" for start, end in pairwise(limits)]
 
 
 def visible(text: str) -> str:
@@ -447,7 +452,9 @@ def _normal_buffer(texts: Sequence[str], is_joined: Flags, *, with_signs: bool) 
     """Normalise texts into one buffer, and find their signs."""
     if all(map(str.isascii, texts)):
         texts, raw = _with_joined_words(texts, is_joined)
-        return loops.compiled().fold(raw), _begins(texts), _ascii_signs(raw) if with_signs else _NO_SIGNS
+        folded = np.empty(len(raw), np.uint8)
+        loops.compiled().call("ibidem_fold", raw, len(raw), folded)
+        return folded.tobytes(), _begins(texts), _ascii_signs(raw) if with_signs else _NO_SIGNS
     sources = (text if skip else join_broken_words(text) for text, skip in zip(texts, is_joined, strict=True))
     several = [_normal_bytes(text, with_signs=with_signs) for text in sources]
     parts = [part for part, _ in several]
@@ -467,7 +474,7 @@ def _begins(parts: Sequence[str] | Sequence[bytes]) -> Places:
 def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence[str], bytes]:
     """Join the broken words of ASCII texts, searching all of them at once for hyphens before white space."""
     raw = "\n".join(["", *texts, _TAIL.decode()]).encode()
-    if not loops.compiled().has_broken_words(raw):
+    if loops.compiled().call("ibidem_hyphen", raw, len(raw)) < 0:
         return texts, raw
     octets = np.frombuffer(raw, np.uint8)
     hyphen = octets[:-1] == ord("-")
@@ -480,9 +487,6 @@ def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence
     text_numbers = set(numbers[~is_joined[numbers]].tolist())
     texts = [join_broken_words(text) if number in text_numbers else text for number, text in enumerate(texts)]
     return texts, "\n".join(["", *texts, _TAIL.decode()]).encode()
-
-
-Octets = NDArray[np.uint8]
 
 
 def gather_slices(buffer: bytes, starts: Places, sizes: Places) -> Octets:
@@ -522,7 +526,8 @@ class TokenShapes:
     def classify(cls, buffer: bytes, starts: Places, ends: Places) -> "TokenShapes":
         """Classify the tokens in the buffer of a batch."""
         sizes = ends - starts
-        digit, non_ascii = loops.compiled().shapes(buffer, starts, ends)
+        digit, non_ascii = np.empty((2, starts.size), np.uint8)
+        loops.compiled().call("ibidem_shapes", buffer, starts, ends, starts.size, digit, non_ascii)
         has_digit, unusual = digit != 0, np.flatnonzero(non_ascii)
         shapes = cls(sizes, (sizes >= MIN_LETTERS) & ~has_digit, has_digit)
         if unusual.size:
@@ -571,11 +576,13 @@ class TermGroups:
     @classmethod
     def group(cls, batch: TokenBatch) -> "TermGroups":
         """Group the tokens of a batch."""
-        columns = (batch.buffer, batch.starts, batch.ends, batch.hashes, batch.offsets)
-        (word, document, first, count), word_place = loops.compiled().groups(*columns)
-        hashes, leading = batch.hashes.take(word_place), batch.leading.take(word_place)
-        starts, ends = batch.starts.take(word_place), batch.ends.take(word_place)
-        return cls(word, document, first, count, Vocabulary(hashes, leading, starts, ends, batch.buffer))
+        groups, places = np.empty((4, batch.hashes.size), np.int64), np.empty(batch.hashes.size + 1, np.int64)
+        columns = (batch.buffer, batch.starts, batch.ends, batch.hashes, batch.offsets, len(batch), loops.SALT)
+        count = loops.compiled().call("ibidem_groups", *columns, *groups, places, places[-1:])
+        words = batch.select(places[: places[-1]], batch.offsets)
+        word, document, first, number = groups[:, :count]
+        vocabulary = Vocabulary(words.hashes, words.leading, words.starts, words.ends, batch.buffer)
+        return cls(word, document, first, number, vocabulary)
 
 
 def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:

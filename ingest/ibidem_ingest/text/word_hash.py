@@ -73,10 +73,12 @@ def finish_int(state: int) -> int:
 
 def hash_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Hashes]:
     if loops.IN_USE:
-        return loops.IN_USE.word_hashes(buffer, starts, ends)
+        hashes, leading = np.empty((2, starts.size), np.uint64)
+        loops.IN_USE.call("ibidem_hash", buffer, starts, ends, starts.size, hashes, leading)
+        return hashes, leading
     tokens = [buffer[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
-    leading = [int.from_bytes(token[:8], "little") for token in tokens]
-    return np.array([hash_bytes(token) for token in tokens], np.uint64), np.array(leading, np.uint64)
+    firsts = [int.from_bytes(token[:8], "little") for token in tokens]
+    return np.array([hash_bytes(token) for token in tokens], np.uint64), np.array(firsts, np.uint64)
 
 
 SHINGLE = 5
@@ -114,10 +116,14 @@ class Shingles:
 
     @classmethod
     def hash(cls, hashes: Hashes, offsets: Places) -> "Shingles":
-        return cls(loops.compiled().shingles(hashes, offsets), offsets)
+        values = np.empty(hashes.size, np.uint64)
+        loops.compiled().call("ibidem_shingles", hashes, offsets, offsets.size - 1, values)
+        return cls(values, offsets)
 
     def distinct(self) -> Places:
-        return loops.compiled().distinct(self.hashes, self.offsets)
+        counts = np.empty(self.offsets.size - 1, np.int64)
+        loops.compiled().call("ibidem_distinct", self.hashes, self.offsets, counts.size, loops.SALT, counts)
+        return counts
 
 
 # The classes: bands, rare terms, runs of characters, profiles of pages, bands of pages, sampled words.
@@ -128,38 +134,29 @@ _ALPHABET = np.frombuffer(b"0123456789abcdefghijklmnopqrstuv", np.uint8)
 _SHIFTS = np.arange(5 * DIGITS - 5, -1, -5, dtype=np.uint64)
 
 
-def keys(letter: Letter, values: Hashes) -> NDArray[np.bytes_]:
-    """Encode values as keys."""
-    return _hex_digits(letter, _mix(values))
-
-
 def texts(letter: Letter, values: Hashes) -> list[str]:
-    """Return the keys of a row of values as strings."""
-    return _strings(keys(letter, values))
+    """Return the keys of values as strings, row by row."""
+    return _texts(letter, _mix(values))
 
 
 def rows(letter: Letter, values: Hashes) -> list[list[str]]:
     """Return the keys of each of several rows of values as strings."""
-    strings, width = _strings(keys(letter, values)), values.shape[1]  # in half the time of the array's own `tolist`
+    strings, width = texts(letter, values), values.shape[1]
     return [strings[at : at + width] for at in range(0, len(strings), width)]
 
 
 def distinct(letter: Letter, values: Hashes) -> list[str]:
     """Return the distinct keys of a row of values as strings, in order."""
-    return _strings(_hex_digits(letter, np.unique(_mix(values))))
+    return _texts(letter, np.unique(_mix(values)))
 
 
 def _mix(values: Hashes) -> Hashes:
     return values * np.uint64(C2) >> np.uint64(29)
 
 
-def _hex_digits(letter: Letter, values: Hashes) -> NDArray[np.bytes_]:
+def _texts(letter: Letter, values: Hashes) -> list[str]:
     digits = values[..., None] >> _SHIFTS & np.uint64(31)
     octets = np.full((*values.shape, DIGITS + 1), ord(letter), np.uint8)
     octets[..., 1:] = _ALPHABET.take(digits.view(np.int64))
-    return octets.view("S8")[..., 0]
-
-
-def _strings(octets: NDArray[np.bytes_]) -> list[str]:
-    text = octets.tobytes().decode()
+    text = octets.tobytes().decode()  # in half the time of the array's own `tolist`
     return [text[at : at + DIGITS + 1] for at in range(0, len(text), DIGITS + 1)]

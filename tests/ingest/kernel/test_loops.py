@@ -1,11 +1,15 @@
 """The compiled loops are used only where they are of this source; what they do at the edges."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from ibidem_dedupe.candidates import KeyIndex
+from ibidem_dedupe.column_rules import common_numbers, count_shared
+from ibidem_dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem_ingest.kernel import loops
 from support.compiled_loops import compile_loops
 
@@ -18,16 +22,14 @@ def test_a_token_is_cut_wherever_it_ends_in_a_block(size: int, library: Path) ->
     assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == ([(1, 1 + size)] if size else [])
 
 
-@pytest.mark.slow
-def test_rows_beyond_an_array_are_refused_before_a_loop_runs(library: Path) -> None:
-    compiled_loops, row = loops.Loops(library), np.array([0, 2], np.int64)
-    values = np.zeros((2, 60), np.int32)
+@pytest.mark.parametrize("count", [count_shared, common_numbers])
+def test_rows_beyond_an_array_are_refused_before_a_loop_runs(count: Callable[..., object]) -> None:
+    row = np.array([0, 2], np.int64)
     with pytest.raises(IndexError, match="0 to 1, not 0 to 2"):
-        compiled_loops.shared_values(values, (row, row), 9)
+        count(np.zeros((2, 60), np.int32), row, row)
+    entries = KeyIndex(np.zeros(2, np.int32), row.astype(np.int32))
     with pytest.raises(IndexError, match="0 to 1, not 0 to 2"):
-        compiled_loops.prefixes(values, row, row, 9)
-    with pytest.raises(IndexError, match="0 to 1"):
-        compiled_loops.pairs((row, row > 1, row, row), row.astype(np.int32), 2, 1)
+        list(expand_pairs(entries, CandidateRanges(entries.row, row, row), 2))
 
 
 @pytest.mark.slow
