@@ -194,21 +194,31 @@ def parse_address(url: str) -> Address:
     if match is None or not url.isprintable():
         raise UsageError(f"engine address {redact(url)!r} is not valid", REMEDY)
     options = _options(match["options"] or "")
-    hosts = tuple(
-        _host(number, host, PORTS[match["scheme"]]) for number, host in enumerate(match["hosts"].split(","), 1)
-    )
+    hosts = list[tuple[str, int]]()
+    for number, text in enumerate(match["hosts"].split(","), 1):
+        host = _HOST.fullmatch(text.strip())
+        port = int(host["port"] or PORTS[match["scheme"]]) if host else 0
+        if host is None or not 0 < port < 1 << 16:  # it is named by its number, since a password may be in its place
+            raise UsageError(f"host number {number} in the engine address is not valid", REMEDY)
+        hosts.append((host["name"], port))
     timeout = options.get("timeout", "60")
     if not re.fullmatch(r"\d{1,4}(\.\d+)?", timeout, re.ASCII) or float(timeout) <= 0:
         raise UsageError(f"timeout {timeout!r} is not valid", "write seconds, such as 60")
+    if (ca := options.get("ca", "")) and match["scheme"] == "http":
+        raise UsageError("option 'ca' of the engine address needs https", REMEDY)
+    if ca and not Path(ca).is_file():
+        raise UsageError(f"certificate file {ca!r} does not exist", "name a file in PEM form")
+    if (layout := options.get("layout", "full")) not in LAYOUTS:
+        raise UsageError(f"layout {layout!r} is unknown", f"use one of {', '.join(LAYOUTS)}")
     address = Address(
         match["kind"],
         match["scheme"],
-        hosts,
+        tuple(hosts),
         user=unquote(match["user"] or ""),
         password=unquote(match["password"] or ""),
         api_key=options.get("api_key", ""),
-        ca=_ca(options.get("ca", ""), match["scheme"]),
-        layout=_layout(options.get("layout", "full")),
+        ca=ca,
+        layout=layout,
         fields=parse_fields(options.get("fields", "")),
         timeout=float(timeout),
     )
@@ -242,28 +252,6 @@ def _options(text: str) -> dict[str, str]:
         label = f"option {name!r}" if name in PUBLIC_NAMES else f"option number {[*options].index(name) + 1}"
         raise UsageError(f"{label} of the engine address is unknown", f"use {', '.join(OPTIONS)}")
     return options
-
-
-def _host(number: int, text: str, port: int) -> tuple[str, int]:
-    """Parse one host; errors name it by its number, since a password may be in its place."""
-    match = _HOST.fullmatch(text.strip())
-    if match is None or not 0 < int(match["port"] or port) < 1 << 16:
-        raise UsageError(f"host number {number} in the engine address is not valid", REMEDY)
-    return match["name"], int(match["port"] or port)
-
-
-def _ca(path: str, scheme: str) -> str:
-    if path and scheme == "http":
-        raise UsageError("option 'ca' of the engine address needs https", REMEDY)
-    if path and not Path(path).is_file():
-        raise UsageError(f"certificate file {path!r} does not exist", "name a file in PEM form")
-    return path
-
-
-def _layout(name: str) -> str:
-    if name not in LAYOUTS:
-        raise UsageError(f"layout {name!r} is unknown", f"use one of {', '.join(LAYOUTS)}")
-    return name
 
 
 MASK = "***"
@@ -370,10 +358,10 @@ def secrets(urls: Iterable[str]) -> set[str]:
         match = _parse(url)
         if match is not None:
             user, _, password = (match["account"] or "").partition(":")
-            parts = [
-                password or ("" if match["scheme"].startswith("amqp") else user),
-                *_secret_values(match["options"]),
-            ]
+            parts = [password or ("" if match["scheme"].startswith("amqp") else user)]
+            for name, _, value in (each.partition("=") for each in (match["options"] or "").split("&")):
+                parts += [value] if unquote_plus(name) not in PUBLIC_OPTIONS else []
+                parts += [name] if unquote_plus(name) not in PUBLIC_NAMES else []  # of unknown options also the names
             values |= forms(parts)
             values |= {basic(unquote(user), unquote(password))} if user or password else set()
     return values
@@ -388,14 +376,6 @@ def forms(parts: Iterable[str]) -> set[str]:
     """Return secrets as written, as sent and as programs print them."""
     texts = {form for each in parts if each for form in (each, unquote(each), unquote_plus(each))}
     return texts | {form for each in texts for form in (quote(each, safe=""), repr(each)[1:-1], json.dumps(each)[1:-1])}
-
-
-def _secret_values(options: str | None) -> list[str]:
-    """Return the values of secret options, and of unknown options also the names."""
-    pairs = [each.partition("=") for each in (options or "").split("&")]
-    triples = [(name, value, unquote_plus(name)) for name, _, value in pairs]
-    values = [value for _, value, name in triples if name not in PUBLIC_OPTIONS]
-    return values + [raw for raw, _, name in triples if name not in PUBLIC_NAMES]
 
 
 def _parse(url: str) -> re.Match[str] | None:

@@ -9,9 +9,10 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
 from threading import Lock
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TextIO
+from typing import TYPE_CHECKING, TextIO
 
 from ibidem_core.address import redact_value, secrets
 from ibidem_core.settings import Level, Settings
@@ -118,21 +119,15 @@ def formatter(secret_values: Iterable[str], *, terminal: bool) -> logging.Format
         ],
         processors=[
             structlog.stdlib.ProcessorFormatter.remove_processors_meta,
-            redaction_processor(secret_values),
+            partial(_redact_event, frozenset(secret_values)),
             *processors,
         ],
     )
 
 
-def redaction_processor(secret_values: Iterable[str]) -> "Processor":
-    """Return the processor that redacts secrets in every value, also in nested ones, and shortens long values."""
-    values = frozenset(secret_values)
-
-    def step(_: object, __: str, event: "EventDict") -> "EventDict":
-        """Redact and shorten each value of an event."""
-        return {str(name): shorten(name, redact_value(value, values)) for name, value in event.items()}
-
-    return step
+def _redact_event(secret_values: frozenset[str], _: object, __: str, event: "EventDict") -> "EventDict":
+    """Redact secrets in every value of an event, also in nested ones, and shorten long values."""
+    return {str(name): shorten(name, redact_value(value, secret_values)) for name, value in event.items()}
 
 
 def shorten(name: str, value: object) -> object:
@@ -144,13 +139,9 @@ def shorten(name: str, value: object) -> object:
 
 def escape_event(_: object, __: str, event: "EventDict") -> "EventDict":
     """Escape control characters, except line ends in the stack of an error."""
-    return {name: _escape(name, value) for name, value in event.items()}
-
-
-def _escape(name: str, value: Any) -> Any:
-    if not isinstance(value, str):
-        return value
-    return "\n".join(map(printable, value.split("\n"))) if name == "exception" else printable(value)
+    texts = {name: value for name, value in event.items() if isinstance(value, str)}
+    lines = {name: text.split("\n") if name == "exception" else [text] for name, text in texts.items()}
+    return {**event, **{name: "\n".join(map(printable, each)) for name, each in lines.items()}}
 
 
 class Stages:

@@ -12,6 +12,7 @@ from ibidem_ingest.kernel.loops import check, compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import PAGE_TOKENS
 from ibidem_ingest.signatures.minhash import MIN_FOR_CONTAINMENT, correct_for_chance
+from ibidem_ingest.signatures.noise import estimate_difference
 from ibidem_ingest.signatures.numbers import FEW, FORM, FORM_SHARE, MIN_SHARE
 from ibidem_ingest.signatures.packed import FULL, LONG, NO_DATE, NO_NUMBER, NO_TERM, WEAK, PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
@@ -45,12 +46,16 @@ class Pairs:
         return np.minimum(a, b) / np.maximum(np.maximum(a, b), 1)
 
     @cached_property
+    def numbers_shared(self) -> Figures:
+        """Share of the numbers that both texts have: `numbers.compare`."""
+        shared_terms, union = common_numbers(self.columns.number_sketch, self.a, self.b)
+        return np.where(union > 0, shared_terms / np.maximum(1, union), 1.0)
+
+    @property
     def numbers_differing(self) -> Figures:
         """Estimated number of numbers in only one text: `numbers.differing_numbers`."""
-        shared_terms, union = common_numbers(self.columns.number_sketch, self.a, self.b)
-        share = np.where(union > 0, shared_terms / np.maximum(1, union), 1.0)
         counts = self.columns.numbers.astype(np.float64)
-        return estimate_difference(share, counts[self.a], counts[self.b])
+        return estimate_difference(self.numbers_shared, counts[self.a], counts[self.b])
 
     def forms_differ(self) -> Bools:
         """Return whether both texts are forms whose numbers differ: `numbers.forms_differ`."""
@@ -296,12 +301,6 @@ def is_noisy(block: Codes, share: float, dense: float) -> Bools:
     least = np.where(block[:, 64] == noise.DENSE_RUN, dense, share)
     noisy: Bools = (block[:, 64] > 0) & (lost_runs >= least * RUNS[block[:, 65]])
     return noisy
-
-
-def estimate_difference(share: Figures, a: Figures, b: Figures) -> Figures:
-    """`noise.estimate_difference` for many pairs."""
-    figures: Figures = (1 - share) / (1 + share) * (a + b)
-    return figures
 
 
 @dataclass(frozen=True, eq=False, slots=True)

@@ -14,18 +14,16 @@ from ibidem_dedupe.column_rules import (
     NoiseFigures,
     Pairs,
     Rows,
-    common_numbers,
     count_shared,
     differing_terms,
     equal_runs,
-    estimate_difference,
 )
 from ibidem_dedupe.pair_evidence import Evidence, Guards, build_evidence, days_apart, same_table, unpack_numbers
 from ibidem_dedupe.policy import FIGURES, Learned, Policy
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.minhash import correct_for_chance
-from ibidem_ingest.signatures.numbers import FEW, MIN_SHARE, agree, compare, differing_numbers
+from ibidem_ingest.signatures.numbers import agree, compare, differing_numbers
 from ibidem_ingest.signatures.packed import NO_DATE, Packed
 from ibidem_ingest.signatures.schema import BANDS, SLOTS
 
@@ -191,7 +189,7 @@ def _character_columns(pairs: Pairs) -> Sequence[Figures]:
     equal, two, _ = equal_runs(blocks, pairs.a, pairs.b)
     a, b = NoiseFigures.read(pairs.columns, pairs.a), NoiseFigures.read(pairs.columns, pairs.b)
     share, unknown_terms, size = ESTIMATES[equal], a.unknown + b.unknown, a.runs + b.runs
-    runs, unknown = estimate_difference(share, a.runs, b.runs), differing_terms(a, b)
+    runs, unknown = noise.estimate_difference(share, a.runs, b.runs), differing_terms(a, b)
     figures = (
         share,
         np.ones(len(share)),
@@ -214,15 +212,12 @@ def _logarithms(values: NDArray[np.generic]) -> Figures:
 
 def _number_columns(pairs: Pairs, runs: Figures) -> Sequence[Figures]:
     columns = pairs.columns
-    shared, union = common_numbers(columns.number_sketch, pairs.a, pairs.b)
     shortest = np.minimum(columns.length[pairs.a], columns.length[pairs.b])
     fewest: Rows = np.minimum(columns.numbers[pairs.a], columns.numbers[pairs.b]).astype(np.int64)
-    share = np.where(union > 0, shared / np.maximum(1, union), 1.0)
-    counts = columns.numbers.astype(np.float64)
-    differing = estimate_difference(share, counts[pairs.a], counts[pairs.b])
+    differing = pairs.numbers_differing
     return (
-        ((fewest < FEW) | (share >= MIN_SHARE)).astype(np.float64),
-        share,
+        pairs.numbers_agree.astype(np.float64),
+        pairs.numbers_shared,
         _logarithms(1 + differing),
         np.minimum(1.0, differing / ((1 - runs) * shortest + 1)),
         _logarithms(1 + fewest),

@@ -103,12 +103,7 @@ def same_table(a: Packed, b: Packed) -> bool:
 def same_content(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Identical: the same words and figures in the same order."""
     del policy
-    return same_content_evidence(guards) if equal_content(a, b) else None
-
-
-def same_content_evidence(guards: Guards) -> Evidence:
-    """Build the evidence of two texts with the same words."""
-    return build_evidence("identical", "content", 1.0, {}, guards)
+    return build_evidence("identical", "content", 1.0, {}, guards) if equal_content(a, b) else None
 
 
 def equal_content(a: Packed, b: Packed) -> bool:
@@ -125,13 +120,8 @@ def similar_shingles(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Ev
         return None
     if not minhash.shares_band(a.slots, b.slots, policy.band_rows):
         return None
-    return minhash_evidence(equal, len(a.slots), guards)
-
-
-def minhash_evidence(equal: int, slots: int, guards: Guards) -> Evidence:
-    """Build the evidence of two texts with `equal` of `slots` slots in common."""
-    share = equal / slots
-    figures = {"shared": equal, "of": slots, "estimate": round(minhash.correct_for_chance(share), 3)}
+    share = equal / len(a.slots)
+    figures = {"shared": equal, "of": len(a.slots), "estimate": round(minhash.correct_for_chance(share), 3)}
     return build_evidence("near", "minhash", share, figures, guards)
 
 

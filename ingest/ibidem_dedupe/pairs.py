@@ -29,7 +29,6 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 
 import numpy as np
-from numpy.typing import NDArray
 from xxhash import xxh3_64_intdigest
 
 from ibidem_dedupe import column_rules, evidence, pair_evidence
@@ -41,11 +40,9 @@ from ibidem_dedupe.pair_evidence import (
     Guards,
     LongPair,
     may_relate,
-    minhash_evidence,
     page_of,
     relation_evidence,
     required_fields_conflict,
-    same_content_evidence,
     titles_differ,
 )
 from ibidem_dedupe.policy import LEVELS, Policy
@@ -55,8 +52,7 @@ from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import LongField, LongSignatures, as_page
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField
-from ibidem_ingest.signatures.packed import LONG, NO_DATE, TITLED, Packed, PackedColumns
-from ibidem_ingest.signatures.schema import SLOTS
+from ibidem_ingest.signatures.packed import LONG, TITLED, Packed, PackedColumns
 
 
 def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = None) -> Evidence | None:
@@ -183,65 +179,6 @@ def strongest_codes(pairs: column_rules.Pairs, policy: Policy) -> column_rules.C
     return codes
 
 
-Build = Callable[[int, Guards], Evidence]  # builds the evidence of a pair from its number of equal slots and its guards
-
-# Kinds of evidence whose figures are at hand; the others need the packed values.
-BUILD: dict[str, Build] = {
-    "content": lambda _, guards: same_content_evidence(guards),
-    "minhash": lambda equal, guards: minhash_evidence(equal, SLOTS, guards),
-}
-
-
-def evidence_of_pairs(
-    columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, policy: Policy
-) -> Iterator[Evidence | None]:
-    """Yield the evidence of each pair; None if the two documents are not duplicates."""
-    if loops.IN_USE is None:
-        for row, other in zip(map(columns.unpack_row, a.tolist()), map(columns.unpack_row, b.tolist()), strict=True):
-            yield decide(row, other, policy) if row and other else None
-        return
-    names = [evidence.TABLE.name(code) for code in verify(columns, a, b, policy).tolist()]
-    equal_slots = (columns.slots[a] == columns.slots[b]).sum(axis=1).tolist()
-    for row, other, name, equal, guards in zip(
-        a.tolist(), b.tolist(), names, equal_slots, guards_of(column_rules.Pairs(columns, a, b)), strict=True
-    ):
-        if name in BUILD:
-            yield BUILD[name](equal, guards)
-        else:
-            values = columns.unpack_row(row), columns.unpack_row(other)
-            yield decide(values[0], values[1], policy) if name and values[0] and values[1] else None
-
-
-def guards_of(pairs: column_rules.Pairs) -> Iterator[Guards]:
-    """Yield the guards of each pair, as `Guards.compare` returns them."""
-    columns, a, b = pairs.columns, pairs.a, pairs.b
-    start, end = columns.date_from, columns.date_to
-    is_missing = (start == NO_DATE) | (end == NO_DATE)
-    days = np.maximum(0, np.maximum(start[a] - end[b], start[b] - end[a]))
-    is_equal = (columns.numbers[a] == columns.numbers[b]) & (columns.number_sketch[a] == columns.number_sketch[b]).all(
-        axis=1
-    )
-    parts = (days, is_missing[a] | is_missing[b], pairs.lengths, pairs.numbers_agree, is_equal, differences(pairs))
-    for apart, missing, ratio, agree, equal, differs in zip(*(part.tolist() for part in parts), strict=True):
-        yield Guards(None if missing else apart, ratio, agree, equal, differs)
-
-
-def differences(pairs: column_rules.Pairs) -> NDArray[np.object_]:
-    """Return `difference_beside_words` of each pair."""
-    columns, a, b = pairs.columns, pairs.a, pairs.b
-    found = np.full(len(a), None, object)
-    same = (columns.words[a] > 0) & (columns.content[a] != columns.content[b]).any(axis=1)
-    for name in ("length", "shingles", "words"):
-        same &= pairs.has_equal(getattr(columns, name))
-    one, other = columns.flags[a], columns.flags[b]
-    titled = ((one | other) & TITLED > 0) & ((one != other) | ~pairs.has_equal(columns.title))
-    found[same] = "mail"
-    found[same & ~pairs.has_equal(columns.source)] = "sender"
-    found[same & titled] = "title"
-    found[same & ~pairs.has_equal(columns.signs)] = "signs"
-    return found
-
-
 MAX_BYTES = 256 << 20  # limit of the cache: the long signatures of some three thousand books
 
 AT_ONCE = 1_000
@@ -316,11 +253,6 @@ class LongTextMatcher:
         if pair not in self.verdicts:
             self.verdicts[pair] = self._decide(row, other_row)
         return self.verdicts[pair]
-
-    def decide(self, columns: PackedColumns, pairs: Sequence[Pair]) -> None:
-        """Decide on many pairs at once; not at level `partial`, which may need long signatures."""
-        a, b = np.array(pairs, np.int64).reshape(-1, 2).T
-        self.verdicts.update(zip(pairs, evidence_of_pairs(columns, a, b, self.policy), strict=True))
 
     def code(self, row: int, other_row: int) -> int:
         """Return the code of the evidence for a pair: 0 without evidence, and while long signatures have to be read."""

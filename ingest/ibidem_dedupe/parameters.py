@@ -2,10 +2,10 @@
 
 import re
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
-from functools import lru_cache
+from functools import partial
 from types import MappingProxyType
 from typing import Any, Literal, get_args
 
@@ -126,16 +126,11 @@ class InvalidValue(ValueError):
     """An invalid parameter value, with a message that lists the valid ones."""
 
 
-def parse_choice(*choices: str) -> Callable[[str], str]:
-    """Return a parser that accepts one of some words."""
-
-    def read(value: str) -> str:
-        """Parse one of the words, ignoring case."""
-        if value.lower() not in choices:
-            raise InvalidValue(", ".join(choices))
-        return value.lower()
-
-    return read
+def parse_choice(choices: Sequence[str], value: str) -> str:
+    """Parse one of some words, ignoring case."""
+    if value.lower() not in choices:
+        raise InvalidValue(", ".join(choices))
+    return value.lower()
 
 
 def keep(value: str) -> Keep:
@@ -166,16 +161,11 @@ def passage_fields(value: str) -> PassageFields | None:
     return PassageFields(*names) if value else None
 
 
-def parse_integer(minimum: int, maximum: int, unit: str) -> Callable[[str], int]:
-    """Return a parser of integers within bounds."""
-
-    def read(value: str) -> int:
-        """Parse an integer within the bounds."""
-        if not _WHOLE.fullmatch(value) or not minimum <= int(value) <= maximum:
-            raise InvalidValue(f"an integer from {minimum:,} to {maximum:,} ({unit})")
-        return int(value)
-
-    return read
+def parse_integer(minimum: int, maximum: int, unit: str, value: str) -> int:
+    """Parse an integer within bounds."""
+    if not _WHOLE.fullmatch(value) or not minimum <= int(value) <= maximum:
+        raise InvalidValue(f"an integer from {minimum:,} to {maximum:,} ({unit})")
+    return int(value)
 
 
 def days(value: str) -> int | None:
@@ -183,7 +173,7 @@ def days(value: str) -> int | None:
     if value.lower() == NO_DAYS:
         return None
     try:
-        return parse_integer(0, 1_000_000, "days")(value)
+        return parse_integer(0, 1_000_000, "days", value)
     except InvalidValue as error:
         raise InvalidValue(f"none, or {error}") from error
 
@@ -195,20 +185,23 @@ class Parameter:
     about: str  # effect, in one line
     read: Callable[[str], object]  # parses its value, or raises `InvalidValue`
 
+    @classmethod
+    def choose(cls, choices: Sequence[str], default: str, about: str) -> "Parameter":
+        """Return a parameter that takes one of some words."""
+        return cls(", ".join(choices), default, about, partial(parse_choice, choices))
+
 
 # Every parameter by its name, in the order of the documentation.
 PARAMETERS: Mapping[str, Parameter] = {
-    "dedupe": Parameter(
-        ", ".join(MODES),
+    "dedupe": Parameter.choose(
+        MODES,
         "off; indent on the page and the command line",
         "off: the engine's own list; collapse: leads only; indent: duplicates follow their lead",
-        parse_choice(*MODES),
     ),
-    "dedupe_level": Parameter(
-        ", ".join(LIST_LEVELS),
+    "dedupe_level": Parameter.choose(
+        LIST_LEVELS,
         "near",
         "the weakest level that joins two documents; thread, version: mails of one thread, versions of one work",
-        parse_choice(*LIST_LEVELS),
     ),
     "dedupe_keep": Parameter(
         "rank, earliest, latest, longest, current, source:NAME,…",
@@ -216,30 +209,28 @@ PARAMETERS: Mapping[str, Parameter] = {
         "which member of a group is shown as its lead; never moves the group",
         keep,
     ),
-    "dedupe_by": Parameter(
-        ", ".join(WAYS),
+    "dedupe_by": Parameter.choose(
+        WAYS,
         "auto",
         "stored: all matches, by the groups stored with them; window: the best hits are grouped as they are found; "
         "auto: stored if these groups are settled by the rule of the request, else window",
-        parse_choice(*WAYS),
     ),
     "dedupe_window": Parameter(
         f"1 … {MAX_WINDOW}",
         str(WINDOW),
         "number of hits that are grouped at once",
-        parse_integer(1, MAX_WINDOW, "hits"),
+        partial(parse_integer, 1, MAX_WINDOW, "hits"),
     ),
-    "dedupe_scope": Parameter(
-        ", ".join(SCOPES),
+    "dedupe_scope": Parameter.choose(
+        SCOPES,
         "window",
         "where to search for duplicates of the page's leads: the window, all matches, or the whole index",
-        parse_choice(*SCOPES),
     ),
     "dedupe_similarity": Parameter(
         f"{MIN_SIMILARITY} … 100",
         "the preset's figures; 66 without one",
         "percent: the minimum share of common text for a pair at level near",
-        parse_integer(MIN_SIMILARITY, 100, "percent"),
+        partial(parse_integer, MIN_SIMILARITY, 100, "percent"),
     ),
     "dedupe_window_days": Parameter(
         "days or none",
@@ -251,7 +242,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         "0 … window",
         f"{SHOWN_IN_COLLAPSE} in collapse; all in indent, {SHOWN_TO_PEOPLE} on the page and the terminal",
         "maximum number of shown duplicates per group, without the lead",
-        parse_integer(0, MAX_WINDOW, "duplicates"),
+        partial(parse_integer, 0, MAX_WINDOW, "duplicates"),
     ),
     "dedupe_preset": Parameter(
         f"{', '.join(PRESETS)}, or one stored with the index",
@@ -269,12 +260,15 @@ PARAMETERS: Mapping[str, Parameter] = {
         "`dedupe.cursor`", "none", "continue the ranking of an earlier answer (its `dedupe.cursor`)", str
     ),
     "dedupe_explain": Parameter(
-        "true, false", "false", "explain each duplicate", lambda value: parse_choice("true", "false")(value) == "true"
+        "true, false",
+        "false",
+        "explain each duplicate",
+        lambda value: parse_choice(("true", "false"), value) == "true",
     ),
 }
 
 # The level where pairs are decided, and no list is grouped.
-PAIR_LEVEL = Parameter(", ".join(LEVELS), "near", "the weakest level that joins two documents", parse_choice(*LEVELS))
+PAIR_LEVEL = Parameter.choose(LEVELS, "near", "the weakest level that joins two documents")
 
 
 _HEAD = """# Parameters of a search
@@ -370,19 +364,8 @@ class DedupeRequest:
     def digest(self) -> str:
         """Return a hash of the parameters that determine groups and order; a cursor is valid only for the same hash."""
         further = (self.by if self.by != "window" else "", self.passages, self.membership)
-        return request_digest(self.mode == "off", self.policy, self.window, tuple(filter(None, further)))
-
-
-@lru_cache(maxsize=256)
-def request_digest(
-    is_off: bool,  # noqa: FBT001 - as a request has it
-    policy: Policy,
-    window: int,
-    further: tuple[str | PassageFields, ...],
-) -> str:
-    """Hash the parameters that determine groups and order; cached, since every page needs the hash."""
-    matters = repr((is_off, policy, window, *further))
-    return xxhash.xxh3_64_hexdigest(matters.encode())
+        matters = repr((self.mode == "off", self.policy, self.window, *filter(None, further)))
+        return xxhash.xxh3_64_hexdigest(matters.encode())
 
 
 def parse_request(

@@ -22,35 +22,20 @@ SCHEME = "pf1"  # name of the figures: weights of others are never applied to th
 
 # Every figure of a pair, in the order of a rule's weights, with the part of the sum that people read.
 FIGURES: dict[str, str] = {
-    "runs": "five-word runs",
-    "runs_of_shorter": "five-word runs",
-    "runs_of_longer": "five-word runs",
-    "bands": "five-word runs",
-    "words_changed": "five-word runs",
-    "terms": "rare terms",
-    "terms_known": "rare terms",
-    "characters": "characters",
-    "characters_known": "characters",
-    "character_pairs": "characters",
-    "characters_changed": "characters",
-    "unknown_words": "misread words",
-    "unknown_rate": "misread words",
-    "unknown_equal": "misread words",
-    "unknown_lift": "misread words",
-    "length_ratio": "lengths",
-    "shorter": "lengths",
-    "longer": "lengths",
-    "numbers_agree": "numbers",
-    "numbers_shared": "numbers",
-    "numbers_differing": "numbers",
-    "numbers_rate": "numbers",
-    "numbers_fewer": "numbers",
-    "title": "title",
-    "fingerprint": "equal hashes",
-    "profile": "equal hashes",
-    "days": "dates",
-    "dated": "dates",
-    "source": "source",
+    figure: part
+    for part, figures in (
+        ("five-word runs", "runs runs_of_shorter runs_of_longer bands words_changed"),
+        ("rare terms", "terms terms_known"),
+        ("characters", "characters characters_known character_pairs characters_changed"),
+        ("misread words", "unknown_words unknown_rate unknown_equal unknown_lift"),
+        ("lengths", "length_ratio shorter longer"),
+        ("numbers", "numbers_agree numbers_shared numbers_differing numbers_rate numbers_fewer"),
+        ("title", "title"),
+        ("equal hashes", "fingerprint profile"),
+        ("dates", "days dated"),
+        ("source", "source"),
+    )
+    for figure in figures.split()
 }
 
 PARTS = tuple(dict.fromkeys(FIGURES.values()))

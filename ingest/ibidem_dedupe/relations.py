@@ -35,7 +35,7 @@ Runs of words: hashes of single words, and of five consecutive words.
 A text that has many runs of another has its words in the same order: a quotation, or another version of it.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
 from typing import Literal
@@ -43,7 +43,6 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem_ingest.document import Document
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import unique_words
 from ibidem_ingest.signatures.long_text import MIN_EQUAL_SLOTS, PART_SLOTS, LongSignatures
@@ -196,70 +195,45 @@ class Relation:
 
 
 def relate(a: LongSignatures, b: LongSignatures, similarity: float = 0.0) -> Relation | None:
+    """Return the relation of two texts; None if they have too little in common."""
     alignment = unique_words.compare(a.words, b.words)
     matches = match_parts(a, b, alignment)
     if not len(matches):
         return None
-    statistics = PartStatistics.compute(a, b, matches)
-    if max(statistics.matched_a, statistics.matched_b) < MIN_MATCHED:
+    measured = measure_parts(a, b, matches)
+    if max(measured["matched_a"], measured["matched_b"]) < MIN_MATCHED:
         return None
-    signals = {
-        "whole": similarity,
-        "aligned": alignment.its if alignment else 0.0,
-        **statistics.signals(),
-    }
+    signals = {"whole": similarity, "aligned": alignment.its if alignment else 0.0, **measured}
     if np.ptp(matches.a):
         line = np.polyfit(matches.a, matches.b, 1, w=np.maximum(matches.similar, 0.01))
         signals["slope"] = float(line[0])
-    return choose_relation(statistics, {name: round(value, 3) for name, value in signals.items()}, matches)
+    holder: Side = "b" if better_covered(measured) == "a" else "a"
+    return choose_relation(holder, {name: round(value, 3) for name, value in signals.items()}, matches)
 
 
-@dataclass(frozen=True, slots=True)
-class PartStatistics:
-    """Statistics of the matching parts of two texts."""
-
-    matched_a: float  # share of the one's parts that match
-    matched_b: float  # share of the other's
-    covered_a: float  # share of the one's shingles that the other has, estimated
-    covered_b: float  # share of the other's
-    similar: float  # mean similarity of parts to their best matches, of the text where it is higher
-
-    @classmethod
-    def compute(cls, a: LongSignatures, b: LongSignatures, matches: Matches) -> "PartStatistics":
-        """Compute the statistics of the matching parts of two texts."""
-        tokens = a.tokens[matches.a].astype(float) + b.tokens[matches.b]
-        overlap = matches.similar * tokens / (1 + matches.similar)
-        return cls(
-            matched_share(a, matches.a),
-            matched_share(b, matches.b),
-            covered_share(a, matches.a, overlap),
-            covered_share(b, matches.b, overlap),
-            max(best_similarity(a, matches.a, matches.similar), best_similarity(b, matches.b, matches.similar)),
-        )
-
-    @property
-    def subset_side(self) -> Side:
-        """The side that is better covered by the other; ties go to the one with more matching parts."""
-        return "a" if (self.covered_a, self.matched_a) >= (self.covered_b, self.matched_b) else "b"
-
-    def signals(self) -> dict[str, float]:
-        """Return the signals used by filters."""
-        minimum, maximum = sorted((self.covered_a, self.covered_b))
-        noisy = min(self.matched_a, self.matched_b) >= NEARLY_ALL
-        alike = maximum / (2 - maximum)
-        return {
-            "matched_a": self.matched_a,
-            "matched_b": self.matched_b,
-            "covered_a": self.covered_a,
-            "covered_b": self.covered_b,
-            "held": self.matched_a if self.subset_side == "a" else self.matched_b,
-            "fullness": (minimum / maximum if maximum else 1.0) if noisy else minimum,
-            "in_step": self.similar / alike if alike else 0.0,
-        }
+def measure_parts(a: LongSignatures, b: LongSignatures, matches: Matches) -> dict[str, float]:
+    """Return the signals of the matching parts of two texts."""
+    tokens = a.tokens[matches.a].astype(float) + b.tokens[matches.b]
+    overlap = matches.similar * tokens / (1 + matches.similar)
+    signals, similar = dict[str, float](), 0.0
+    for side, text, parts in (("a", a, matches.a), ("b", b, matches.b)):
+        signals[f"matched_{side}"] = np.unique(parts).size / max(1, int(np.count_nonzero(text.has_signatures)))
+        signals[f"covered_{side}"] = covered_share(text, parts, overlap)
+        similar = max(similar, best_similarity(text, parts, matches.similar))
+    minimum, maximum = sorted((signals["covered_a"], signals["covered_b"]))
+    noisy = min(signals["matched_a"], signals["matched_b"]) >= NEARLY_ALL
+    alike = maximum / (2 - maximum)
+    return signals | {
+        "held": signals[f"matched_{better_covered(signals)}"],
+        "fullness": (minimum / maximum if maximum else 1.0) if noisy else minimum,
+        "in_step": similar / alike if alike else 0.0,
+    }
 
 
-def matched_share(text: LongSignatures, parts: Places) -> float:
-    return np.unique(parts).size / max(1, int(np.count_nonzero(text.has_signatures)))
+def better_covered(signals: Mapping[str, float]) -> Side:
+    """Return the side that is better covered by the other; ties go to the one with more matching parts."""
+    a, b = ((signals[f"covered_{side}"], signals[f"matched_{side}"]) for side in "ab")
+    return "a" if a >= b else "b"
 
 
 def covered_share(text: LongSignatures, parts: Places, overlap: Shares) -> float:
@@ -275,7 +249,7 @@ def best_similarity(text: LongSignatures, parts: Places, similar: Shares) -> flo
     return float(highest[highest > 0].mean()) if highest.any() else 0.0
 
 
-def choose_relation(statistics: PartStatistics, signals: Mapping[str, float], matches: Matches) -> Relation:
+def choose_relation(holder: Side, signals: Mapping[str, float], matches: Matches) -> Relation:
     confidences = {
         name: float(np.prod([filter_(signals[signal]) for signal, filter_ in filters.items()]))
         for name, filters in FILTERS.items()
@@ -285,18 +259,10 @@ def choose_relation(statistics: PartStatistics, signals: Mapping[str, float], ma
     name: Name = kind[confidences[kind[0]] < confidences[kind[1]] or signals.get("slope", 1.0) < 0]
     if sure < MIN_CONFIDENCE:
         name, sure = "overlapping_text", 1 - sure
-    holder: Side | None = None
-    if name in ("contiguous_subset", "contains"):
-        holder = "b" if statistics.subset_side == "a" else "a"
-    return Relation(
-        name,
-        round(sure, 3),
-        round(max(statistics.matched_a, statistics.matched_b), 3),
-        holder,
-        common_part(matches.a),
-        common_part(matches.b),
-        signals,
-    )
+    score = max(signals["matched_a"], signals["matched_b"])
+    contains = holder if name in ("contiguous_subset", "contains") else None
+    parts = common_part(matches.a), common_part(matches.b)
+    return Relation(name, round(sure, 3), score, contains, *parts, signals)
 
 
 def common_part(parts: Places) -> tuple[int, int]:
@@ -317,9 +283,6 @@ def common_part(parts: Places) -> tuple[int, int]:
 Hashes = NDArray[np.uint64]
 
 RUN = 5  # words of a run; a text of fewer words is compared word by word
-
-BATCH_CHARACTERS = 2_000_000
-BESIDE_TEXT = 1_000  # characters that a document weighs beside its text, so that a batch has few thousand of them
 
 _FACTORS = [
     np.uint64(each) for each in (0x9E3779B97F4A7C15, 0xC2B2AE3D27D4EB4F, 0x165667B19E3779F9, 0xD6E8FEB86659FD93)
@@ -350,18 +313,3 @@ def hash_words(texts: Sequence[str]) -> tuple[Hashes, Sequence[int]]:
         return batch.hashes, batch.offsets.tolist()
     words = [[wh1(word) for word in tokens(text)] for text in texts]
     return np.array(list(chain(*words)), np.uint64), list(accumulate(map(len, words), initial=0))
-
-
-def text_batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    """Yield batches of documents up to a total number of characters; a longer document is a batch of its own."""
-    some: list[Document] = []
-    weight = 0
-    for document in documents:
-        own = len(document.text) + BESIDE_TEXT
-        if some and weight + own > BATCH_CHARACTERS:
-            yield some
-            some, weight = [], 0
-        some.append(document)
-        weight += own
-    if some:
-        yield some

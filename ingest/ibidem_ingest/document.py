@@ -1,7 +1,7 @@
 """Documents: their fields, and the validation of records."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 import orjson
@@ -137,6 +137,26 @@ def check(document: Document) -> None:
         interval(document.date)
     except ValueError as error:
         raise Refused(Refusal("document", document.id, "date", str(error))) from error
+
+
+def text_batches(
+    documents: Iterable[Document], characters: int = 2_000_000, beside: int = 1_000
+) -> Iterator[list[Document]]:
+    """Split a stream of documents into batches of so many characters; a longer document is a batch of its own.
+
+    A document weighs `beside` characters beside its text, so that a batch has few thousand of them.
+    """
+    batch: list[Document] = []
+    size = 0
+    for document in documents:
+        own = len(document.text) + beside
+        if batch and size + own > characters:
+            yield batch
+            batch, size = [], 0
+        batch.append(document)
+        size += own
+    if batch:
+        yield batch
 
 
 def has_unread_date(document: Document) -> bool:

@@ -18,7 +18,7 @@ into errors of ours by one table.
 import reprlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 
 class IbidemError(Exception):
@@ -66,7 +66,7 @@ class Refusal:
 
     def as_json(self) -> dict[str, str]:
         """Return the four parts under the names that `ibidem ingest --json` prints."""
-        return {"where": self.where, "id": self.id, "field": self.field, "why": self.why}
+        return asdict(self)
 
 
 class Refused(IbidemError):

@@ -43,7 +43,12 @@ def detect(text: str) -> str:
 
     Source: A. Joulin et al., "Bag of Tricks for Efficient Text Classification", 2016; model `lid.176.ftz`.
     """
-    sample = _sample(text)
+    sample = text
+    if len(text) > EXCERPTS * EXCERPT:
+        step = len(text) // EXCERPTS
+        first = (step - EXCERPT) // 2
+        sample = " ".join(text[at : at + EXCERPT] for at in range(first, first + EXCERPTS * step, step))
+    sample = sample.replace("\n", " ").strip()
     letters = sum(map(str.isalpha, sample))
     if letters < MIN_LETTERS:
         return ""
@@ -51,15 +56,6 @@ def detect(text: str) -> str:
     labels, certainties = _model().predict(sample.lower() if sample.isupper() else sample)
     least = MIN_CERTAINTY if letters >= PROSE * len(sample) else MIN_CERTAINTY_OF_TABLES
     return labels[0].removeprefix("__label__") if certainties[0] >= least else ""
-
-
-def _sample(text: str) -> str:
-    """Return excerpts of a text on one line."""
-    if len(text) > EXCERPTS * EXCERPT:
-        step = len(text) // EXCERPTS
-        first = (step - EXCERPT) // 2
-        text = " ".join(text[at : at + EXCERPT] for at in range(first, first + EXCERPTS * step, step))
-    return text.replace("\n", " ").strip()
 
 
 def add_languages(items: Iterable[Item]) -> Iterator[Item]:

@@ -20,8 +20,8 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
-from ibidem_dedupe.relations import NO_WORDS, RUN, Hashes, hash_words, runs, text_batches
-from ibidem_ingest.document import Document
+from ibidem_dedupe.relations import NO_WORDS, RUN, Hashes, hash_words, runs
+from ibidem_ingest.document import Document, text_batches
 from ibidem_ingest.mail import head
 from ibidem_ingest.mail.headings import Kind
 from ibidem_ingest.mail.parts import Part, part, unmarked

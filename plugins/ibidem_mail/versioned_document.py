@@ -10,9 +10,9 @@ from typing import Literal
 import numpy as np
 import xxhash
 
-from ibidem_dedupe.relations import Hashes, hash_words, runs, text_batches
+from ibidem_dedupe.relations import Hashes, hash_words, runs
 from ibidem_ingest.dates import iso_date, utc
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import Document, text_batches
 from ibidem_ingest.mail.head import is_mail
 from ibidem_ingest.text.folding import fold
 

@@ -207,17 +207,22 @@ class Tables:
         Raises:
             TableError: The table's file is damaged, or holds another table.
         """
-        if name not in self._by_name:
-            path = self._path(name)
-            if _NAME.fullmatch(name) and self._passages_path(name).exists():
-                return self._open_without(name)
-            if not _NAME.fullmatch(name) or not path.exists():
-                return None
-            table = Table.open(path)
-            if table.name != name:
-                raise TableError(f"{path} holds the idf table {table.name}", f"rename it to {table.name}.idf")
-            self._by_name[name] = table
-        return self._by_name[name]
+        if name not in self._by_name and _NAME.fullmatch(name):
+            path, passages = self._path(name), self._passages_path(name)
+            if passages.exists():
+                base_name, runs, _ = self._read_passages(name)
+                if (base := self.named(base_name)) is None:
+                    return None
+                table = base.without(runs)
+                if table.name != name:
+                    raise TableError(f"{passages} holds {table.name}", _REMEDY)
+                self._by_name[name] = table
+            elif path.exists():
+                table = Table.open(path)
+                if table.name != name:
+                    raise TableError(f"{path} holds the idf table {table.name}", f"rename it to {table.name}.idf")
+                self._by_name[name] = table
+        return self._by_name.get(name)
 
     def all(self) -> list[Table]:
         """Return every table of the folder, by language and name.
@@ -314,15 +319,6 @@ class Tables:
         texts = " ".join(a), " ".join(b)
         shared = [asdict(each) for each in self.passages(table) if all(each.text in text for text in texts)]
         return {"left_out": {"a": words[0], "b": words[1], "passages": shared}} if any(words) else {}
-
-    def _open_without(self, name: str) -> Table | None:
-        base_name, runs, _ = self._read_passages(name)
-        if (base := self.named(base_name)) is None:
-            return None
-        table = base.without(runs)
-        if table.name != name:
-            raise TableError(f"{self._passages_path(name)} holds {table.name}", _REMEDY)
-        return self._by_name.setdefault(name, table)
 
     def _read_passages(self, name: str) -> tuple[str, Hashes, list[SharedPassage]]:
         """Read the name of the table behind a list, its runs, and its passages."""

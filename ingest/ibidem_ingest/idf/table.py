@@ -13,7 +13,7 @@ is under one of these.
 
 import tempfile
 from bisect import bisect_left
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import ceil, log, log2
@@ -190,7 +190,7 @@ class Table:
                 "origin": self.origin,
                 "name": self.name,
                 "sizes": [part.size for part in parts],
-                "checksum": _checksum(blocks),
+                "checksum": _digest(*blocks),
             }
         )
         start = _MAGIC % SCHEME.encode() + b"%08x\n" % len(header) + header
@@ -227,35 +227,29 @@ def _parse(file: NDArray[np.uint8]) -> dict[str, Any]:
     end = start + int(file[len(magic) : start - 1].tobytes(), 16)
     header = orjson.loads(file[start:end].tobytes())
     body = file[end + -end % 8 :]
-    if header["scheme"] != SCHEME or header["checksum"] != _checksum([body.data]):
+    if header["scheme"] != SCHEME or header["checksum"] != _digest(body.data):
         raise ValueError("checksum or scheme differ")
+    parts, start = {}, 0
+    for (name, kind), size in zip(_PART_TYPES.items(), header["sizes"], strict=True):
+        length = size * np.dtype(kind).itemsize
+        parts[name] = np.asarray(body[start : start + length]).view(kind)
+        start += length + -length % 8
     return {
         "name": str(header["name"]),
         "language": str(header["language"]),
         "documents": int(header["documents"]),
         "origin": str(header["origin"]),
-        **_parts(body, header["sizes"]),
+        **parts,
     }
 
 
-def _parts(body: NDArray[np.uint8], sizes: Sequence[int]) -> dict[str, Any]:
-    parts, start = {}, 0
-    for name, kind, size in zip(_PART_TYPES, _PART_TYPES.values(), sizes, strict=True):
-        length = size * np.dtype(kind).itemsize
-        parts[name] = np.asarray(body[start : start + length]).view(kind)
-        start += length + -length % 8
-    return parts
+def _name(language: str, documents: int, *parts: NDArray[Any]) -> str:
+    """Return the name of a table with such counts, ends and letters."""
+    return _digest(f"{SCHEME} {language} {documents}\n".encode(), *(part.tobytes() for part in parts))
 
 
-def _checksum(parts: Sequence[bytes | memoryview]) -> str:
+def _digest(*parts: bytes | memoryview) -> str:
     digest = xxhash.xxh3_64()
     for part in parts:
         digest.update(part)
-    return digest.hexdigest()
-
-
-def _name(language: str, documents: int, counts: NDArray[np.float64], ends: Places, letters: NDArray[np.uint8]) -> str:
-    digest = xxhash.xxh3_64(f"{SCHEME} {language} {documents}\n".encode())
-    for part in (counts, ends, letters):
-        digest.update(part.tobytes())
     return digest.hexdigest()

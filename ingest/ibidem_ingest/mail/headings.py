@@ -327,9 +327,8 @@ def _attribution(lines: Lines, position: int) -> tuple[int, int, str]:
         return position, position, ""
     if follows:
         return first, position + 1, ""
-    prefix = _prefix(lines, below) if below < len(lines) else ""
-    if prefix:
-        return first, position + 1, prefix
+    if below < len(lines) and (prefix := _OTHER_PREFIX.match(_beyond_marks(lines, below))):
+        return first, position + 1, prefix[0].strip() or "  "
     joined = " ".join(lines.contents[line].strip() for line in range(first, position + 1))
     if not DATE.search(joined) or not (OPENER.match(joined) or ADDRESS.search(joined)) or below == len(lines):
         return position, position, ""
@@ -349,15 +348,8 @@ def _attributes(joined: str, follows: str) -> bool:
 # Initials or a name before each quoted line, as Supercite writes them.
 NAMED_PREFIX = re.compile(r"[ \t]{0,8}[A-Z][A-Za-z]{0,14}>")
 
+# The quote mark or indent of the first line below an attribution.
 _OTHER_PREFIX = re.compile(rf"(?:[|:}}#]|{NAMED_PREFIX.pattern}|[ \t]{{2,}})(?=\s*\S)")
-
-
-def _prefix(lines: Lines, position: int) -> str:
-    """Return the quote mark or indent of the first line below an attribution."""
-    match = _OTHER_PREFIX.match(_beyond_marks(lines, position))
-    if match is None:
-        return ""
-    return match[0].strip() or "  "
 
 
 def prefixed_end(lines: Lines, position: int, prefix: str) -> int:

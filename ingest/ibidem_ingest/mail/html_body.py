@@ -6,28 +6,11 @@ the answer or the quotation.
 
 from importlib import import_module
 
-BLOCKS = frozenset(
-    {
-        "address",
-        "article",
-        "body",
-        "center",
-        "dd",
-        "div",
-        "dl",
-        "dt",
-        "footer",
-        "form",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-    }
-    | {"header", "li", "main", "ol", "p", "pre", "section", "table", "tr", "ul", "blockquote"}
-)
 PARAGRAPHS = frozenset({"p", "ul", "ol", "table", "pre", "h1", "h2", "h3", "blockquote"})
+BLOCKS = PARAGRAPHS.union(
+    ("address", "article", "body", "center", "dd", "div", "dl", "dt", "footer", "form", "h4", "h5", "h6", "header"),
+    ("li", "main", "section", "tr"),
+)
 INVISIBLE_ELEMENTS = frozenset({"head", "script", "style", "title", "noscript", "template"})
 RULE = "________________________________"
 MAX_MARKS = 250

@@ -115,24 +115,21 @@ COMPRESSION_SUFFIXES = frozenset({".gz", ".xz", ".zst", ".bz2"})
 PACKED = frozenset({Format.PDF, Format.DOCX, Format.EPUB})
 
 SUFFIXES = {
-    ".jsonl": Format.JSONL,
-    ".ndjson": Format.JSONL,
-    ".txt": Format.TEXT,
-    ".text": Format.TEXT,
-    ".md": Format.MARKDOWN,
-    ".markdown": Format.MARKDOWN,
-    ".rst": Format.TEXT,
-    ".eml": Format.EML,
-    ".msg": Format.MSG,
-    ".mbox": Format.MBOX,
-    ".docx": Format.DOCX,
-    ".epub": Format.EPUB,
-    ".csv": Format.CSV,
-    ".tsv": Format.CSV,
-    ".html": Format.HTML,
-    ".htm": Format.HTML,
-    ".xhtml": Format.HTML,
-    ".pdf": Format.PDF,
+    suffix: format_
+    for format_, suffixes in {
+        Format.JSONL: ".jsonl .ndjson",
+        Format.TEXT: ".txt .text .rst",
+        Format.MARKDOWN: ".md .markdown",
+        Format.EML: ".eml",
+        Format.MSG: ".msg",
+        Format.MBOX: ".mbox",
+        Format.DOCX: ".docx",
+        Format.EPUB: ".epub",
+        Format.CSV: ".csv .tsv",
+        Format.HTML: ".html .htm .xhtml",
+        Format.PDF: ".pdf",
+    }.items()
+    for suffix in suffixes.split()
 }
 
 

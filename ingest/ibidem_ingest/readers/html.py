@@ -16,6 +16,7 @@ NO_TEXT = "it contains no text besides menus and the like; leave it out, or save
 _CHARSET = re.compile(
     rb"""<(?:meta|\?xml)[^<>]*?(?:charset|encoding)\s*+=\s*+["']?\s*+([A-Za-z0-9_:.-]+)""", re.IGNORECASE
 )
+_LATIN = frozenset({"iso-8859-1", "latin1", "latin-1", "us-ascii", "ascii"})
 _LANGUAGE = re.compile(r"[A-Za-z]{2,3}(?:[-_][A-Za-z0-9]+)*", re.ASCII)
 # Form feeds are white space in HTML; other control characters, and code points that are no characters, are errors that
 # no tree holds.
@@ -51,16 +52,12 @@ def _decode(data: bytes, decoding: Decoding) -> tuple[str, int]:
         except UnicodeDecodeError:
             match = _CHARSET.search(data[:4_096])
             charset = match[1].decode().lower() if match else "utf-8"
-            return decoding.decode(data) if charset in {"utf-8", "utf8"} else (_decode_charset(data, charset), 0)
-
-
-def _decode_charset(data: bytes, charset: str) -> str:
-    """Decode with the declared charset; like browsers, Latin-1 is read as Windows-1252."""
-    charset = "cp1252" if charset in {"iso-8859-1", "latin1", "latin-1", "us-ascii", "ascii"} else charset
-    try:
-        return data.decode(charset)
-    except LookupError:
-        return data.decode()
+            if charset in {"utf-8", "utf8"}:
+                return decoding.decode(data)
+        try:  # like browsers, Latin-1 is read as Windows-1252
+            return data.decode("cp1252" if charset in _LATIN else charset), 0
+        except LookupError:
+            return data.decode(), 0
 
 
 def _tree(html: str) -> Any:

@@ -92,7 +92,11 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
         place = f"{location}:{line.number}"
         if line.is_whole:
             return _read_line(line.content, place, max_text, tally, language)
-        return _length_refusal(line.content, place, max_text)
+        reason = (
+            f"the line has more than {_limit(max_text):,} bytes, more than a text of {max_text:,} characters needs; "
+            "split the document or raise IBIDEM_MAX_TEXT"
+        )
+        return Refusal(place, _leading_id(line.content), "text", reason)
 
     try:
         with translate_errors(), open_utf8(path, encoding) as stream:
@@ -150,14 +154,6 @@ def _not_json(line: bytes, location: str, max_text: int, error: orjson.JSONDecod
     remedy = "write each object whole on one line, a line break in a text as \\n"
     reason = f"not JSON: {error.msg} (column {error.colno}, at {excerpt}); {remedy}"
     return Refusal(location, _leading_id(line), "", reason)
-
-
-def _length_refusal(head: bytes, location: str, max_text: int) -> Refusal:
-    reason = (
-        f"the line has more than {_limit(max_text):,} bytes, more than a text of {max_text:,} characters needs; split "
-        "the document or raise IBIDEM_MAX_TEXT"
-    )
-    return Refusal(location, _leading_id(head), "text", reason)
 
 
 def _leading_id(line: bytes) -> str:

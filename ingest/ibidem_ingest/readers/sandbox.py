@@ -15,13 +15,13 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from queue import SimpleQueue
 from tempfile import NamedTemporaryFile
-from typing import Any, Self, TypeVar
+from typing import Any, TypeVar
 
 import orjson
 
@@ -80,7 +80,7 @@ def _parse_attachment(max_text: int, name: str, data: bytes) -> dict[str, object
 
 
 @dataclass(eq=False, slots=True)
-class SandboxedReader:
+class SandboxedReader(AbstractContextManager["SandboxedReader"]):
     """A process that parses files, as a context manager; it starts with the first file."""
 
     max_text: int  # the most characters that a text may have
@@ -88,10 +88,6 @@ class SandboxedReader:
     # The command to start.
     command: tuple[str, ...] = (sys.executable, "-c", "from ibidem_ingest.readers.sandbox import main; main()")
     _process: subprocess.Popen[bytes] | None = field(default=None, init=False)
-
-    def __enter__(self) -> Self:
-        """Do nothing: the process starts with the first file."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         if self._process is not None:
@@ -201,7 +197,7 @@ Parse = Callable[[SandboxedReader], T]  # reads one file by the process that it 
 
 
 @dataclass(eq=False, slots=True)
-class SandboxPool:
+class SandboxPool(AbstractContextManager["SandboxPool"]):
     """Processes that parse files, as a context manager; each starts with its first file."""
 
     max_text: int  # the most characters that a text may have
@@ -216,10 +212,6 @@ class SandboxPool:
         self._readers = [SandboxedReader(self.max_text, self.seconds) for _ in range(self.processes)]
         for reader in self._readers:
             self._free.put(reader)
-
-    def __enter__(self) -> Self:
-        """Do nothing: processes start with their first files."""
-        return self
 
     def __exit__(self, *_: object) -> None:
         """End the processes, without waiting for files in progress."""

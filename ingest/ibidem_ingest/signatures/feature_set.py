@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from ibidem_ingest.idf.table import ABSENT, Table
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.text.tokens import TermGroups, TokenBatch, first_and_count, is_term
+from ibidem_ingest.text.tokens import TermGroups, TokenBatch, is_term
 from ibidem_ingest.text.word_hash import Hashes, Places, wh1
 
 Flags = NDArray[np.bool_]
@@ -63,9 +63,11 @@ def candidates(tokens: Sequence[str], table: Table) -> tuple[list[Candidate], li
     """Look up the terms of one document, as `RarestTerms` does for many."""
     by_rank: dict[int, Candidate] = {}
     unknown_terms = []
-    for term, (first, _) in first_and_count(tokens).items():
-        if not is_term(term):
+    seen = set[str]()
+    for first, term in enumerate(tokens):
+        if term in seen or not is_term(term):
             continue
+        seen.add(term)
         hash_ = wh1(term)
         rank = table.rank(hash_)
         if rank == ABSENT:

@@ -292,7 +292,10 @@ def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles
     results: list[LongSignatures | None] = [None] * len(page_tokens.batch)
     if not texts:
         return results
-    sketches, profiles = sign_parts_batch(_join_parts(page_tokens.batch, [offsets for _, offsets in texts.values()]))
+    parts = [offsets for _, offsets in texts.values()]
+    tokens = np.concatenate([np.arange(borders[0], borders[-1]) for borders in parts])
+    borders = np.append(0, np.concatenate([np.diff(borders) for borders in parts]).cumsum())
+    sketches, profiles = sign_parts_batch(page_tokens.batch.select(tokens, borders))  # a document for each part
     unique, places = unique_words.sign_batch(page_tokens.batch, groups)
     position = 0
     for text, (kind, offsets) in texts.items():
@@ -302,10 +305,3 @@ def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles
         sizes = np.diff(offsets).astype(np.uint32)
         results[text] = LongSignatures(kind, sketches[rows], profiles[rows], sizes, unique_counts, unique[text])
     return results
-
-
-def _join_parts(batch: TokenBatch, parts: Sequence[Places]) -> TokenBatch:
-    """Return the tokens of some texts only, a document for each of their parts, whose borders are given."""
-    tokens = np.concatenate([np.arange(borders[0], borders[-1]) for borders in parts])
-    offsets = np.concatenate([[0], np.concatenate([np.diff(borders) for borders in parts]).cumsum()])
-    return batch.select(tokens, offsets)

@@ -44,7 +44,7 @@ from functools import cache
 from importlib import resources
 from itertools import pairwise
 from math import log2
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -169,6 +169,7 @@ _MASK = 0xFFFFFFFF
 _VALUE = (1 << 26) - 1
 Slots = NDArray[np.uint8]
 Blocks = NDArray[np.void]
+Figure = TypeVar("Figure", float, NDArray[np.float64])
 
 
 class Noise(NamedTuple):
@@ -334,8 +335,8 @@ def estimate(equal: int) -> float:
     return max(0.0, (equal / SLOTS - CHANCE) / (1 - CHANCE))
 
 
-def estimate_difference(share: float, a: float, b: float) -> float:
-    """Return how many elements are in only one of two sets, from their Jaccard index and sizes."""
+def estimate_difference(share: Figure, a: Figure, b: Figure) -> Figure:
+    """Return how many elements are in only one of two sets, from their Jaccard index and sizes; also for many pairs."""
     return (1 - share) / (1 + share) * (a + b)
 
 

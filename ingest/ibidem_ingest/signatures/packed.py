@@ -17,7 +17,7 @@ document's own only the engine can say: the id in it is a claim.
 import struct
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from datetime import date
 from itertools import pairwise, starmap
 from operator import lt
@@ -117,7 +117,7 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
         *signatures.number_sketch,
         *_PADDING[len(signatures.number_sketch) :],
     )
-    terms = _three_bytes(signatures.terms)
+    terms = b"".join(code.to_bytes(TERM_BYTES, "little") for code in signatures.terms)
     slots = _SLOTS.pack(SLOTS, *signatures.slots) if signatures.slots else b"\0"
     name = document.id.encode()
     noise = NOISE_BLOCK + signatures.noise if signatures.noise else b""
@@ -135,8 +135,8 @@ def unpack(value: bytes) -> Packed | None:
     slots_at = HEAD.size + 1 + value[HEAD.size] * TERM_BYTES
     terms = _read_three_bytes(value[HEAD.size + 1 : slots_at])
     slots = struct.unpack_from(f"<{value[slots_at]}H", value, slots_at + 1)
-    fields = (*head, _sketch(head[-1], sketch), terms, slots, value[slice(*name)].decode(), noise)
-    packed = Packed(*fields)
+    parts = (*head, _sketch(head[-1], sketch), terms, slots, value[slice(*name)].decode(), noise)
+    packed = Packed(*parts)
     return packed if _is_possible(packed) else None
 
 
@@ -201,16 +201,8 @@ def leading_bytes(signature: str, size: int) -> bytes:
     return bytes.fromhex(signature[start : start + 2 * size])
 
 
-def _three_bytes(codes: Sequence[int]) -> bytes:
-    words = struct.pack(f"<{len(codes)}I", *codes)
-    octets = bytearray(TERM_BYTES * len(codes))
-    for place in range(TERM_BYTES):
-        octets[place::TERM_BYTES] = words[place::4]
-    return bytes(octets)
-
-
 def _read_three_bytes(octets: bytes) -> tuple[int, ...]:
-    """Decode the codes of `_three_bytes`."""
+    """Decode the codes of terms."""
     words = bytearray(len(octets) // TERM_BYTES * 4)
     for place in range(TERM_BYTES):
         words[place::4] = octets[place::TERM_BYTES]
@@ -409,28 +401,9 @@ NO_TERM = 1 << 24  # filling behind the last term: greater than every code
 
 NO_NUMBER = 1 << 16  # filling behind the last hash of a number sketch: greater than every hash
 
-# The part of a packed value that is at the same place in each.
-HEAD_COLUMNS = np.dtype(
-    [
-        ("scheme", "u1"),
-        ("flags", "u1"),
-        ("length", "<u4"),
-        ("shingles", "<u4"),
-        ("date_from", "<i4"),
-        ("date_to", "<i4"),
-        ("idf", "<u4"),
-        ("words", "<u2"),
-        ("signs", "<u2"),
-        ("content", "<u8", (2,)),
-        ("fingerprint", "<u8"),
-        ("profile", "<u8"),
-        ("source", "<u4"),
-        ("guard", "<u4"),
-        ("title", "<u4"),
-        ("numbers", "u1"),
-        ("number_sketch", "<u2", (SKETCH,)),
-    ]
-)
+# The part of a packed value that is at the same place in each: the first fields of `Packed`, in their order.
+HEAD_COLUMNS = np.dtype("u1,u1,<u4,<u4,<i4,<i4,<u4,<u2,<u2,(2,)<u8,<u8,<u8,<u4,<u4,<u4,u1,(16,)<u2")
+HEAD_COLUMNS.names = tuple(each.name for each in fields(Packed))[: len(HEAD_COLUMNS.names or ())]
 
 # Columns that are computed with in more bits than they are stored in.
 _WIDER = dict.fromkeys(("length", "shingles", "date_from", "date_to"), np.int64) | {"idf": np.uint64}

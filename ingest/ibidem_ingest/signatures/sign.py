@@ -12,7 +12,7 @@ from typing import TypeVar
 import orjson
 import xxhash
 
-from ibidem_ingest.document import PAGE_BREAK, Document
+from ibidem_ingest.document import PAGE_BREAK, Document, text_batches
 from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
@@ -73,17 +73,8 @@ def sign_stream(documents: Iterable[Document], tables: Tables) -> Iterator[tuple
 
 
 def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -> Iterator[list[Document]]:
-    """Split a stream of documents with languages into batches; a long document is a batch of its own."""
-    batch: list[Document] = []
-    size = 0
-    for document in add_languages(documents):
-        if batch and size + len(document.text) > characters:
-            yield batch
-            batch, size = [], 0
-        batch.append(document)
-        size += len(document.text)
-    if batch:
-        yield batch
+    """Split a stream of documents into batches, each document with its language."""
+    return text_batches(add_languages(documents), characters, beside=0)
 
 
 def sign_one(document: Document, table: Table | None) -> Signatures:
@@ -222,16 +213,6 @@ def digest(document: Document, table: str, schema: str = SCHEMA) -> str:
     >>> digest(Document("a", "We the People", version=1), "") == digest(Document("a", "We the People", version=2), "")
     True
     """
-    record = {
-        "id": document.id,
-        "text": document.text,
-        "title": document.title,
-        "date": document.date,
-        "source": document.source,
-        "url": document.url,
-        "language": document.language,
-        "meta": document.meta if type(document.meta) is dict else dict(document.meta),
-        "schema": schema,
-        "table": table,
-    }
+    record = {name: getattr(document, name) for name in ("id", "text", "title", "date", "source", "url", "language")}
+    record |= {"meta": dict(document.meta), "schema": schema, "table": table}
     return xxhash.xxh3_128_hexdigest(orjson.dumps(record, option=orjson.OPT_SORT_KEYS))

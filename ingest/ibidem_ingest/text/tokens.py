@@ -250,6 +250,11 @@ class TokenBatch:
         return np.diff(self.offsets)
 
     @cached_property
+    def shapes(self) -> "TokenShapes":
+        """Kinds of characters in the tokens."""
+        return TokenShapes.classify(self.buffer, self.starts, self.ends)
+
+    @cached_property
     def documents(self) -> Places:
         return np.repeat(np.arange(len(self)), self.lengths)
 
@@ -529,38 +534,17 @@ class TokenShapes:
         digit, non_ascii = np.empty((2, starts.size), np.uint8)
         loops.compiled().call("ibidem_shapes", buffer, starts, ends, starts.size, digit, non_ascii)
         has_digit, unusual = digit != 0, np.flatnonzero(non_ascii)
-        shapes = cls(sizes, (sizes >= MIN_LETTERS) & ~has_digit, has_digit)
-        if unusual.size:
-            shapes.correct(unusual, buffer, starts.take(unusual))
-        return shapes
-
-    def correct(self, tokens: Places, buffer: bytes, starts: Places) -> None:
-        """Check tokens that are long or not ASCII again, character by character."""
-        sizes = self.characters.take(tokens)
-        octets = gather_slices(buffer, starts, sizes)
-        owner = np.repeat(np.arange(tokens.size), sizes)[octets & 0xC0 != 0x80]
-        shapes = kinds().take(code_points(octets.tobytes().decode()))
-        letters = np.bincount(owner[np.isin(shapes, (LETTER, LOWER))], minlength=tokens.size)
-        digits = np.bincount(owner[np.isin(shapes, (DIGIT, SINGLE_DIGIT))], minlength=tokens.size)
-        self.characters[tokens] = np.bincount(owner, minlength=tokens.size)
-        self.has_digit[tokens] = digits > 0
-        self.is_term[tokens] = (letters >= MIN_LETTERS) & (digits == 0)
-
-
-@dataclass(frozen=True, eq=False)
-class Vocabulary:
-    """The distinct tokens of all documents of a batch, unordered; a token may occur twice."""
-
-    hashes: Hashes  # `wh1` of each word
-    leading: Hashes  # its first eight bytes, as in `TokenBatch`
-    starts: Places  # byte offset of one of its occurrences in the buffer
-    ends: Places  # byte offset behind it
-    buffer: bytes  # the batch's
-
-    @cached_property
-    def shapes(self) -> TokenShapes:
-        """Kinds of characters in the words."""
-        return TokenShapes.classify(self.buffer, self.starts, self.ends)
+        is_term = (sizes >= MIN_LETTERS) & ~has_digit
+        if unusual.size:  # these are checked again, character by character
+            octets = gather_slices(buffer, starts.take(unusual), sizes.take(unusual))
+            owner = np.repeat(np.arange(unusual.size), sizes.take(unusual))[octets & 0xC0 != 0x80]
+            shapes = kinds().take(code_points(octets.tobytes().decode()))
+            letters = np.bincount(owner[np.isin(shapes, (LETTER, LOWER))], minlength=unusual.size)
+            digits = np.bincount(owner[np.isin(shapes, (DIGIT, SINGLE_DIGIT))], minlength=unusual.size)
+            sizes[unusual] = np.bincount(owner, minlength=unusual.size)
+            has_digit[unusual] = digits > 0
+            is_term[unusual] = (letters >= MIN_LETTERS) & (digits == 0)
+        return cls(sizes, is_term, has_digit)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -571,7 +555,7 @@ class TermGroups:
     document: Places  # number of the document
     first: Places  # place of the word's first occurrence in the document, counted in tokens of the batch
     count: Places  # how often it occurs in the document
-    vocabulary: Vocabulary  # the words
+    vocabulary: TokenBatch  # the distinct words of all documents, unordered; a word may occur twice
 
     @classmethod
     def group(cls, batch: TokenBatch) -> "TermGroups":
@@ -579,16 +563,6 @@ class TermGroups:
         groups, places = np.empty((4, batch.hashes.size), np.int64), np.empty(batch.hashes.size + 1, np.int64)
         columns = (batch.buffer, batch.starts, batch.ends, batch.hashes, batch.offsets, len(batch), loops.SALT)
         count = loops.compiled().call("ibidem_groups", *columns, *groups, places, places[-1:])
-        words = batch.select(places[: places[-1]], batch.offsets)
         word, document, first, number = groups[:, :count]
-        vocabulary = Vocabulary(words.hashes, words.leading, words.starts, words.ends, batch.buffer)
+        vocabulary = batch.select(places[: places[-1]], np.array([0, places[-1]]))
         return cls(word, document, first, number, vocabulary)
-
-
-def first_and_count(tokens: Sequence[str]) -> dict[str, tuple[int, int]]:
-    """Return first position and count of each distinct token of one document, ordered by first position."""
-    terms: dict[str, tuple[int, int]] = {}
-    for place, token in enumerate(tokens):
-        first, count = terms.get(token, (place, 0))
-        terms[token] = (first, count + 1)
-    return terms

@@ -89,20 +89,18 @@ C = 0xE249EB2067D24289
 
 def shingles(hashes: Sequence[int]) -> list[int]:
     """Return the shingle hashes of one document, in text order, with repetitions."""
-    count = len(hashes) - SHINGLE + 1
-    return [_shingle(hashes[start : start + SHINGLE]) for start in range(max(count, min(1, len(hashes))))]
+    results = []
+    for start in range(max(len(hashes) - SHINGLE + 1, min(1, len(hashes)))):
+        h1, h2, h3, h4, h5 = (*hashes[start : start + SHINGLE], *[0] * (SHINGLE - len(hashes)))
+        state = ((h1 * A + h2) * B + (h3 * A + h4)) * C + h5 & _MASK
+        results.append(finish_int(state ^ state >> 32))
+    return results
 
 
 def token_shingles(tokens: Sequence[str]) -> Hashes:
     """Return the hash of the shingle at each token; the last tokens repeat the last one, as in a batch."""
     hashes = shingles([wh1(token) for token in tokens])
     return np.array(hashes + hashes[-1:] * (len(tokens) - len(hashes)), np.uint64)
-
-
-def _shingle(hashes: Sequence[int]) -> int:
-    h1, h2, h3, h4, h5 = *hashes, *[0] * (SHINGLE - len(hashes))
-    state = ((h1 * A + h2) * B + (h3 * A + h4)) * C + h5 & _MASK
-    return finish_int(state ^ state >> 32)
 
 
 @dataclass(frozen=True, eq=False, slots=True)

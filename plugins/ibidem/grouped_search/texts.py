@@ -124,9 +124,6 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
     # No neighbour leads a group, since the best passage of a document was found.
     may_lead = ([row for row in rows if (row, rows[0]) not in overlap] for rows in groups)
     leads = [choose_lead(columns, rows, choice, places) for rows in may_lead]
-    if matcher.policy.level != "partial":  # which needs more than columns
-        pairs = [(row, lead) for rows, lead in zip(groups, leads, strict=True) for row in rows if row != lead]
-        matcher.decide(columns, pairs)
 
     def explain(row: int, *others: int) -> Duplicate:
         """Return a row with the reason why it belongs to the lead, or else to the first row of the group."""

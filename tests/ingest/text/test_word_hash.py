@@ -7,7 +7,7 @@ import numpy as np
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ibidem_ingest.text.tokens import TermGroups, TokenBatch, TokenShapes, first_and_count, has_digit, is_term, tokens
+from ibidem_ingest.text.tokens import TermGroups, TokenBatch, TokenShapes, has_digit, is_term, tokens
 from ibidem_ingest.text.word_hash import Shingles, hash_bytes, hash_tokens, shingles, wh1
 
 MASK = (1 << 64) - 1
@@ -93,7 +93,6 @@ def test_groups_are_the_distinct_tokens_of_each_document(several: Sequence[str])
     assert groups.vocabulary.hashes.take(groups.word).tolist() == [wh1(word) for word in words]
     for document, text in enumerate(several):
         expected = {word: (tokens(text).index(word), count) for word, count in Counter(tokens(text)).items()}
-        assert first_and_count(tokens(text)) == expected
         assert {
             words[group]: (int(groups.first[group] - batch.offsets[document]), int(groups.count[group]))
             for group in np.flatnonzero(groups.document == document)
