@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import partial
+from functools import cache, partial
 from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
@@ -71,13 +71,10 @@ class _OnDemand(logging.Formatter):
 
     def __init__(self, make: Callable[[], logging.Formatter]) -> None:
         super().__init__()
-        self._make = make
-        self._formatter: logging.Formatter | None = None
+        self._make = cache(make)
 
     def format(self, record: logging.LogRecord) -> str:
-        if self._formatter is None:
-            self._formatter = self._make()
-        return self._formatter.format(record)
+        return self._make().format(record)
 
 
 _CONTEXT: ContextVar[Mapping[str, object]] = ContextVar("context", default={})  # noqa: B039 - it is never changed

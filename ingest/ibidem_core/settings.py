@@ -136,58 +136,52 @@ class Settings(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid", hide_input_in_errors=True)
 
     engine: str = Field(
-        default="sqlite:///.ibidem/index.sqlite",
+        "sqlite:///.ibidem/index.sqlite",
         repr=False,
         description="Where the index is: `sqlite:///PATH` (three slashes: from the current folder, four: absolute), "
         "`opensearch+http(s)://HOST:PORT` or `elasticsearch+http(s)://HOST:PORT`.",
     )
     broker: str = Field(
-        default="",
+        "",
         repr=False,
         description="Address of the queue: `amqp://` or `redis://`. Without one `ibidem ingest` signs documents.",
     )
     index: str = Field(
-        default="ibidem",
+        "ibidem",
         pattern=r"^[a-z0-9][a-z0-9_.-]{0,99}$",
         description="The index's name: lower-case letters, digits, `-`, `_` and `.`.",
     )
     fields: str = Field(
-        default="",
+        "",
         description="Names of a document's fields in an index of your own, such as `title=headline,text=body.content`; "
         "`meta=`: all other fields are at the top level. For OpenSearch and Elasticsearch.",
     )
-    tables: Path = Field(default=Path(".ibidem/tables"), description="The folder of the idf tables.")
+    tables: Path = Field(Path(".ibidem/tables"), description="The folder of the idf tables.")
     max_text: int = Field(
-        default=MAX_TEXT,
+        MAX_TEXT,
         ge=1,
         le=100_000_000,
         description="Maximum length of a document's text in characters; longer documents are refused.",
     )
     distinct: tuple[str, ...] = Field(
-        default=(),
+        (),
         description="Fields that must not differ between duplicates, separated by commas, such as "
         "`meta.docket,source`; a missing value passes.",
     )
     tombstone_days: int = Field(
-        default=30,
-        ge=0,
-        le=3650,
-        description="Days for which a deletion can be taken back, and keeps older versions away.",
+        30, ge=0, le=3650, description="Days for which a deletion can be taken back, and keeps older versions away."
     )
     batch_characters: int = Field(
-        default=1_000_000,
+        1_000_000,
         ge=1_000,
         le=5_000_000,
         description="Characters of text in a batch; a longer document is a batch of its own.",
     )
     concurrency: int = Field(
-        default=0,
-        ge=0,
-        le=256,
-        description="Worker processes that are started; 0: one for each processor.",
+        0, ge=0, le=256, description="Worker processes that are started; 0: one for each processor."
     )
     read_seconds: int = Field(
-        default=120,
+        120,
         ge=1,
         le=3_600,
         description="Maximum seconds for reading one file of HTML, PDF, Word, EPUB, Markdown or mail; slower files are "
@@ -195,38 +189,35 @@ class Settings(BaseModel):
         "processor time without a document; the rest of the file is then refused.",
     )
     tries: int = Field(
-        default=3,
-        ge=1,
-        le=100,
-        description="How often a batch may crash its worker before its documents are tried one by one.",
+        3, ge=1, le=100, description="How often a batch may crash its worker before its documents are tried one by one."
     )
     patience: int = Field(
-        default=600,
+        600,
         ge=1,
         le=1_500,
         description="Seconds that a worker waits for an engine that does not answer before it returns the batch to the "
         "queue; less than RabbitMQ's `consumer_timeout`.",
     )
     lease: int = Field(
-        default=30,
+        30,
         ge=2,
         le=3_600,
         description="Seconds without a heartbeat after which another worker takes over a batch of a broker.",
     )
     log: Literal["", Level] = Field(
-        default="",
+        "",
         description="How much is logged to standard error: `debug`, `info`, `warning` or `error`; lines of JSON if "
         "that is not a terminal. Empty: `info` for `ibidem worker` and `ibidem serve`, `warning` for other commands.",
     )
     plugin: Literal["auto", "off"] = Field(
-        default="auto",
+        "auto",
         description="Whether wrapped clients, `ibidem serve` and `ibidem search` let the plugin inside the "
         "cluster do the "
         "grouping, if every node has it and it supports the request (`docs/plugin.md`); read only from the "
         "environment.",
     )
     gateway_hosts: tuple[str, ...] = Field(
-        default=("localhost", "127.0.0.1", "[::1]"),
+        ("localhost", "127.0.0.1", "[::1]"),
         description="Host names under which `ibidem serve` can be reached, separated by commas; others are refused, so "
         "that no other site reaches it through a user's browser. `*`: any name.",
     )

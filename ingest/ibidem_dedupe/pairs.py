@@ -31,9 +31,20 @@ from functools import cache
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from ibidem_dedupe import column_rules, evidence, pair_evidence
+from ibidem_dedupe import column_rules, evidence
 from ibidem_dedupe.candidates import MAX_ROWS, TERMS, Hashes, KeyIndex, Numbers, drop_singletons, join_indexes
-from ibidem_dedupe.column_rules import Bools, Codes, Rows, may_be_page
+from ibidem_dedupe.column_rules import (
+    ESTIMATES,
+    RUNS,
+    Bools,
+    Codes,
+    Pairs,
+    Rows,
+    is_in_window,
+    may_be_page,
+    may_match,
+    needed_by_size,
+)
 from ibidem_dedupe.overrides import DocumentRef, Pair, PairConstraints
 from ibidem_dedupe.pair_evidence import (
     Evidence,
@@ -75,9 +86,8 @@ def strongest(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence 
         if level != "identical" and not guards.are_within(policy.window_days):
             return None
         for kind in evidence.TABLE.at(level):
-            if excluded and not kind.weighs_titles:
-                continue
-            if kind.decide and (found := kind.decide(a, b, policy, guards)):
+            may = kind.decide if kind.weighs_titles or not excluded else None
+            if may and (found := may(a, b, policy, guards)):
                 return found
     return None
 
@@ -87,7 +97,7 @@ UNDECIDED = 255  # the code of a pair of long texts that only their long signatu
 SLICE = 8_192  # pairs decided on at once: their columns stay in the processor's cache
 
 
-def verify(columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, policy: Policy) -> column_rules.Codes:
+def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
     """Decide on many pairs."""
     if loops.IN_USE is None:
         return verify_one_by_one(columns, a, b, policy)
@@ -95,13 +105,11 @@ def verify(columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, p
     open_pairs = np.flatnonzero(screen(columns, a, b, policy.candidates))
     for start in range(0, len(open_pairs), SLICE):
         part = open_pairs[start : start + SLICE]
-        codes[part] = strongest_codes(column_rules.Pairs(columns, a[part], b[part]), policy)
+        codes[part] = strongest_codes(Pairs(columns, a[part], b[part]), policy)
     return codes
 
 
-def verify_one_by_one(
-    columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, policy: Policy
-) -> column_rules.Codes:
+def verify_one_by_one(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
     """Decide on many pairs by the definition for one."""
     unpack = cache(lambda row: columns.unpack_row(row) if columns.length[row] else None)
     codes = np.zeros(len(a), np.uint8)
@@ -111,12 +119,12 @@ def verify_one_by_one(
             continue
         if found := decide(one, another, policy):
             codes[place] = evidence.TABLE.code(found.signature)
-        elif policy.level == "partial" and policy.related is not None and pair_evidence.may_relate(one, another):
+        elif policy.level == "partial" and policy.related is not None and may_relate(one, another):
             codes[place] = UNDECIDED
     return codes
 
 
-def screen(columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, policy: Policy) -> column_rules.Bools:
+def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
     """Return which pairs a rule may accept, so that the rules run on few pairs.
 
     Every pair that a rule accepts passes, and some that none accepts.
@@ -135,10 +143,10 @@ def screen(columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, p
             columns.slot_count,
             columns.term_count,
             columns.noise,
-            column_rules.RUNS,
+            RUNS,
             columns.slots,
             columns.terms,
-            column_rules.needed_by_size(terms.share if terms else 1.0),
+            needed_by_size(terms.share if terms else 1.0),
         )
     ]
     figures = (
@@ -146,7 +154,7 @@ def screen(columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, p
         policy.fingerprint is not None,
         policy.profile is not None,
         terms is not None,
-        int(np.searchsorted(column_rules.ESTIMATES, characters.least_share)) + 1 if characters else 0,
+        int(np.searchsorted(ESTIMATES, characters.least_share)) + 1 if characters else 0,
         characters.pairs if characters else 0,
         *noise.SLOT_OFFSETS,
     )
@@ -159,15 +167,15 @@ def screen(columns: PackedColumns, a: column_rules.Rows, b: column_rules.Rows, p
     return passing
 
 
-def strongest_codes(pairs: column_rules.Pairs, policy: Policy) -> column_rules.Codes:
+def strongest_codes(pairs: Pairs, policy: Policy) -> Codes:
     """Check the levels up to the requested one; a pair keeps the first evidence that it passes."""
     codes = np.zeros(len(pairs.a), np.uint8)
     titled = (pairs.columns.flags[pairs.a] & pairs.columns.flags[pairs.b] & TITLED) != 0
     agree = ~titled | pairs.has_equal(pairs.columns.title)
-    candidates = np.flatnonzero(column_rules.may_match(pairs) & (agree | (policy.learned is not None)))
+    candidates = np.flatnonzero(may_match(pairs) & (agree | (policy.learned is not None)))
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
         if level != "identical":
-            candidates = candidates[column_rules.is_in_window(pairs.take(candidates), policy.window_days)]
+            candidates = candidates[is_in_window(pairs.take(candidates), policy.window_days)]
         for kind in evidence.TABLE.at(level):
             if kind.verify and len(candidates):
                 mask = kind.verify(pairs.take(candidates), policy) & (agree[candidates] | kind.weighs_titles)

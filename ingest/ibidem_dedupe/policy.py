@@ -64,19 +64,13 @@ class Learned:
             )
         if [each.figure for each in self.weights] != list(FIGURES):
             raise ValueError(f"its weights have to be those of {', '.join(FIGURES)}, in this order")
-        if not all(map(isfinite, self._numbers())):
+        numbers = [self.intercept, *(number for each in self.weights for number in (each.weight, each.centre))]
+        if not all(map(isfinite, numbers)):
             raise ValueError("a weight is not a finite number")
-        checksum = self._sign()
+        checksum = zlib.crc32(self.scheme.encode() + struct.pack(f"<{len(numbers)}d", *numbers)) or 1
         if self.checksum not in (0, checksum):
             raise ValueError("its weights were changed after it was learned: learn it again with ibidem tune --learn")
         object.__setattr__(self, "checksum", checksum)
-
-    def _numbers(self) -> list[float]:
-        return [self.intercept, *(number for each in self.weights for number in (each.weight, each.centre))]
-
-    def _sign(self) -> int:
-        numbers = self._numbers()
-        return zlib.crc32(self.scheme.encode() + struct.pack(f"<{len(numbers)}d", *numbers)) or 1
 
     def contributions(self, figures: Sequence[float]) -> list[float]:
         """Return the contribution of each figure to the sum."""

@@ -65,14 +65,13 @@ class Matches:
     a: Places  # (m,) parts of the one, ascending
     b: Places  # (m,) parts of the other
     similar: Shares  # (m,) share of equal slots; 1 for equal profiles
-    anchors: Places  # (m,) aligned unique words that are in both
 
     def __len__(self) -> int:
         return int(self.a.size)
 
 
 # The matches of two texts that share no part.
-NO_MATCHES = Matches(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0), np.zeros(0, np.int64))
+NO_MATCHES = Matches(np.zeros(0, np.int64), np.zeros(0, np.int64), np.zeros(0))
 
 
 def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | None) -> Matches:
@@ -89,9 +88,11 @@ def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | Non
         aligned = a.part_of_word[alignment.a] * width + b.part_of_word[alignment.b]
     words, anchors = np.unique(aligned, return_counts=True)
     keys = np.unique(np.concatenate((slots[equal >= MIN_EQUAL_SLOTS], profiles, words[anchors >= MIN_ANCHORS])))
-    similar = look_up_values(keys, slots, equal) / PART_SLOTS
+    similar = np.zeros(keys.size)
+    _, place, found = np.intersect1d(keys, slots, assume_unique=True, return_indices=True)
+    similar[place] = equal[found] / PART_SLOTS
     similar[np.isin(keys, profiles)] = 1.0
-    return Matches(keys // width, keys % width, similar, look_up_values(keys, words, anchors))
+    return Matches(keys // width, keys % width, similar)
 
 
 def join_sorted(left: Keys, a: Keys, right: Keys, b: Keys, width: int) -> Places:
@@ -104,14 +105,6 @@ def join_sorted(left: Keys, a: Keys, right: Keys, b: Keys, width: int) -> Places
     step = np.arange(times.sum()) - np.repeat(times.cumsum() - times - start, times)
     pairs: Places = np.repeat(a.astype(np.int64), times) * width + b[step]
     return pairs
-
-
-def look_up_values(keys: Places, entries: Places, values: Places) -> Places:
-    """Return the value of each key, 0 for an unknown key."""
-    if not entries.size:
-        return np.zeros(keys.size, np.int64)
-    position = np.minimum(np.searchsorted(entries, keys), entries.size - 1)
-    return np.where(entries[position] == keys, values[position], 0)
 
 
 Name = Literal["same_pagination", "different_pagination", "contiguous_subset", "contains", "overlapping_text"]

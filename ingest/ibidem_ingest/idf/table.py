@@ -80,6 +80,7 @@ _HASH_SAMPLE = 1_000  # terms that are looked up at opening, to see that the fil
 
 _MAGIC = b"ibidem-%b\n"
 _PART_TYPES = {"counts": "<f8", "slots": "<u8", "ends": "<i8", "letters": "u1"}
+_FACTS: dict[str, type] = {"language": str, "documents": int, "origin": str, "name": str}
 _REMEDY = "delete the file; a default table is built again at the next use"
 
 
@@ -182,17 +183,9 @@ class Table:
         """Write the table to a file atomically; other processes may write the same file."""
         parts: list[NDArray[Any]] = [self.counts, self.slots, self.ends, self.letters]
         blocks = [part.tobytes() + b"\0" * (-part.nbytes % 8) for part in parts]
-        header = orjson.dumps(
-            {
-                "scheme": SCHEME,
-                "language": self.language,
-                "documents": self.documents,
-                "origin": self.origin,
-                "name": self.name,
-                "sizes": [part.size for part in parts],
-                "checksum": _digest(*blocks),
-            }
-        )
+        facts = {name: getattr(self, name) for name in _FACTS}
+        check = {"sizes": [part.size for part in parts], "checksum": _digest(*blocks)}
+        header = orjson.dumps({"scheme": SCHEME} | facts | check)
         start = _MAGIC % SCHEME.encode() + b"%08x\n" % len(header) + header
         write_whole(path, [start + b" " * (-len(start) % 8), *blocks])
 
@@ -234,13 +227,7 @@ def _parse(file: NDArray[np.uint8]) -> dict[str, Any]:
         length = size * np.dtype(kind).itemsize
         parts[name] = np.asarray(body[start : start + length]).view(kind)
         start += length + -length % 8
-    return {
-        "name": str(header["name"]),
-        "language": str(header["language"]),
-        "documents": int(header["documents"]),
-        "origin": str(header["origin"]),
-        **parts,
-    }
+    return {name: kind(header[name]) for name, kind in _FACTS.items()} | parts
 
 
 def _name(language: str, documents: int, *parts: NDArray[Any]) -> str:

@@ -45,7 +45,8 @@ def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
         table = np.uint64(int.from_bytes(packed.idf, "little") << 24)
         keys["rare"] = texts("r", np.array(packed.terms[:RAREST], np.uint64) | table)
     if packed.noise[noise.SLOTS]:
-        keys["characters"] = characters(packed.idf, packed.noise)
+        idf, block = np.frombuffer(packed.idf, "<u4").astype(np.uint64), np.frombuffer(packed.noise, np.uint8)
+        keys["characters"] = mark_runs(texts("c", character_values(idf, block[None])), packed.noise)
     return keys
 
 
@@ -110,11 +111,6 @@ def content_key(packed: Packed) -> str:
 def bands(slots: Sequence[int]) -> list[str]:
     """Return the keys of the 33 bands of three slots; the last of 100 slots is not used."""
     return texts("b", band_values(np.array(slots, np.uint16)[None])[0])
-
-
-def characters(idf: bytes, block: bytes) -> list[str]:
-    (values,) = character_values(np.frombuffer(idf, "<u4").astype(np.uint64), np.frombuffer(block, np.uint8)[None])
-    return mark_runs(texts("c", values), block)
 
 
 def mark_runs(keys: list[str], block: bytes) -> list[str]:

@@ -36,9 +36,9 @@ The list, `bigrams1.z`, has 2^22 bits (zlib, RFC 1950); one bigram in some hundr
 It is made by `.ci/bigrams.py`, which names its sources; it is part of the schema, and never changed.
 """
 
+import re
 import struct
 import zlib
-from bisect import bisect
 from collections.abc import Iterator, Sequence
 from functools import cache
 from importlib import resources
@@ -59,22 +59,11 @@ from ibidem_ingest.text.word_hash import C2, Hashes, Places, hash_bytes
 LIST = "bigrams1.z"
 BITS = 22
 SHIFT = 64 - BITS
-# Code points of dense letters, from one up to another: Thai and Lao, Burmese, Khmer, Kana, Han, Hangul, more Han.
-RANGES = (
-    (0x0E00, 0x0F00),
-    (0x1000, 0x10A0),
-    (0x1780, 0x1800),
-    (0x3005, 0x3008),
-    (0x3040, 0x3100),
-    (0x31F0, 0x3200),
-    (0x3400, 0x4DC0),
-    (0x4E00, 0xA000),
-    (0xAC00, 0xD7A4),
-    (0xF900, 0xFB00),
-    (0x20000, 0x32400),
+# Dense letters: Thai and Lao, Burmese, Khmer, Kana, Han, Hangul, more Han.
+_DENSE = re.compile(
+    "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3005-\u3007\u3040-\u30ff\u31f0-\u31ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7a3"
+    "\uf900-\ufaff\U00020000-\U000323ff]"
 )
-
-_EDGES = [edge for range_ in RANGES for edge in range_]
 _HANGUL = range(0xAC00, 0xD7A4)
 _ALPHABETS = 0x530  # latin, Greek and Cyrillic letters are below it
 
@@ -83,7 +72,7 @@ _NO_LETTERS = " 0123456789"
 
 def is_dense_letter(letter: str) -> bool:
     """Return whether a letter is a syllable or a word."""
-    return bisect(_EDGES, ord(letter)) % 2 == 1
+    return _DENSE.match(letter) is not None
 
 
 def bigrams(tokens: Sequence[str]) -> Iterator[str]:

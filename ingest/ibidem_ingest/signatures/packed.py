@@ -632,7 +632,14 @@ class SignedColumns:
         """Fill the fields at fixed positions of each value."""
         heads = np.zeros(len(documents), HEAD_COLUMNS)
         heads["scheme"] = SCHEME
-        heads["flags"] = self._flags()
+        heads["flags"] = (
+            WEAK * (np.array(self.fingerprints.terms) < fingerprint.TERMS)
+            + NO_SET * (self.features.counts == 0)
+            + (NO_MINHASH + NO_WORDS) * (self.lengths == 0)
+            + FULL * self.features.full
+            + LONG * np.array([bool(each) for each in self.long])
+            + TITLED * np.array(self.title_flags, np.int64)
+        )
         heads["length"], heads["shingles"] = self.lengths, self.shingles
         dates = [document.date for document in documents]
         days = {date: interval(date) for date in set(dates)}
@@ -650,21 +657,6 @@ class SignedColumns:
             heads["guard"] = np.frombuffer(b"".join(guard(document, distinct) for document in documents), "<u4")
         heads["numbers"], heads["number_sketch"] = self.numbers.distinct, self.numbers.sketch
         return heads
-
-    def _flags(self) -> NDArray[np.int64]:
-        weak = np.array(self.fingerprints.terms) < fingerprint.TERMS
-        is_long = np.array([bool(each) for each in self.long])
-        none, no_set = self.lengths == 0, self.features.counts == 0
-        flags: NDArray[np.int64] = (
-            WEAK * weak
-            + NO_SET * no_set
-            + NO_MINHASH * none
-            + NO_WORDS * none
-            + FULL * self.features.full
-            + LONG * is_long
-            + TITLED * np.array(self.title_flags, np.int64)
-        )
-        return flags
 
 
 def _first_words(hashes: Sequence[bytes], size: int) -> NDArray[np.uint64]:

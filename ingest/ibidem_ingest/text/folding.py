@@ -16,44 +16,24 @@ plain Greek, vocalised Arabic and what newspapers print, French in capitals. So 
 Marks of other scripts are letters, or make other ones (the vowel signs of India, the voiced marks of Japan): they stay.
 """
 
+import re
 import unicodedata
 from functools import cache
 
-# Code points that go, from one up to another; U+0640 is the tatweel.
-MARKS = (
-    (0x0300, 0x0370),
-    (0x0483, 0x0488),
-    (0x0591, 0x05BE),
-    (0x05BF, 0x05C0),
-    (0x05C1, 0x05C3),
-    (0x05C4, 0x05C6),
-    (0x05C7, 0x05C8),
-    (0x0610, 0x061B),
-    (0x0640, 0x0641),
-    (0x064B, 0x0660),
-    (0x0670, 0x0671),
-    (0x06D6, 0x06DD),
-    (0x06DF, 0x06E5),
-    (0x06E7, 0x06E9),
-    (0x06EA, 0x06EE),
-    (0x1AB0, 0x1ACF),
-    (0x1DC0, 0x1E00),
-    (0x20D0, 0x20F1),
-    (0xFE20, 0xFE30),
+# Characters that go; U+0640 is the tatweel.
+MARKS = re.compile(
+    "[\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u05bf\u05c1\u05c2\u05c4\u05c5\u05c7\u0610-\u061a\u0640\u064b-\u065f\u0670"
+    "\u06d6-\u06dc\u06df-\u06e4\u06e7\u06e8\u06ea-\u06ed\u1ab0-\u1ace\u1dc0-\u1dff\u20d0-\u20f0\ufe20-\ufe2f]"
 )
 
 # Letters that are written as another.
-FORMS = {
-    0x03C2: 0x03C3,
-    0x0622: 0x0627,
-    0x0623: 0x0627,
-    0x0625: 0x0627,
-    0x0629: 0x0647,
-    0x0649: 0x064A,
-    0x0671: 0x0627,
-    0x06A9: 0x0643,
-    0x06CC: 0x064A,
-}
+FORMS = dict(
+    zip(
+        "\u03c2\u0622\u0623\u0625\u0629\u0649\u0671\u06a9\u06cc",
+        "\u03c3\u0627\u0627\u0627\u0647\u064a\u0627\u0643\u064a",
+        strict=True,
+    )
+)
 
 LATIN = {
     "ß": "ss",
@@ -80,7 +60,7 @@ DECOMPOSITION_RANGES = ((0x00C0, 0x0590), (0x1E00, 0x2000))
 @cache
 def folds() -> dict[int, str]:
     """Return the replacement of each code point that changes, for `str.translate`."""
-    marks = {point: "" for first, end in MARKS for point in range(first, end)}
+    marks = {point: "" for point in range(0x0300, 0xFE30) if MARKS.match(chr(point))}
     letters = {
         point: folded
         for first, end in DECOMPOSITION_RANGES
@@ -90,8 +70,7 @@ def folds() -> dict[int, str]:
     digits = {
         point: str(unicodedata.decimal(chr(point))) for point in DIGITS if unicodedata.category(chr(point)) == "Nd"
     }
-    latin = {ord(letter): plain for letter, plain in LATIN.items()}
-    return letters | marks | {point: chr(form) for point, form in FORMS.items()} | latin | digits
+    return letters | marks | {ord(letter): plain for letter, plain in (FORMS | LATIN).items()} | digits
 
 
 def _without_marks(letter: str, marks: dict[int, str]) -> str:
