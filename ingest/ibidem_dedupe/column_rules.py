@@ -39,6 +39,11 @@ class Pairs:
         mask: Bools = column[self.a] == column[self.b]
         return mask
 
+    def shares(self, column: NDArray[np.generic]) -> Bools:
+        """Return whether a column has the same value on both sides, which is not 0."""
+        mask: Bools = (column[self.a] != 0) & self.has_equal(column)
+        return mask
+
     @cached_property
     def lengths(self) -> NDArray[np.float64]:
         """Ratio of the lengths of the shorter and the longer text."""
@@ -181,9 +186,9 @@ def same_fingerprint(pairs: Pairs, policy: Policy) -> Bools:
     if rule is None:
         return np.zeros(len(pairs.a), bool)
     mask = np.zeros(len(pairs.a), bool)
-    selection = np.flatnonzero((columns.fingerprint[pairs.a] != 0) & pairs.has_equal(columns.fingerprint))
+    selection = np.flatnonzero(pairs.shares(columns.fingerprint))
     subset = pairs.take(selection)
-    agrees = (columns.idf[subset.a] != 0) & subset.has_equal(columns.idf) & subset.has_equal(columns.numbers)
+    agrees = subset.shares(columns.idf) & subset.has_equal(columns.numbers)
     for rows in (subset.a, subset.b):
         agrees &= ((columns.flags[rows] & WEAK) == 0) & (columns.length[rows] >= rule.shortest)
     agrees &= (columns.number_sketch[subset.a] == columns.number_sketch[subset.b]).all(axis=1)
@@ -196,7 +201,7 @@ def same_profile(pairs: Pairs, policy: Policy) -> Bools:
     profiles = pairs.columns.profile
     if policy.profile is None:
         return np.zeros(len(pairs.a), bool)
-    equal: Bools = (profiles[pairs.a] != 0) & pairs.has_equal(profiles) & (pairs.lengths >= policy.profile)
+    equal: Bools = pairs.shares(profiles) & (pairs.lengths >= policy.profile)
     selection = np.flatnonzero(equal)
     equal[selection] = pairs.take(selection).numbers_agree
     return equal
@@ -208,9 +213,8 @@ def similar_characters(pairs: Pairs, policy: Policy) -> Bools:
     rule = policy.characters
     if rule is None:
         return mask
-    run, idf = pairs.columns.noise[:, noise.SLOTS], pairs.columns.idf
-    same_list = ((idf[pairs.a] != 0) & pairs.has_equal(idf)) | (run[pairs.a] == noise.DENSE_RUN)
-    may = (run[pairs.a] > 0) & pairs.has_equal(run) & same_list
+    run = pairs.columns.noise[:, noise.SLOTS]
+    may = pairs.shares(run) & (pairs.shares(pairs.columns.idf) | (run[pairs.a] == noise.DENSE_RUN))
     may &= (run[pairs.a] < noise.POOR_TABLE) | rule.few
     blocks = pairs.columns.noise
     of_a, of_b = (is_noisy(blocks[rows], rule.misread, rule.misread_dense) for rows in (pairs.a, pairs.b))

@@ -170,22 +170,17 @@ def _run_columns(pairs: Pairs, equal: NDArray[np.bool_]) -> Sequence[Figures]:
     return shared, *contained, bands / BANDS, _CHANGED[count]
 
 
-def _is_same_table(pairs: Pairs) -> NDArray[np.bool_]:
-    mask: NDArray[np.bool_] = (pairs.columns.idf[pairs.a] != 0) & pairs.has_equal(pairs.columns.idf)
-    return mask
-
-
 def _term_columns(pairs: Pairs) -> Sequence[Figures]:
     columns = pairs.columns
     least = np.minimum(columns.term_count[pairs.a], columns.term_count[pairs.b]).astype(np.int64)
-    known = _is_same_table(pairs) & (least >= MIN_TERMS)
+    known = pairs.shares(columns.idf) & (least >= MIN_TERMS)
     shared = count_shared(columns.terms, pairs.a, pairs.b)
     return np.where(known, shared / np.maximum(1, least), 0.0), known.astype(np.float64)
 
 
 def _character_columns(pairs: Pairs) -> Sequence[Figures]:
     blocks = pairs.columns.noise
-    known = (blocks[pairs.a, noise.SLOTS] > 0) & pairs.has_equal(blocks[:, noise.SLOTS]) & _is_same_table(pairs)
+    known = pairs.shares(blocks[:, noise.SLOTS]) & pairs.shares(pairs.columns.idf)
     equal, two, _ = equal_runs(blocks, pairs.a, pairs.b)
     a, b = NoiseFigures.read(pairs.columns, pairs.a), NoiseFigures.read(pairs.columns, pairs.b)
     share, unknown_terms, size = ESTIMATES[equal], a.unknown + b.unknown, a.runs + b.runs
@@ -227,23 +222,18 @@ def _number_columns(pairs: Pairs, runs: Figures) -> Sequence[Figures]:
 def _hash_columns(pairs: Pairs) -> Sequence[Figures]:
     """Return the figures of titles, hashes, dates and sources."""
     columns = pairs.columns
-    equal = {
-        name: (column[pairs.a] != 0) & pairs.has_equal(column)
-        for name in ("title", "fingerprint", "profile", "source")
-        for column in [getattr(columns, name)]
-    }
     titled = (columns.title[pairs.a] != 0) & (columns.title[pairs.b] != 0)
     gap = np.maximum(
         columns.date_from[pairs.a] - columns.date_to[pairs.b], columns.date_from[pairs.b] - columns.date_to[pairs.a]
     )
     dated = (columns.date_from[pairs.a] != NO_DATE) & (columns.date_from[pairs.b] != NO_DATE)
     return (
-        np.where(titled, np.where(equal["title"], 1.0, -1.0), 0.0),
-        equal["fingerprint"].astype(np.float64),
-        equal["profile"].astype(np.float64),
+        np.where(titled, np.where(pairs.shares(columns.title), 1.0, -1.0), 0.0),
+        pairs.shares(columns.fingerprint).astype(np.float64),
+        pairs.shares(columns.profile).astype(np.float64),
         np.where(dated, _logarithms(1 + np.maximum(0, gap)), 0.0),
         dated.astype(np.float64),
-        equal["source"].astype(np.float64),
+        pairs.shares(columns.source).astype(np.float64),
     )
 
 

@@ -294,8 +294,13 @@ class Choice:
 
 
 def encode_path(path: Path) -> str:
-    """Return a full path without resolving links, with escapes for bytes that are not UTF-8."""
-    return os.fsencode(os.path.abspath(path)).decode(errors="backslashreplace")  # noqa: PTH100 - links stay links
+    """Return a full path without resolving links, as `printable` writes it."""
+    return printable(os.path.abspath(path))  # noqa: PTH100 - links stay links
+
+
+def printable(path: Path | str) -> str:
+    """Return a path with escapes for bytes that are not UTF-8."""
+    return os.fsencode(path).decode(errors="backslashreplace")
 
 
 def text_hash(text: str) -> str:

@@ -1,6 +1,5 @@
 """Input paths: files and folders found in their order, and the documents that their readers yield."""
 
-import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,6 +24,7 @@ from ibidem_ingest.readers.formats import (
     Format,
     Tally,
     guess_format,
+    printable,
     require,
     text_hash,
 )
@@ -60,11 +60,6 @@ class InputFile:
         """Return one of several documents in the file."""
         id_, origin = (f"{self.id}#{number}", f"{self.origin}:{number}") if self.id else ("", "")
         return InputFile(self.path, id_, format_, origin, number)
-
-
-def printable(path: Path) -> str:
-    """Return a path with escapes for bytes that are not UTF-8."""
-    return os.fsencode(path).decode(errors="backslashreplace")
 
 
 def check(paths: Sequence[str | Path], choice: Choice) -> None:

@@ -150,23 +150,19 @@ class _Contents:
     def _take(self, part: EmailMessage) -> None:
         name = _clean(part.get_filename() or "")
         if part.get_content_type() == "message/rfc822":
-            self._take_mail(part, name)
+            for mail in _below(part):  # its attachments belong to the same family
+                contents = _Contents(self.parse, parts=self.parts)
+                contents.read(mail)
+                self.parts = contents.parts
+                record = _head(mail) | {"text": contents.text()}
+                self._attach(name or str(record["title"]), record)
+                self.attached += contents.attached
         elif part.get_content_maintype() == "text" and not part.is_attachment() and not name:
             self.body.append(_text(part))
         elif part.get_content_maintype() == "text":
             self._attach(name, {"text": _clean(_text(part))})
         else:
             self._take_file(part, name)
-
-    def _take_mail(self, part: EmailMessage, name: str) -> None:
-        """Add an attached mail; its attachments belong to the same family."""
-        for mail in _below(part):
-            contents = _Contents(self.parse, parts=self.parts)
-            contents.read(mail)
-            self.parts = contents.parts
-            record = _head(mail) | {"text": contents.text()}
-            self._attach(name or str(record["title"]), record)
-            self.attached += contents.attached
 
     def _take_file(self, part: EmailMessage, name: str) -> None:
         data = part.get_payload(decode=True)

@@ -185,7 +185,7 @@ def as_page(tokens: int, profile: int) -> LongSignatures:
 
 
 def sign_parts_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
-    """Sign parts, as `sign_parts` does."""
+    """Sign parts, as `sign_long` does."""
     cut = list(runs(batch.offsets))
     if len(cut) <= 1:
         return _sign_run(batch)
@@ -213,17 +213,6 @@ def _sign_run(batch: TokenBatch) -> tuple[Sketches, Profiles]:
     sketches = minhash.sign_batch(Shingles.hash(batch.hashes, batch.offsets), PART_SLOTS) * mask[:, None]
     profiles = text_profile.sign_batch(batch, TermGroups.group(batch))
     return sketches.astype(np.uint16), np.array([int.from_bytes(each[:8]) for each in profiles], np.uint64) * mask
-
-
-def sign_parts(parts: Sequence[Sequence[str]]) -> list[tuple[tuple[int, ...], int]]:
-    """Sign parts one by one."""
-    zeros = (0,) * PART_SLOTS, 0
-    return [
-        (minhash.sign(tokens, PART_SLOTS), int(text_profile.sign(tokens).partition(":")[2][:16] or "0", 16))
-        if len(tokens) >= MIN_PART_TOKENS
-        else zeros
-        for tokens in parts
-    ]
 
 
 MIN_CHUNK, MAX_CHUNK = 200, 600
@@ -274,8 +263,11 @@ def sign_long(document: Document, passages: Hashes = NO_PASSAGES) -> LongSignatu
     if kind == "chunks" and len(tokens) < MIN_TOKENS:
         return None
     borders = np.cumsum([0, *map(len, page_tokens)]) if kind == "pages" else chunk_starts(token_shingles(tokens))
-    parts = [tokens[start:end] for start, end in pairwise(borders.tolist())]
-    slots, profiles = zip(*sign_parts(parts), strict=True)
+    slots, profiles = list[Sequence[int]](), list[int]()
+    for start, end in pairwise(borders.tolist()):
+        part = tokens[start:end] if end - start >= MIN_PART_TOKENS else []
+        slots.append(minhash.sign(part, PART_SLOTS) or (0,) * PART_SLOTS)
+        profiles.append(int(text_profile.sign(part).partition(":")[2][:16] or "0", 16))
     unique = unique_words.sign(tokens)
     places = unique_words.places(tokens) if unique.words.size else np.zeros(0, np.int64)
     unique_counts = np.diff(np.searchsorted(places, borders)).astype(np.uint32)
