@@ -116,19 +116,20 @@ PACKED = frozenset({Format.PDF, Format.DOCX, Format.EPUB})
 
 SUFFIXES = {
     suffix: format_
-    for format_, suffixes in {
-        Format.JSONL: ".jsonl .ndjson",
-        Format.TEXT: ".txt .text .rst",
-        Format.MARKDOWN: ".md .markdown",
-        Format.EML: ".eml",
-        Format.MSG: ".msg",
-        Format.MBOX: ".mbox",
-        Format.DOCX: ".docx",
-        Format.EPUB: ".epub",
-        Format.CSV: ".csv .tsv",
-        Format.HTML: ".html .htm .xhtml",
-        Format.PDF: ".pdf",
-    }.items()
+    for format_, suffixes in (
+        (Format.JSONL, ".jsonl .ndjson"),
+        (Format.TEXT, ".txt .text"),
+        (Format.MARKDOWN, ".md .markdown"),
+        (Format.TEXT, ".rst"),
+        (Format.EML, ".eml"),
+        (Format.MSG, ".msg"),
+        (Format.MBOX, ".mbox"),
+        (Format.DOCX, ".docx"),
+        (Format.EPUB, ".epub"),
+        (Format.CSV, ".csv .tsv"),
+        (Format.HTML, ".html .htm .xhtml"),
+        (Format.PDF, ".pdf"),
+    )
     for suffix in suffixes.split()
 }
 

@@ -339,21 +339,17 @@ def _normal_bytes(text: str, *, with_signs: bool) -> tuple[bytes, Found]:
             points = _expand(points)
             characters = _simple_fold().take(points)
         if characters.max(initial=0) < _CHANGED:
-            return _utf8(characters), _signs(
+            return _characters(characters).encode(), _signs(
                 _simple_shapes().take(points), points, characters
             ) if with_signs else _NO_SIGNS
     text, superscripts = _signed_form(text)
     points = code_points(text)
     characters, cuts = _separate(points)
     if not with_signs:
-        return _utf8(characters), _NO_SIGNS
+        return _characters(characters).encode(), _NO_SIGNS
     outlines = shapes().take(points)
     outlines[superscripts] = signs.OF_SUPERSCRIPT
-    return _utf8(characters), _signs(outlines, points, characters, cuts)
-
-
-def _utf8(points: CodePoints) -> bytes:
-    return _characters(points).encode()
+    return _characters(characters).encode(), _signs(outlines, points, characters, cuts)
 
 
 def _ascii_signs(raw: bytes) -> Found:
