@@ -7,17 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_dedupe import column_rules, pair_evidence
-from ibidem_dedupe.column_rules import (
-    ESTIMATES,
-    Bools,
-    Figures,
-    NoiseFigures,
-    Pairs,
-    Rows,
-    count_shared,
-    differing_terms,
-    equal_runs,
-)
+from ibidem_dedupe.column_rules import Bools, Figures, NoiseFigures, Pairs, Rows
 from ibidem_dedupe.pair_evidence import Evidence, Guards, build_evidence, days_apart, same_table, unpack_numbers
 from ibidem_dedupe.policy import FIGURES, Learned, Policy
 from ibidem_ingest.kernel import loops
@@ -129,7 +119,7 @@ def _numbers(a: Packed, b: Packed, shared: float) -> Sequence[float]:
 
 _ESTIMATES = np.array([correct_for_chance(equal / SLOTS) for equal in range(SLOTS + 1)])
 _CHANGED = np.array([changed(share) for share in _ESTIMATES.tolist()])
-_CHANGED_CHARACTERS = np.array([changed(share) for share in ESTIMATES.tolist()])
+_CHANGED_CHARACTERS = np.array([changed(share) for share in column_rules.ESTIMATES.tolist()])
 
 
 def measure_columns(pairs: Pairs) -> Figures:
@@ -174,17 +164,17 @@ def _term_columns(pairs: Pairs) -> Sequence[Figures]:
     columns = pairs.columns
     least = np.minimum(columns.term_count[pairs.a], columns.term_count[pairs.b]).astype(np.int64)
     known = pairs.shares(columns.idf) & (least >= MIN_TERMS)
-    shared = count_shared(columns.terms, pairs.a, pairs.b)
+    shared = column_rules.count_shared(columns.terms, pairs.a, pairs.b)
     return np.where(known, shared / np.maximum(1, least), 0.0), known.astype(np.float64)
 
 
 def _character_columns(pairs: Pairs) -> Sequence[Figures]:
     blocks = pairs.columns.noise
     known = pairs.shares(blocks[:, noise.SLOTS]) & pairs.shares(pairs.columns.idf)
-    equal, two, _ = equal_runs(blocks, pairs.a, pairs.b)
+    equal, two, _ = column_rules.equal_runs(blocks, pairs.a, pairs.b)
     a, b = NoiseFigures.read(pairs.columns, pairs.a), NoiseFigures.read(pairs.columns, pairs.b)
-    share, unknown_terms, size = ESTIMATES[equal], a.unknown + b.unknown, a.runs + b.runs
-    runs, unknown = noise.estimate_difference(share, a.runs, b.runs), differing_terms(a, b)
+    share, unknown_terms, size = column_rules.ESTIMATES[equal], a.unknown + b.unknown, a.runs + b.runs
+    runs, unknown = noise.estimate_difference(share, a.runs, b.runs), column_rules.differing_terms(a, b)
     figures = (
         share,
         np.ones(len(share)),

@@ -31,31 +31,11 @@ from functools import cache
 import numpy as np
 from xxhash import xxh3_64_intdigest
 
-from ibidem_dedupe import column_rules, evidence
+from ibidem_dedupe import column_rules, evidence, pair_evidence
 from ibidem_dedupe.candidates import MAX_ROWS, TERMS, Hashes, KeyIndex, Numbers, drop_singletons, join_indexes
-from ibidem_dedupe.column_rules import (
-    ESTIMATES,
-    RUNS,
-    Bools,
-    Codes,
-    Pairs,
-    Rows,
-    is_in_window,
-    may_be_page,
-    may_match,
-    needed_by_size,
-)
+from ibidem_dedupe.column_rules import Bools, Codes, Pairs, Rows
 from ibidem_dedupe.overrides import DocumentRef, Pair, PairConstraints
-from ibidem_dedupe.pair_evidence import (
-    Evidence,
-    Guards,
-    LongPair,
-    may_relate,
-    page_of,
-    relation_evidence,
-    required_fields_conflict,
-    titles_differ,
-)
+from ibidem_dedupe.pair_evidence import Evidence, Guards, LongPair
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_dedupe.relations import relate
 from ibidem_ingest.kernel import loops
@@ -68,20 +48,20 @@ from ibidem_ingest.signatures.packed import LONG, TITLED, Packed, PackedColumns
 
 def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = None) -> Evidence | None:
     """Decide whether two documents are duplicates under a policy."""
-    if not a.length or not b.length or required_fields_conflict(a, b):
+    if not a.length or not b.length or pair_evidence.required_fields_conflict(a, b):
         return None
     guards = Guards.compare(a, b)
     found = strongest(a, b, policy, guards)
-    excluded = titles_differ(a, b) or not guards.are_within(policy.window_days)
+    excluded = pair_evidence.titles_differ(a, b) or not guards.are_within(policy.window_days)
     if excluded or long_pair is None or policy.level != "partial":
         return found
-    relation = relation_evidence(a, b, long_pair, policy, guards)
+    relation = pair_evidence.relation_evidence(a, b, long_pair, policy, guards)
     return replace(found, why={**relation.why, **found.why}) if found and relation else found or relation
 
 
 def strongest(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
     """Check the levels up to the requested one; the first evidence counts."""
-    excluded = titles_differ(a, b)
+    excluded = pair_evidence.titles_differ(a, b)
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
         if level != "identical" and not guards.are_within(policy.window_days):
             return None
@@ -119,7 +99,7 @@ def verify_one_by_one(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) 
             continue
         if found := decide(one, another, policy):
             codes[place] = evidence.TABLE.code(found.signature)
-        elif policy.level == "partial" and policy.related is not None and may_relate(one, another):
+        elif policy.level == "partial" and policy.related is not None and pair_evidence.may_relate(one, another):
             codes[place] = UNDECIDED
     return codes
 
@@ -143,10 +123,10 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
             columns.slot_count,
             columns.term_count,
             columns.noise,
-            RUNS,
+            column_rules.RUNS,
             columns.slots,
             columns.terms,
-            needed_by_size(terms.share if terms else 1.0),
+            column_rules.needed_by_size(terms.share if terms else 1.0),
         )
     ]
     figures = (
@@ -154,7 +134,7 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
         policy.fingerprint is not None,
         policy.profile is not None,
         terms is not None,
-        int(np.searchsorted(ESTIMATES, characters.least_share)) + 1 if characters else 0,
+        int(np.searchsorted(column_rules.ESTIMATES, characters.least_share)) + 1 if characters else 0,
         characters.pairs if characters else 0,
         *noise.SLOT_OFFSETS,
     )
@@ -172,10 +152,10 @@ def strongest_codes(pairs: Pairs, policy: Policy) -> Codes:
     codes = np.zeros(len(pairs.a), np.uint8)
     titled = (pairs.columns.flags[pairs.a] & pairs.columns.flags[pairs.b] & TITLED) != 0
     agree = ~titled | pairs.has_equal(pairs.columns.title)
-    candidates = np.flatnonzero(may_match(pairs) & (agree | (policy.learned is not None)))
+    candidates = np.flatnonzero(column_rules.may_match(pairs) & (agree | (policy.learned is not None)))
     for level in LEVELS[: LEVELS.index(policy.level) + 1]:
         if level != "identical":
-            candidates = candidates[is_in_window(pairs.take(candidates), policy.window_days)]
+            candidates = candidates[column_rules.is_in_window(pairs.take(candidates), policy.window_days)]
         for kind in evidence.TABLE.at(level):
             if kind.verify and len(candidates):
                 mask = kind.verify(pairs.take(candidates), policy) & (agree[candidates] | kind.weighs_titles)
@@ -273,10 +253,10 @@ class LongTextMatcher:
         a, b = self.packed(row), self.packed(other_row)
         if a is None or b is None:
             return None
-        if self.policy.level != "partial" or not may_relate(a, b):
+        if self.policy.level != "partial" or not pair_evidence.may_relate(a, b):
             return decide(a, b, self.policy)
         row_signatures, other_signatures = (
-            self.long_signatures.get(self.names[each]) if packed.flags & LONG else page_of(packed)
+            self.long_signatures.get(self.names[each]) if packed.flags & LONG else pair_evidence.page_of(packed)
             for each, packed in ((row, a), (other_row, b))
         )
         return decide(
@@ -501,7 +481,7 @@ VALUES: Mapping[str, Callable[[Packed, Policy], Values]] = {
     "profile": lambda packed, _: [packed.profile] * any(packed.profile),
     "characters": _runs,
     "shingles": lambda packed, _: enumerate(packed.slots),
-    "pages": lambda packed, _: [LONG] * bool(packed.flags & LONG or page_of(packed)),
+    "pages": lambda packed, _: [LONG] * bool(packed.flags & LONG or pair_evidence.page_of(packed)),
 }
 
 
@@ -580,7 +560,7 @@ class PageKeys:
         """Return the pairs of a short text and a long one with its profile, as `row * size + row`."""
         if not rows.size:
             return rows
-        pages = np.flatnonzero(may_be_page(columns))
+        pages = np.flatnonzero(column_rules.may_be_page(columns))
         profiles, text = np.concatenate(self.profiles), np.repeat(rows, [each.size for each in self.profiles])
         order = np.argsort(profiles, kind="stable")
         profiles, text = profiles[order], text[order]

@@ -188,7 +188,6 @@ class Relation:
 
 
 def relate(a: LongSignatures, b: LongSignatures, similarity: float = 0.0) -> Relation | None:
-    """Return the relation of two texts; None if they have too little in common."""
     alignment = unique_words.compare(a.words, b.words)
     matches = match_parts(a, b, alignment)
     if not len(matches):

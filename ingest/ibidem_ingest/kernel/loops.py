@@ -8,7 +8,9 @@ compute and takes about a hundred times as long.
 
 import ctypes
 import secrets
+from collections.abc import Sequence
 from hashlib import blake2b
+from itertools import pairwise
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,6 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[Any]
+Argument = Array | bytes | int
 Places = NDArray[np.int64]
 Hashes = NDArray[np.uint64]
 Octets = NDArray[np.uint8]
@@ -41,7 +44,7 @@ class Loops:
         if name().decode() != blake2b(SOURCE.read_bytes(), digest_size=8).hexdigest():
             raise OSError(f"{path} was built from another source")
 
-    def call(self, name: str, *values: "Array | bytes | int") -> int:
+    def call(self, name: str, *values: Argument) -> int:
         """Call a function; arrays and bytes are passed by address, numbers as 64 bits."""
         function = getattr(self._library, name)
         function.restype = ctypes.c_int64
@@ -50,6 +53,13 @@ class Loops:
         if result == -1:
             raise MemoryError(f"no memory for {name}")
         return result
+
+    def lines(self, name: str, room: int, documents: int, values: Sequence[Argument], *further: Array) -> list[bytes]:
+        """Call a function that writes a line for each document into a buffer; a byte ends each, none an empty one."""
+        text, bounds = np.empty(room, np.uint8), np.empty(documents + 1, np.int64)
+        self.call(name, *values, text, bounds, *further)
+        data, limits = text[: bounds[-1]].tobytes(), bounds.tolist()
+        return [data[start : end - 1] if end > start else b"" for start, end in pairwise(limits)]
 
     def tokens(self, buffer: bytes) -> tuple[Places, Places]:
         """Return the start and end of each word of a buffer, separated by spaces."""
@@ -84,7 +94,7 @@ def address(array: Array) -> int:
     return place
 
 
-def _argument(value: "Array | bytes | int") -> object:
+def _argument(value: Argument) -> object:
     if isinstance(value, int):
         return ctypes.c_uint64(value)
     return ctypes.c_char_p(value) if isinstance(value, bytes) else ctypes.c_void_p(address(value))

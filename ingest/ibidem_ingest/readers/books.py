@@ -2,7 +2,7 @@
 
 import posixpath
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -29,7 +29,7 @@ def pdf_record(path: Path, max_text: int) -> dict[str, object]:
             raise Unreadable(EMPTY_REMEDY)
         pdf = pdfium.PdfDocument(file)
         try:
-            pages = list(_pages(pdf, max_text))
+            pages = list(_limit(_pages(pdf), max_text))
             title = " ".join(pdf.get_metadata_value("Title").translate(_MARKS).split())
         finally:
             pdf.close()
@@ -40,22 +40,23 @@ def pdf_record(path: Path, max_text: int) -> dict[str, object]:
     return {"pages": pages, "title": title or first_line(text)}
 
 
-def _pages(pdf: Any, max_text: int) -> Iterator[str]:
-    """Read pages until the end, or until the text is too long."""
-    size = 0
+def _pages(pdf: Any) -> Iterator[str]:
     for page in pdf:
         words = page.get_textpage()
         text = words.get_text_bounded().translate(_MARKS)
         words.close()
         page.close()
-        size += len(text) + 1
-        _check_length(size - 1, max_text)
         yield text
 
 
-def _check_length(size: int, max_text: int) -> None:
-    if size > max_text:
-        raise Unreadable(f"more than {max_text:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
+def _limit(texts: Iterable[str], max_text: int) -> Iterator[str]:
+    """Yield pages, chapters or lines until the end, or until they are too long."""
+    size = -1
+    for text in texts:
+        size += len(text) + 1
+        if size > max_text:
+            raise Unreadable(f"more than {max_text:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
+        yield text
 
 
 HEADINGS = ("Title", "Heading 1")  # names of the styles in which a title is written
@@ -68,23 +69,18 @@ def docx_record(path: Path, max_text: int) -> dict[str, object]:
     Its date of creation is not taken for the document's date.
     """
     docx = load_library(Format.DOCX)
-    lines: list[str] = []
-    title, size = "", 0
+    headings: list[str] = []
     with translate_errors(), path.open("rb") as file, translate_damage("Word file"):
         document = docx.Document(file)
         styles = {style.style_id: style.name for style in document.styles}
-        for style, line in _lines(document.iter_inner_content(), styles):
-            size += len(line) + 1
-            _check_length(size - 1, max_text)
-            if not title and style in HEADINGS:
-                title = first_line(line)
-            lines.append(line)
+        lines = list(_limit(_lines(document.iter_inner_content(), styles, headings), max_text))
         own_title, language = _title_and_language(document.part.package)
     text = "\n".join(lines).strip()
     if not text:
         raise Unreadable("it contains no text; leave it out, or save its content as text", "text")
     code = language.replace("_", "-").partition("-")[0]
-    record: dict[str, object] = {"text": text, "title": own_title or title or first_line(text)}
+    title = own_title or next(filter(None, map(first_line, headings)), "") or first_line(text)
+    record: dict[str, object] = {"text": text, "title": title}
     return record | ({"language": code} if is_code(code) else {})
 
 
@@ -100,14 +96,15 @@ def _title_and_language(package: Any) -> tuple[str, str]:
     return "", ""
 
 
-def _lines(blocks: Any, styles: Mapping[str, str]) -> Iterator[tuple[str, str]]:
-    """Yield each paragraph with the name of its style, and the rows of tables."""
+def _lines(blocks: Any, styles: Mapping[str, str], headings: list[str]) -> Iterator[str]:
+    """Yield each paragraph, and the rows of tables; headings are collected."""
     for block in blocks:
         if hasattr(block, "rows"):
             for row in block.rows:
-                yield "", "\t".join(" ".join(cell.text.split()) for cell in row.cells)
+                yield "\t".join(" ".join(cell.text.split()) for cell in row.cells)
         else:
-            yield styles.get(block._p.style, ""), block.text  # noqa: SLF001 - see above
+            headings += [block.text] if styles.get(block._p.style) in HEADINGS else []  # noqa: SLF001 - see above
+            yield block.text
 
 
 CONTAINER = "META-INF/container.xml"
@@ -127,7 +124,7 @@ def epub_record(path: Path, max_text: int) -> dict[str, object]:
     ):
         package = _package(book)
         root = _xml(_read(book, package, max_text))
-        pages = list(_chapters(book, posixpath.dirname(package), root, max_text))
+        pages = list(filter(None, _limit(_chapters(book, posixpath.dirname(package), root, max_text), max_text)))
     if not pages:
         raise Unreadable("it contains no text; leave it out", "text")
     metadata = {}
@@ -160,15 +157,10 @@ def _chapters(book: zipfile.ZipFile, folder: str, root: Any, max_text: int) -> I
         for item in root.xpath("//*[local-name()='manifest']/*[local-name()='item']")
         if item.get("media-type") in CHAPTERS
     }
-    names, size = set(book.namelist()), 0
+    names = set(book.namelist())
     for name in root.xpath("//*[local-name()='spine']/*[local-name()='itemref']/@idref"):
-        if files.get(name) not in names:
-            continue
-        text = _text(_read(book, files[name], max_text))
-        size += len(text) + 1
-        _check_length(size - 1, max_text)
-        if text:
-            yield text
+        if files.get(name) in names:
+            yield _text(_read(book, files[name], max_text))
 
 
 def _read(book: zipfile.ZipFile, name: str, max_text: int) -> bytes:

@@ -14,7 +14,7 @@ import numpy as np
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.feature_set import RarestTerms, candidates
-from ibidem_ingest.text.tokens import TokenBatch, split_lines
+from ibidem_ingest.text.tokens import TokenBatch
 
 TERMS = 6
 SCHEME = "fp1:"
@@ -52,11 +52,10 @@ class FingerprintColumns(NamedTuple):
 
 def sign_batch(batch: TokenBatch, rarest: RarestTerms) -> FingerprintColumns:
     """Fingerprint several documents, as `sign` does."""
-    text = np.empty(len(batch.buffer) + loops.MAX_NUMBER_BYTES * rarest.first.size, np.uint8)
-    bounds = np.empty(len(batch) + 1, np.int64)
-    tokens = (batch.buffer, batch.starts, batch.ends, rarest.first, rarest.offsets, len(batch))
-    loops.compiled().call("ibidem_fingerprints", *tokens, TERMS, text, bounds)
-    digests = [_sha1(line) if line else b"" for line in split_lines(text, bounds)]
+    room = len(batch.buffer) + loops.MAX_NUMBER_BYTES * rarest.first.size
+    tokens = (batch.buffer, batch.starts, batch.ends, rarest.first, rarest.offsets, len(batch), TERMS)
+    lines = loops.compiled().lines("ibidem_fingerprints", room, len(batch), tokens)
+    digests = [_sha1(line) if line else b"" for line in lines]
     return FingerprintColumns(digests, np.minimum(np.diff(rarest.offsets), TERMS).tolist())
 
 

@@ -16,7 +16,7 @@ import numpy as np
 import xxhash
 
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.text.tokens import TermGroups, TokenBatch, split_lines
+from ibidem_ingest.text.tokens import TermGroups, TokenBatch
 
 SCHEME = "tp1:"
 MIN_CHARACTERS = 3
@@ -44,10 +44,10 @@ def sign(tokens: Sequence[str]) -> str:
 def sign_batch(batch: TokenBatch, groups: TermGroups) -> list[bytes]:
     """Sign several documents; returns hashes without a scheme, empty for a document with too few words."""
     words, documents = groups.vocabulary, len(batch)
-    text = np.empty(len(words.buffer) + loops.MAX_NUMBER_BYTES * groups.word.size, np.uint8)
-    bounds, sizes = np.empty(documents + 1, np.int64), np.empty(documents, np.int64)
+    room = len(words.buffer) + loops.MAX_NUMBER_BYTES * groups.word.size
     columns = (words.buffer, words.starts, words.ends, words.leading, words.shapes.characters)
-    counts = (groups.word, groups.document, groups.count, groups.word.size)
-    loops.compiled().call("ibidem_profiles", *columns, *counts, documents, text, bounds, sizes)
-    lines = zip(split_lines(text, bounds), sizes.tolist(), strict=True)
-    return [xxhash.xxh3_128_digest(line) if size >= MIN_KEPT else b"" for line, size in lines]
+    counts = (groups.word, groups.document, groups.count, groups.word.size, documents)
+    sizes = np.empty(documents, np.int64)
+    lines = loops.compiled().lines("ibidem_profiles", room, documents, (*columns, *counts), sizes)
+    kept = zip(lines, (sizes >= MIN_KEPT).tolist(), strict=True)
+    return [xxhash.xxh3_128_digest(line) if is_kept else b"" for line, is_kept in kept]

@@ -22,7 +22,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
-from itertools import accumulate, pairwise
+from itertools import accumulate
 
 import numpy as np
 from numpy.typing import NDArray
@@ -275,27 +275,18 @@ class TokenBatch:
 
     def join_tokens(self) -> list[bytes]:
         """Return the tokens of each document, joined by one space, as UTF-8."""
-        text, bounds = np.empty(len(self.buffer) + _BLOCK, np.uint8), np.empty(self.offsets.size, np.int64)
-        columns = (self.buffer, self.starts, self.ends, self.offsets)
-        loops.compiled().call("ibidem_join", *columns, len(self), text, bounds)
-        return split_lines(text, bounds)
+        columns = (self.buffer, self.starts, self.ends, self.offsets, len(self))
+        return loops.compiled().lines("ibidem_join", len(self.buffer) + _BLOCK, len(self), columns)
 
     def write_signs(self, first: Places) -> list[bytes]:
         """Return the signs of documents as `tokens_and_signs` does; each begins at a document of this batch."""
         if self.signs is None:
             raise ValueError("the batch was tokenized without signs")
-        found, bounds = self.signs, np.empty(first.size, np.int64)
-        text = np.empty(loops.MAX_NUMBER_BYTES * found.positions.size + 1, np.uint8)
+        found, texts = self.signs, first.size - 1
         columns = (self.starts, self.starts.size, found.positions, found.characters, found.positions.size)
-        begins = (found.begins[first], self.offsets[first], first.size - 1)
-        loops.compiled().call("ibidem_write_signs", *columns, *begins, text, bounds)
-        return split_lines(text, bounds)
-
-
-def split_lines(text: Octets, bounds: Places) -> list[bytes]:
-    """Return the lines of a buffer, each without the last byte, which ends it."""
-    data, limits = text[: bounds[-1]].tobytes(), bounds.tolist()
-    return [data[start : end - 1] if end > start else b"" for start, end in pairwise(limits)]
+        begins = (found.begins[first], self.offsets[first], texts)
+        room = loops.MAX_NUMBER_BYTES * found.positions.size + 1
+        return loops.compiled().lines("ibidem_write_signs", room, texts, (*columns, *begins))
 
 
 def visible(text: str) -> str:
