@@ -12,6 +12,7 @@ from ibidem_dedupe.column_rules import common_numbers, count_shared
 from ibidem_dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem_ingest.kernel import loops
 from support.compiled_loops import compile_loops
+from support.signing_loops import ABSENT
 
 
 @pytest.mark.slow
@@ -22,6 +23,7 @@ def test_a_token_is_cut_wherever_it_ends_in_a_block(size: int, library: Path) ->
     assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == ([(1, 1 + size)] if size else [])
 
 
+@pytest.mark.skipif(loops.IN_USE is None, reason=ABSENT)
 @pytest.mark.parametrize("count", [count_shared, common_numbers])
 def test_rows_beyond_an_array_are_refused_before_a_loop_runs(count: Callable[..., object]) -> None:
     row = np.array([0, 2], np.int64)
