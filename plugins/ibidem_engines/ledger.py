@@ -3,7 +3,7 @@
 A damaged record is skipped, counted and reported; of a damaged progress only the policy is kept.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -20,7 +20,7 @@ from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PRESETS, Preset
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
+from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus, next_version
 from ibidem_engines.stored_groups import Ledger, Marks, RecordState, ShardRef, parse_marks
 from ibidem_ingest.document import MAX_ID_BYTES, Document
 from ibidem_ingest.errors import IbidemError, UsageError
@@ -429,7 +429,18 @@ def decide(record: Record, stored: StoredVersion | None, tombstone: int | None, 
     return WriteStatus.INDEXED, ""
 
 
-def decide_deletion(stored: StoredVersion | None, version: int) -> Decision:
+def decide_deletions(
+    ids: Sequence[str], stored_versions: Mapping[str, StoredVersion], version: int, *, any_version: bool
+) -> tuple[dict[str, int], dict[str, Decision]]:
+    """Decide on the deletion of documents; returns the version of each one's tombstone, and the decision."""
+    stored = {id_: stored_versions.get(id_) for id_ in ids}
+    versions = {
+        id_: next_version(version, each.version) if any_version and each else version for id_, each in stored.items()
+    }
+    return versions, {id_: _decide_deletion(each, versions[id_]) for id_, each in stored.items()}
+
+
+def _decide_deletion(stored: StoredVersion | None, version: int) -> Decision:
     if stored is None:
         return WriteStatus.MISSING, ""
     if stored.others:
@@ -485,37 +496,44 @@ def new_tombstones(versions: Mapping[str, int], there: Mapping[str, int]) -> dic
 def write_in_turns(
     records: Sequence[Record],
     prepare: Callable[[Record, LookupValues], T],
-    write: Callable[[Mapping[int, T]], Mapping[int, Outcome]],
+    write: Callable[[Mapping[str, T]], Mapping[str, Outcome]],
 ) -> list[Outcome]:
     """Write the records of one call; in several turns if an id has several origins.
 
     Only a stored document decides whether a record of another origin is refused; a record that was refused itself must
-    not keep the next one out. In each turn `write` gets by position what `prepare` has made of the records.
+    not keep the next one out. In each turn `write` gets by id what `prepare` has made of the records.
     """
     last: dict[str, tuple[int, str]] = {}
-    turns: list[list[int]] = []  # positions in the call, in each turn of one origin per id
+    turns: defaultdict[int, list[int]] = defaultdict(list)  # positions in the call, in each turn of one origin per id
     for position, record in enumerate(records):
         id_, origin = record.document.id, record.document.origin
         turn, before = last.get(id_, (0, origin))
         turn += before != origin
         last[id_] = turn, origin
-        if turn == len(turns):
-            turns.append([])
         turns[turn].append(position)
     outcomes: dict[int, Outcome] = {}
-    for positions in turns:
+    for positions in turns.values():
         superseded = _find_superseded(records, positions)
-        outcomes |= superseded
-        ready: dict[int, T] = {}
-        keys = values_of_records([records[at] for at in positions])
-        for position, values in zip(positions, keys, strict=True):
-            if position not in superseded:
-                try:
-                    ready[position] = prepare(records[position], values)
-                except UnstorableRecord as unfit:
-                    outcomes[position] = unfit.outcome(records[position].document.id)
-        outcomes |= write(ready) if ready else {}
+        current = {at: records[at] for at in positions if at not in superseded}
+        ready, unfit = prepare_each(current, lambda at, values: prepare(records[at], values))
+        written = write({records[at].document.id: each for at, each in ready.items()}) if ready else {}
+        outcomes |= superseded | {at: each.outcome(records[at].document.id) for at, each in unfit.items()}
+        outcomes |= {at: written[records[at].document.id] for at in ready}
     return [outcomes[at] for at in range(len(records))]
+
+
+def prepare_each(
+    records: Mapping[int, Record], prepare: Callable[[int, LookupValues], T]
+) -> tuple[dict[int, T], dict[int, UnstorableRecord]]:
+    """Prepare records by position, with their look-up values; returns the reasons of those that no engine can store."""
+    ready: dict[int, T] = {}
+    unfit: dict[int, UnstorableRecord] = {}
+    for position, values in zip(records, values_of_records(list(records.values())), strict=True):
+        try:
+            ready[position] = prepare(position, values)
+        except UnstorableRecord as error:
+            unfit[position] = error
+    return ready, unfit
 
 
 def _find_superseded(records: Sequence[Record], positions: Sequence[int]) -> dict[int, Outcome]:
@@ -523,13 +541,14 @@ def _find_superseded(records: Sequence[Record], positions: Sequence[int]) -> dic
     best: dict[str, int] = {}
     outcomes: dict[int, Outcome] = {}
     for position in positions:
-        record = records[position]
-        rival = best.setdefault(record.document.id, position)
-        winner, loser = (position, rival) if record.version >= records[rival].version else (rival, position)
-        best[record.document.id] = winner
-        if loser != winner:
-            reason = f"the same id occurs again in this batch, with version {records[winner].version}"
-            outcomes[loser] = Outcome(record.document.id, WriteStatus.STALE, field="id", why=reason)
+        id_ = records[position].document.id
+        rival = best.get(id_, position)
+        best[id_], loser = (
+            (position, rival) if records[position].version >= records[rival].version else (rival, position)
+        )
+        if loser != best[id_]:
+            reason = f"the same id occurs again in this batch, with version {records[best[id_]].version}"
+            outcomes[loser] = Outcome(id_, WriteStatus.STALE, field="id", why=reason)
     return outcomes
 
 

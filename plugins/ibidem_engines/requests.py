@@ -4,7 +4,7 @@ So one piece of code serves the engines, clients of others, waiting or not, and 
 about its indexes is believed for some seconds.
 """
 
-from collections.abc import Awaitable, Callable, Generator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import monotonic
 from typing import Any, Generic, Protocol, TypeVar
@@ -75,6 +75,15 @@ async def run_async(flow: RequestFlow[T], send: Callable[[ApiRequest], Awaitable
     except StopIteration as stop:
         result: T = stop.value
         return result
+
+
+def in_slices(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """Yield slices of at most so many items.
+
+    >>> list(in_slices("abcde", 2))
+    ['ab', 'cd', 'e']
+    """
+    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 # A part of the index that does not answer is an error, never a shorter list.

@@ -222,6 +222,21 @@ def to_engine_error(failure: Failure, location: str) -> EngineError:
     return fault.error(f"{location}: {text}", fault.remedy)
 
 
+def is_failure(error: EngineError, *statuses: int) -> bool:
+    """Return whether a request failed with one of some statuses."""
+    return isinstance(error.__cause__, Failure) and error.__cause__.status in statuses
+
+
+@contextmanager
+def unless_failure(*statuses: int) -> Iterator[None]:
+    """Go on after a request that failed with one of some statuses."""
+    try:
+        yield
+    except Permanent as error:
+        if not is_failure(error, *statuses):
+            raise
+
+
 def build_failure(status: int, answer: object, secret_values: Collection[str] = ()) -> Failure:
     """Read type and reason from an answer's `error`: the innermost cause that has both.
 
@@ -355,8 +370,7 @@ class ClusterClient:
                 return self.ask_lines(request.path, map(orjson.dumps, self._lines(request)), **request.params)
             return self.ask(request.method, request.path, request.body, **request.params)
         except Permanent as error:
-            cause = error.__cause__
-            if not (isinstance(cause, Failure) and cause.status in request.ok_statuses):
+            if not is_failure(error, *request.ok_statuses):
                 raise
             return {}
 
@@ -515,8 +529,7 @@ def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutco
     try:
         answer = cluster.ask_lines(BULK, (line for action in actions for line in action.lines))
     except Permanent as error:
-        cause = error.__cause__
-        if not (isinstance(cause, Failure) and cause.status == TOO_LARGE):
+        if not is_failure(error, TOO_LARGE):
             raise
         if len(actions) == 1:
             reason = f"{len(actions[0].body or b''):,} bytes are more than the server accepts"

@@ -23,6 +23,8 @@ PACKED = "ibidem.packed"
 LONG = "ibidem.long"
 ONLY_PACKED: Clause = {"stored_fields": "_none_", "docvalue_fields": [PACKED]}
 ALL: Clause = {"match_all": {}}
+COUNTED: Clause = {"size": 0, "track_total_hits": True}  # what matches is counted only
+STATES: Clause = {"_source": False, "seq_no_primary_term": True, "track_total_hits": False}  # names and states
 
 # Documents without signatures, and those without words.
 UNSIGNED: Clause = {
@@ -34,8 +36,7 @@ UNSIGNED: Clause = {
 
 # Documents by schema and idf table.
 COUNTS: Clause = {
-    "size": 0,
-    "track_total_hits": True,
+    **COUNTED,
     "aggs": {
         "schemas": {"terms": {"field": "ibidem.schema", "size": 100}},
         "tables": {"terms": {"field": "ibidem.idf", "size": 1_000}},
@@ -45,6 +46,20 @@ COUNTS: Clause = {
 
 MAX_OFFSET = 1_000_000
 SNIPPET = 200
+
+
+def hits_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+    hits: list[dict[str, Any]] = answer["hits"]["hits"]
+    return hits
+
+
+def total_of(answer: Mapping[str, Any]) -> int:
+    return int(answer["hits"]["total"]["value"])
+
+
+def all_of(*clauses: Clause) -> Clause:
+    """Build a clause by which what matches all of some clauses is found, and not ranked."""
+    return {"bool": {"filter": list(clauses)}}
 
 
 def clause(query: Query, fields: Fields) -> Clause:
@@ -125,9 +140,8 @@ def _highlight(fields: Fields, offset_limit: str) -> Clause:
 
 def long_signatures(ids: Sequence[tuple[str, str]], matching: Clause | None = None) -> Clause:
     """Build the request for the long signatures of documents by index and id, optionally filtered by a clause."""
-    body = fetch_by_name(ids) | {"_source": False, "docvalue_fields": [LONG, PACKED], "seq_no_primary_term": True}
-    filters: list[Clause] = [body["query"], {"exists": {"field": LONG}}]
-    body["query"] = {"bool": {"filter": filters if matching is None else [*filters, matching]}}
+    body = fetch_by_name(ids) | STATES | {"docvalue_fields": [LONG, PACKED]}
+    body["query"] = all_of(body["query"], {"exists": {"field": LONG}}, *([] if matching is None else [matching]))
     return body
 
 
@@ -141,7 +155,7 @@ def documents(ids: Sequence[tuple[str, str]]) -> list[Clause]:
     by_index: dict[str, list[str]] = {}
     for index, name in ids:
         by_index.setdefault(index, []).append(name)
-    return [{"bool": {"filter": [{"term": {"_index": index}}, ids_query(names)]}} for index, names in by_index.items()]
+    return [all_of({"term": {"_index": index}}, ids_query(names)) for index, names in by_index.items()]
 
 
 def ids_query(ids: Sequence[str]) -> Clause:
@@ -198,9 +212,7 @@ def _condition(field: str, value: str, fields: Fields) -> Clause:
     first, last = days(value)
     ends = [("gte", first), ("lte", last)]
     bounds = {name: iso_day(day) for name, day in ends if day is not None}
-    signed_clause: Clause = {
-        "bool": {"filter": [{"range": {"ibidem.date": {name: day}}} for name, day in bounds.items()]}
-    }
+    signed_clause = all_of(*({"range": {"ibidem.date": {name: day}}} for name, day in bounds.items()))
     if fields.are_own:
         return signed_clause
     date_clause = {"range": {fields.date: bounds | {"format": "strict_date"}}}
@@ -217,7 +229,7 @@ def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow
     missing = [
         word
         for word, answer in zip(terms, counts, strict=True)
-        if not answer["hits"]["total"]["value"] and MIN_LETTERS <= len(word) <= MAX_LETTERS
+        if not total_of(answer) and MIN_LETTERS <= len(word) <= MAX_LETTERS
     ]
     answers = yield from _answers(target, [_suggest_body(word, fields) for word in missing])
     spellings = {word: best(answer["suggest"]) for word, answer in zip(missing, answers, strict=True)}

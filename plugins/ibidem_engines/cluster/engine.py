@@ -21,8 +21,8 @@ from ibidem_dedupe.overrides import Override
 from ibidem_engines.cluster import dsl, groups, records, search
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import write as writing
-from ibidem_engines.cluster.client import FORBIDDEN, Action, ClusterClient, Dialect, run
-from ibidem_engines.cluster.dsl import Clause, ids_query
+from ibidem_engines.cluster.client import FORBIDDEN, Action, ClusterClient, Dialect, is_failure, run, unless_failure
+from ibidem_engines.cluster.dsl import ALL, STATES, Clause, all_of, hits_of, ids_query, total_of
 from ibidem_engines.cluster.groups import BesideGroups, ClusterGroups, Points
 from ibidem_engines.cluster.health import MAX_SOURCES, OK_STATUSES, check_cluster, count_all, field_issue, lag
 from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, signature_index, source_of
@@ -113,21 +113,21 @@ class BesideSource(ClusterReindexSource):
             return
         settings: Clause = {"number_of_shards": self._layout.shards, "auto_expand_replicas": "0-1", "hidden": True}
         if self._lookup:
-            if (documents := layout.count(self._cluster, self.index, {"match_all": {}})) > MAX_LOOKUP:
+            if (documents := layout.count(self._cluster, self.index, ALL)) > MAX_LOOKUP:
                 problem = f"{self.index!r} has {documents:,} documents, and an index for look-ups has one shard"
                 raise UsageError(problem, f"leave out --lookup: it is for at most {MAX_LOOKUP:,}")
             settings |= {"number_of_shards": 1, "mode": "lookup"}
         try:
             layout.make(self._cluster, self._held, {"settings": {"index": settings}, "mappings": mappings()})
         except Permanent as error:
-            if not self._lookup or not layout.is_failure(error, REFUSED):
+            if not self._lookup or not is_failure(error, REFUSED):
                 raise
             remedy = "leave out --lookup: it is for the LOOKUP JOIN of Elasticsearch 8.18 and later"
             raise UsageError(f"{error.what}: this server has no index for look-ups", remedy) from error
 
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return the last write of each part; by a search where the account may not see statistics."""
-        with layout.unless_failure(FORBIDDEN):
+        with unless_failure(FORBIDDEN):
             return super().newest(marks)
         return {part: self._last_write(part) for part in self.parts()}
 
@@ -137,10 +137,10 @@ class BesideSource(ClusterReindexSource):
         value = answer["aggregations"]["last"]["value"]
         if value is not None:
             return layout.write_order(max(0, int(value)))
-        return layout.write_order(0) if answer["hits"]["total"]["value"] else layout.NONE
+        return layout.write_order(0) if total_of(answer) else layout.NONE
 
     def uuids(self) -> Mapping[str, str]:
-        with layout.unless_failure(FORBIDDEN):
+        with unless_failure(FORBIDDEN):
             return super().uuids()
         return self._layout.uuids
 
@@ -195,7 +195,7 @@ class BesideSource(ClusterReindexSource):
         while ranges:
             index, after, end = ranges.pop()
             inside: list[Clause] = [{"term": {f"{OURS}.index": index}}, _orders(f"{OURS}.order", after + 1, end + 1)]
-            held = layout.count(self._cluster, self._held, {"bool": {"filter": inside}})
+            held = layout.count(self._cluster, self._held, all_of(*inside))
             if held <= layout.count(self._cluster, index, self._written(after, end)):
                 continue
             if held > SLICE and end - after > 1:
@@ -209,17 +209,14 @@ class BesideSource(ClusterReindexSource):
         """Build a clause for the documents written in a range of numbers."""
         return _orders("_seq_no", after, end)
 
-    def _entries(self, conditions: Sequence[Clause]) -> list[Mapping[str, Any]]:
-        body: Clause = {"query": {"bool": {"filter": list(conditions)}}, "size": SLICE, "_source": False}
-        body |= {"seq_no_primary_term": True, "track_total_hits": False}
-        hits: list[Mapping[str, Any]] = self._cluster.search(self._held, body)["hits"]["hits"]
-        return hits
+    def _entries(self, conditions: Sequence[Clause]) -> list[dict[str, Any]]:
+        return hits_of(self._cluster.search(self._held, {"query": all_of(*conditions), "size": SLICE, **STATES}))
 
     def _present(self, index: str, conditions: Sequence[Clause]) -> set[str]:
         """Return the keys of entries whose documents are there, by a search, which finds them under any routing."""
         ids = [each["_id"].partition("/")[2] for each in self._entries(conditions)]
         body: Clause = {"query": ids_query(ids), "size": len(ids), "_source": False, "track_total_hits": False}
-        hits = self._cluster.search(index, body)["hits"]["hits"] if ids else []
+        hits = hits_of(self._cluster.search(index, body)) if ids else []
         return {beside_key(index, each["_id"]) for each in hits}
 
     def _delete(self, conditions: Sequence[Clause], present: Sequence[str] | set[str]) -> int:
@@ -276,7 +273,7 @@ class DatedSource(BesideSource):
         body: Clause = {"query": query, "sort": [sort], "size": size, "_source": False, "track_total_hits": False}
         return [
             Name(hit["_index"], hit["_id"], layout.write_order(max(0, int(hit["sort"][0]))), hit.get("_routing", ""))
-            for hit in layout.search_shard(self._cluster, part, body)["hits"]["hits"]
+            for hit in hits_of(layout.search_shard(self._cluster, part, body))
         ]
 
     def _since(self, seq_range: SeqNoRange) -> Clause:
@@ -402,7 +399,7 @@ class ClusterEngine(Engine):
             behind = (total := self.run(count_all(self.index))) - held.documents
             return replace(held, documents=total, unsigned=max(0, behind) + held.unsigned)
         answer = self._cluster.search(self.index, dsl.COUNTS)
-        name, counts, documents = self._dialect.name, answer["aggregations"], answer["hits"]["total"]["value"]
+        name, counts, documents = self._dialect.name, answer["aggregations"], total_of(answer)
         tables = {bucket["key"]: bucket["doc_count"] for bucket in counts["tables"]["buckets"] if bucket["key"]}
         unsigned = counts["unsigned"]["doc_count"]
         schema = tuple(sorted(bucket["key"] for bucket in counts["schemas"]["buckets"])) if documents > unsigned else ()
@@ -585,7 +582,7 @@ class ClusterEngine(Engine):
 
     def _server(self) -> tuple[str, str]:
         """Read version and product; if the root path is not available, ask for the nodes."""
-        with layout.unless_failure(400, 404, 405):
+        with unless_failure(400, 404, 405):
             answer = self._cluster.ask("GET", "/").get("version", {})
             return str(answer.get("number", "")), str(answer.get("distribution", "elasticsearch"))
         nodes = self._cluster.ask("GET", "/_nodes", filter_path="nodes.*.version")["nodes"]
@@ -604,7 +601,7 @@ class ClusterEngine(Engine):
                 if not ranking.hits:
                     return
                 yield list(self.run(fill_from_beside(ranking, beside)).hits)
-                body["search_after"] = ranking.answer["hits"]["hits"][-1]["sort"]
+                body["search_after"] = hits_of(ranking.answer)[-1]["sort"]
         finally:
             self._close_point(point)
 

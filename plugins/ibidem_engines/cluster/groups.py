@@ -21,7 +21,7 @@ from ibidem_core.errors import NoIndex
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import Action, ClusterClient, run
-from ibidem_engines.cluster.dsl import PACKED, UNSIGNED, Clause
+from ibidem_engines.cluster.dsl import COUNTED, PACKED, STATES, UNSIGNED, Clause, all_of, hits_of, total_of
 from ibidem_engines.cluster.index import (
     Layout,
     beside_key,
@@ -40,7 +40,7 @@ from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import signature_fields
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import KEY, checkpoint_of
-from ibidem_engines.requests import RequestFlow, Target, quote_index
+from ibidem_engines.requests import RequestFlow, Target, in_slices, quote_index
 from ibidem_engines.stored_groups import (
     FIELDS,
     Assignment,
@@ -110,9 +110,8 @@ class ClusterGroups(StoredGroups):
         return self._documents(self._shard(seq_range.part), _read([in_range(seq_range)], size))
 
     def count_leads(self, seq_range: SeqNoRange) -> int:
-        query = {"bool": {"filter": [LEADS, in_range(seq_range)]}}
-        body: Clause = {"query": query, "size": 0, "track_total_hits": True}
-        return int(self._search(self._shard(seq_range.part), body)["hits"]["total"]["value"])
+        body = {"query": all_of(LEADS, in_range(seq_range)), **COUNTED}
+        return total_of(self._search(self._shard(seq_range.part), body))
 
     def with_value(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
         hits: list[Hit] = []
@@ -139,8 +138,7 @@ class ClusterGroups(StoredGroups):
         places = {index: place for place, index in enumerate(self.layout.indices)}  # no server sorts by these
         members = [each for documents in slices for each in documents]
         members.sort(key=lambda each: (places.get(each.name.index, len(places)), each.name.order))
-        for start in range(0, len(members), SLICE):
-            yield members[start : start + SLICE]
+        yield from map(list, in_slices(members, SLICE))
 
     def _members(
         self, groups: Sequence[str], excluded: Sequence[tuple[str, str]], *, lead: bool | None
@@ -154,7 +152,7 @@ class ClusterGroups(StoredGroups):
         if excluded:
             body["query"]["bool"]["must_not"] = dsl.documents(excluded)
         while True:
-            hits = self._search(Target(self.index), body)["hits"]["hits"]
+            hits = hits_of(self._search(Target(self.index), body))
             if not hits:
                 return
             yield [_document(hit) for hit in hits]
@@ -165,8 +163,7 @@ class ClusterGroups(StoredGroups):
         if end is not None:  # each shard numbers its writes separately
             places = [(self._shard(part), [{"range": {"_seq_no": {"lt": end[part]}}}]) for part in end]
         members: list[GroupedDocument] = []
-        for start in range(0, len(ids), SLICE):
-            batch = list(ids[start : start + SLICE])
+        for batch in in_slices(ids, SLICE):
             for target, conditions in places:
                 members += self._documents(target, _read([dsl.fetch_by_name(batch)["query"], *conditions], len(batch)))
         return members
@@ -186,8 +183,7 @@ class ClusterGroups(StoredGroups):
 
     def _assign_in_turn(self, changes: Sequence[Assignment]) -> list[bool]:
         """Write followers batch by batch, in the given order."""
-        lots = (changes[at : at + WRITE] for at in range(0, len(changes), WRITE))
-        return [is_written for lot in lots for is_written in self._assign(lot)]
+        return [is_written for lot in in_slices(changes, WRITE) for is_written in self._assign(lot)]
 
     def _assign(self, changes: Sequence[Assignment]) -> list[bool]:
         return self.update([(each.document, {"group": each.group, "lead": each.lead}) for each in changes])
@@ -212,10 +208,9 @@ class ClusterGroups(StoredGroups):
 
     def counts(self) -> GroupCounts:
         aggs: Clause = {"leads": {"filter": LEADS}, "unsigned": {"filter": UNSIGNED}}
-        answer = self._search(Target(self.index), {"size": 0, "track_total_hits": True, "aggs": aggs})
+        answer = self._search(Target(self.index), {**COUNTED, "aggs": aggs})
         counts = answer["aggregations"]
-        total = int(answer["hits"]["total"]["value"])
-        return GroupCounts(total, counts["leads"]["doc_count"], counts["unsigned"]["doc_count"])
+        return GroupCounts(total_of(answer), counts["leads"]["doc_count"], counts["unsigned"]["doc_count"])
 
     def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
         pages: Clause = {"size": size, "sources": [{"group": {"terms": {"field": GROUP}}}]}
@@ -239,12 +234,12 @@ class ClusterGroups(StoredGroups):
     def has_threads(self) -> bool:
         query = {"exists": {"field": f"{OURS}.{FIELDS[0]}"}}
         body: Clause = {"query": query, "size": 0, "track_total_hits": 1, "terminate_after": 1}
-        return bool(self._search(Target(self.index), body)["hits"]["total"]["value"])
+        return bool(total_of(self._search(Target(self.index), body)))
 
     def write_memberships(self, changes: Sequence[MembershipChange]) -> int:
         written = 0
-        for start in range(0, len(changes), WRITE):
-            by_name = {each.name: each for each in changes[start : start + WRITE]}
+        for batch in in_slices(changes, WRITE):
+            by_name = {each.name: each for each in batch}
             pairs = [(each, by_name[_place(each)]) for each in self.read(list(by_name))]
             same = [(each, change.values) for each, change in pairs if hash_packed(each.packed) == change.text_hash]
             written += sum(self.update(same))
@@ -268,7 +263,7 @@ class ClusterGroups(StoredGroups):
         return Action("update", name.index, name.id, body, document.state, name.routing)
 
     def _documents(self, target: Target, body: Clause) -> list[GroupedDocument]:
-        return [_document(hit) for hit in self._search(target, body)["hits"]["hits"]]
+        return [_document(hit) for hit in hits_of(self._search(target, body))]
 
     def _search(self, target: Target, body: Clause) -> Any:
         return self.cluster.send(target.search(body))
@@ -291,13 +286,11 @@ class BesideGroups(ClusterGroups):
 def _read(conditions: Sequence[Clause], size: int) -> Clause:
     """Request documents with their groups, in the order of writing."""
     return {
-        "query": {"bool": {"filter": list(conditions)}},
+        "query": all_of(*conditions),
         "sort": [{"_seq_no": "asc"}],
         "size": size,
-        "_source": False,
         "docvalue_fields": [PACKED, GROUP, LEAD],
-        "seq_no_primary_term": True,
-        "track_total_hits": False,
+        **STATES,
     }
 
 
@@ -354,9 +347,8 @@ def _groups(bucket: Mapping[str, Any]) -> int:
 def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
     memberships: dict[DocumentRef, Values] = {}
     shown = {"_source": False, "docvalue_fields": [f"{OURS}.{name}" for name in FIELDS]}
-    for start in range(0, len(names), SLICE):
-        answer = yield target.search(dsl.fetch_by_name(names[start : start + SLICE]) | shown)
-        for hit in answer["hits"]["hits"]:
+    for batch in in_slices(names, SLICE):
+        for hit in hits_of((yield target.search(dsl.fetch_by_name(batch) | shown))):
             fields = hit.get("fields", {})
             values = {name: fields.get(f"{OURS}.{name}", [None])[0] for name in FIELDS}
             memberships[hit["_index"], hit["_id"]] = values

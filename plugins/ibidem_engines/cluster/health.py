@@ -5,6 +5,7 @@ from typing import Any
 
 from ibidem_core.address import OURS, Fields
 from ibidem_engines.cluster.client import ClusterClient
+from ibidem_engines.cluster.dsl import COUNTED, total_of
 from ibidem_engines.cluster.records import record_indices
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.requests import ApiRequest, RequestFlow, Target, quote_index
@@ -157,8 +158,7 @@ def _guess_path(words: Sequence[str], paths: Sequence[str]) -> str:
 
 
 def count_all(index: str) -> RequestFlow[int]:
-    answer = yield Target(index).search({"size": 0, "track_total_hits": True})
-    return int(answer["hits"]["total"]["value"])
+    return total_of((yield Target(index).search(COUNTED)))
 
 
 def lag(index: str, beside: Sequence[str], clock: str) -> RequestFlow[list[HealthIssue]]:

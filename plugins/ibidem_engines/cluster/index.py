@@ -3,7 +3,6 @@
 import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -13,7 +12,7 @@ from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
 from ibidem_core.address import OURS, read_path
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster.client import NOT_FOUND, ClusterClient, Failure, State, to_engine_error
-from ibidem_engines.cluster.dsl import Clause, ids_query
+from ibidem_engines.cluster.dsl import COUNTED, STATES, Clause, all_of, hits_of, ids_query, total_of
 from ibidem_engines.requests import ApiRequest, RequestFlow, quote_index
 from ibidem_engines.stored_groups import IndexNames, Marks, Name, SeqNoRange, ShardRef
 from ibidem_ingest.errors import UsageError
@@ -306,27 +305,13 @@ def template(kind: str) -> dict[str, Any]:
     return body
 
 
-def is_failure(error: Permanent, status: int = 0, kind: str = "") -> bool:
-    cause = error.__cause__
-    return isinstance(cause, Failure) and (cause.status == status if status else cause.kind == kind)
-
-
-@contextmanager
-def unless_failure(*statuses: int) -> Iterator[None]:
-    """Go on after a request that failed with one of some statuses."""
-    try:
-        yield
-    except Permanent as error:
-        if not any(is_failure(error, status) for status in statuses):
-            raise
-
-
 def make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
     """Create an index; it may be created by another process at the same time."""
     try:
         cluster.ask("PUT", f"/{name}", body)
     except Permanent as error:
-        if not is_failure(error, kind="resource_already_exists_exception"):
+        cause = error.__cause__
+        if not (isinstance(cause, Failure) and cause.kind == "resource_already_exists_exception"):
             raise
 
 
@@ -495,8 +480,7 @@ def deletions(cluster: ClusterClient, parts: Sequence[ShardRef]) -> int:
 
 
 def count(cluster: ClusterClient, index: str, query: Clause, /, **params: str) -> int:
-    body: Clause = {"query": query, "size": 0, "track_total_hits": True}
-    return int(cluster.search(index, body, **params)["hits"]["total"]["value"])
+    return total_of(cluster.search(index, {"query": query, **COUNTED}, **params))
 
 
 def count_shard(cluster: ClusterClient, part: ShardRef, query: Clause) -> int:
@@ -510,14 +494,12 @@ def search_shard(cluster: ClusterClient, part: ShardRef, body: Clause) -> Any:
 def states(cluster: ClusterClient, seq_range: SeqNoRange, size: int, ids: Sequence[str] | None = None) -> list[State]:
     """Return the first documents written in a range of sequence numbers, in order, with their versions."""
     body: Clause = {
-        "query": {"bool": {"filter": [in_range(seq_range), *([] if ids is None else [ids_query(ids)])]}},
+        "query": all_of(in_range(seq_range), *([] if ids is None else [ids_query(ids)])),
         "sort": [{"_seq_no": {"order": "asc", "unmapped_type": "long"}}],  # which an empty index may not have
         "size": size,
-        "_source": False,
-        "seq_no_primary_term": True,
-        "track_total_hits": False,
+        **STATES,
     }
-    hits = search_shard(cluster, seq_range.part, body)["hits"]["hits"]
+    hits = hits_of(search_shard(cluster, seq_range.part, body))
     return [(name_of(hit), (hit["_seq_no"], hit["_primary_term"])) for hit in hits]
 
 

@@ -30,11 +30,22 @@ import orjson
 
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import ClusterClient, read_responses
-from ibidem_engines.cluster.dsl import LONG, PACKED, Clause, ids_query, packed_options, with_ids
+from ibidem_engines.cluster.dsl import (
+    LONG,
+    PACKED,
+    STATES,
+    Clause,
+    all_of,
+    hits_of,
+    ids_query,
+    packed_options,
+    total_of,
+    with_ids,
+)
 from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, write_order
 from ibidem_engines.engine import LookupResult, SignatureLookup, SourceDocument
 from ibidem_engines.query import ReadView
-from ibidem_engines.requests import RequestFlow, Target
+from ibidem_engines.requests import RequestFlow, Target, in_slices
 from ibidem_engines.stored_groups import Hit, HitColumns, HitNames, LeadKeys
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import MISSING, ROOM, IdColumn, PackedValues, read_id, unpack
@@ -49,7 +60,7 @@ ROOM_AS_BASE64 = "A" * -(-ROOM // 3 * 4)
 
 
 def read_hits(answer: Mapping[str, Any]) -> HitColumns:
-    hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
+    hits = hits_of(answer)
     packed, claimed_ids = read_packed(hits), None
     if hits and "_id" in hits[0]:
         ids = [hit["_id"] for hit in hits]
@@ -203,10 +214,8 @@ def long_hits(
 ) -> RequestFlow[list[Mapping[str, Any]]]:
     """Read documents with long signatures by (index, id), with their packed values and sequence numbers."""
     hits: list[Mapping[str, Any]] = []
-    distinct_ids = list(dict.fromkeys(ids))
-    for start in range(0, len(distinct_ids), AT_ONCE):
-        body = dsl.long_signatures(distinct_ids[start : start + AT_ONCE], matching)
-        hits += (yield target.search(body))["hits"]["hits"]
+    for batch in in_slices(list(dict.fromkeys(ids)), AT_ONCE):
+        hits += hits_of((yield target.search(dsl.long_signatures(batch, matching))))
     return hits
 
 
@@ -256,10 +265,9 @@ def fill_packed(cluster: ClusterClient, index: str, documents: Sequence[SourceDo
         missing = [each for each in incomplete if _state(each) not in packed_by_state]
         if missing and turn:
             refresh_index(cluster, index)
-        for start in range(0, len(missing), PACKED_AT_ONCE):
-            names = [(each.name.index, each.name.id) for each in missing[start : start + PACKED_AT_ONCE]]
-            parts = {"_source": False, "docvalue_fields": [PACKED], "seq_no_primary_term": True}
-            for hit in cluster.search(index, dsl.fetch_by_name(names) | parts)["hits"]["hits"]:
+        for batch in in_slices(missing, PACKED_AT_ONCE):
+            body = dsl.fetch_by_name([(each.name.index, each.name.id) for each in batch])
+            for hit in hits_of(cluster.search(index, body | STATES | {"docvalue_fields": [PACKED]})):
                 state = (hit["_index"], hit["_id"], hit.get("_routing", ""), hit["_seq_no"], hit["_primary_term"])
                 packed_by_state[state] = read_binary(hit, PACKED) or b""
     return [each if each.packed else replace(each, packed=packed_by_state.get(_state(each), b"")) for each in documents]
@@ -343,7 +351,7 @@ class LookUp:
         self._answers = [_Answer() for _ in searches]
         questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
         questions = [each for each in questions if len(each.values) >= each.min_shared]
-        chunks = [range(at, at + SEARCH_BATCH) for at in range(0, len(searches), SEARCH_BATCH)]
+        chunks = in_slices(range(len(searches)), SEARCH_BATCH)
         direct = [each for each in questions if each.min_shared <= 1 and each.name not in LONG_FIELDS]
         parts = [asking for chunk in chunks if (asking := [each for each in direct if each.position in chunk])]
         separate = self._distinct_bodies([each for each in questions if each.min_shared > 1])
@@ -452,15 +460,13 @@ class LookUp:
 
     def _send_in_batches(self, bodies: Sequence[Clause]) -> RequestFlow[list[FoundHits]]:
         answers: list[FoundHits] = []
-        for start in range(0, len(bodies), SEARCHES_PER_REQUEST):
-            answers += yield from self._send(bodies[start : start + SEARCHES_PER_REQUEST])
+        for batch in in_slices(bodies, SEARCHES_PER_REQUEST):
+            answers += yield from self._send(batch)
         return answers
 
     def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[FoundHits]]:
         answers = read_responses((yield self._target.searches(bodies))) if bodies else []
-        return [
-            (list(replace(read_hits(answer), sorts=())), int(answer["hits"]["total"]["value"])) for answer in answers
-        ]
+        return [(list(replace(read_hits(answer), sorts=())), total_of(answer)) for answer in answers]
 
     def _body(self, clauses: Sequence[Clause], limit: int, own_id: str = "") -> Clause:
         filters = [_match_least(clauses, 1), *([] if self._clause is None else [self._clause])]
@@ -473,7 +479,7 @@ class LookUp:
 def search_in_order(filters: Sequence[Clause], size: int) -> Clause:
     """Build a search for packed values, with hits ordered by sequence number."""
     return {
-        "query": {"bool": {"filter": filters}},
+        "query": all_of(*filters),
         "size": size,
         "track_total_hits": True,
         "sort": ["_seq_no"],
@@ -518,13 +524,13 @@ def leads_with_value(
 ) -> RequestFlow[list[Hit]]:
     """Read the leads that have any of the values, each once."""
     with_value: dict[tuple[str, str], Hit] = {}
-    parts = [keys[start : start + SEARCH_BATCH] for start in range(0, len(keys), SEARCH_BATCH)]
+    parts = list(in_slices(keys, SEARCH_BATCH))
     while clauses := [(part, clause) for part in parts for clause in _lead_clauses(layout.kinds, part)]:
         bodies = [search_in_order([*conditions, clause], layout.max_hits) for _, clause in clauses]
         answers = read_responses((yield target.searches(bodies)))
         retries: list[Sequence[LeadKeys]] = []
         for answer, (part, _) in zip(answers, clauses, strict=True):
-            hits, total = read_hits(answer), int(answer["hits"]["total"]["value"])
+            hits, total = read_hits(answer), total_of(answer)
             if total > len(hits) and len(part) > 1:
                 retries += [part[: len(part) // 2], part[len(part) // 2 :]]
             with_value |= {(hit.index, hit.id): hit for hit in hits if hit.id}
@@ -543,9 +549,9 @@ def _lead_clauses(kinds: Collection[str], keys: Sequence[LeadKeys]) -> list[Clau
         shortest, longest = each.lengths[name]
         length = {"range": {"ibidem.length": {"gte": shortest, "lte": longest}}}
         query = with_value_query(kinds, name, each.values[name], each.min_shared[name])
-        shares.append({"bool": {"filter": [query, length]}})
+        shares.append(all_of(query, length))
     size = max(1, MAX_CLAUSES // (2 + max((len(each.values[name]) for name, each in several), default=0)))
-    batches = [shares[start : start + size] for start in range(0, len(shares), size)]
+    batches = list(in_slices(shares, size))
     if values:
         batches.insert(0, [with_value_query(kinds, *item) for item in values.items()])
     return [_match_least(batch, 1) for batch in batches]

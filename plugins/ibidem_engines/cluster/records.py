@@ -23,14 +23,16 @@ from ibidem_engines.cluster.client import (
     ActionOutcome,
     ClusterClient,
     build_failure,
+    is_failure,
     read_docs,
     run,
+    unless_failure,
 )
-from ibidem_engines.cluster.dsl import Clause
-from ibidem_engines.cluster.index import is_failure, make, refresh_index, unless_failure
+from ibidem_engines.cluster.dsl import COUNTED, Clause, all_of, hits_of, total_of
+from ibidem_engines.cluster.index import make, refresh_index
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import ATTEMPTS, contention_error
-from ibidem_engines.requests import ALL_SHARDS, ApiRequest, RequestFlow, TtlCache, quote_index
+from ibidem_engines.requests import ALL_SHARDS, ApiRequest, RequestFlow, TtlCache, in_slices, quote_index
 from ibidem_engines.stored_groups import MANUAL_LEDGERS, IndexNames, Ledger, RecordState, StoredRecord
 from ibidem_ingest.document import MAX_ID_BYTES
 from ibidem_ingest.errors import UsageError
@@ -201,9 +203,8 @@ def _search(ledger: Ledger, *searches: tuple[Sequence[str], Clause]) -> RequestF
 
 def count_records(ledger: Ledger, sources: Sequence[str]) -> RequestFlow[int]:
     """Count records, as last made visible by a refresh."""
-    body = {"query": {"bool": {"filter": [{"term": {"ledger": ledger}}]}}, "size": 0, "track_total_hits": True}
-    (answer,) = yield from _search(ledger, (sources, body))
-    return int(_found(answer)["hits"]["total"]["value"])
+    (answer,) = yield from _search(ledger, (sources, {"query": all_of({"term": {"ledger": ledger}}), **COUNTED}))
+    return total_of(_found(answer))
 
 
 @dataclass(slots=True)
@@ -220,7 +221,7 @@ class Reading:
     def read(self) -> RequestFlow[list[StoredRecord]]:
         """Read the next slice, as of the last refresh; none where it turns out which names may be read."""
         prefix = [{"prefix": {"key": self.prefix}}] if self.prefix else []
-        query = {"bool": {"filter": [{"term": {"ledger": self.ledger}}, *prefix]}}
+        query = all_of({"term": {"ledger": self.ledger}}, *prefix)
         order = [{"key": "asc"}, {"_index": "asc"}]
         body: Clause = {"query": query, "size": SLICE, "sort": order, "track_total_hits": False}
         body |= {} if self.after is None else {"search_after": self.after}
@@ -228,7 +229,7 @@ class Reading:
         if answer.get("status") == FORBIDDEN:
             yield from self._leave_out_forbidden(answer)
             return []
-        hits = _found(answer)["hits"]["hits"]
+        hits = hits_of(_found(answer))
         self.has_ended = len(hits) < SLICE
         self.after = hits[-1]["sort"] if hits else None
         return [stored_record(hit, self.ledger) for hit in hits]
@@ -479,10 +480,8 @@ class LedgerStore:
 
     def _find(self, ledger: Ledger, keys: Sequence[str], field_name: str = "") -> dict[Place, Mapping[str, Any]]:
         """Read the documents with some keys, or one of their fields, by place; missing ones are omitted."""
-        slices = [keys[start : start + SLICE] for start in range(0, len(keys), SLICE)]
-        docs = [
-            doc for each in slices for doc in self.cluster.hold(get_docs(self.names.sources, ledger, each, field_name))
-        ]
+        reads = (get_docs(self.names.sources, ledger, each, field_name) for each in in_slices(keys, SLICE))
+        docs = (doc for read in reads for doc in self.cluster.hold(read))
         places = ((source, key) for key in keys for source in self.names.sources)
         return {place: each for place, each in zip(places, docs, strict=True) if each.get("found")}
 
@@ -499,9 +498,9 @@ class LedgerStore:
         """Make all records visible, including readable records under other names of the index."""
         home, *others = (record_index(source, ledger) for source in self.names.sources)
         refresh_index(self.cluster, home, **IF_AVAILABLE)
-        for start in range(0, len(others), NAMES_AT_ONCE):
+        for batch in in_slices(others, NAMES_AT_ONCE):
             with unless_failure(FORBIDDEN):
-                refresh_index(self.cluster, ",".join(others[start : start + NAMES_AT_ONCE]), **IF_AVAILABLE)
+                refresh_index(self.cluster, ",".join(batch), **IF_AVAILABLE)
 
 
 def _state(document: Mapping[str, Any]) -> RecordState:

@@ -19,9 +19,11 @@ from ibidem_engines.cluster.client import (
     Action,
     ActionOutcome,
     ClusterClient,
+    is_failure,
     read_docs,
     run,
 )
+from ibidem_engines.cluster.dsl import ALL, hits_of
 from ibidem_engines.cluster.lookup import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import remove_member, signed_part, with_signatures
@@ -47,7 +49,7 @@ from ibidem_engines.engine import (
     SourceDocument,
     WriteStatus,
 )
-from ibidem_engines.ledger import LookupValues, UnstorableRecord, values_of_records
+from ibidem_engines.ledger import LookupValues, prepare_each, values_of_records
 from ibidem_engines.requests import ApiRequest, quote_index
 from ibidem_engines.stored_groups import Ledger, Marks, Name, SeqNoRange, ShardRef, own_group
 from ibidem_ingest.errors import UsageError
@@ -170,24 +172,24 @@ class ClusterReindexTarget(ReindexTarget):
 
         Without states by the engine's own version of each, so that an older version never wins.
         """
-        outcomes: dict[int, Outcome] = {}
-        actions: dict[int, Action] = {}
-        values = iter(values_of_records([record for _, record in documents if record is not None]))
-        for position, (document, record) in enumerate(documents):
-            name, body = document.name, document.raw
-            try:
-                if record is not None:
-                    body = with_signatures(document.raw, record, self._kind, next(values))
-            except UnstorableRecord as unfit:
-                outcomes[position] = unfit.outcome(name.id)
+        signed = {at: record for at, (_, record) in enumerate(documents) if record is not None}
+        bodies, unfit = prepare_each(
+            signed, lambda at, values: with_signatures(documents[at][0].raw, signed[at], self._kind, values)
+        )
+        actions: list[Action] = []
+        for position, (document, _) in enumerate(documents):
+            name, body = document.name, bodies.get(position, document.raw)
             state, version = (None, document.engine_version) if states is None else (states.get(name.id), None)
             verb = "index" if states is None or state else "create"
-            actions[position] = Action(verb, self.name, name.id, body, state, name.routing, version)
-        for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
+            actions.append(Action(verb, self.name, name.id, body, state, name.routing, version))
+        outcomes: list[Outcome] = []
+        for position, outcome in enumerate(run(self._cluster, actions)):
             document = documents[position][0]
-            stale = Outcome(document.name.id, WriteStatus.STALE, why="a newer one exists")
-            outcomes.setdefault(position, read_outcome(document, outcome) or stale)
-        return [outcomes[position] for position in range(len(documents))]
+            written = (
+                unfit[position].outcome(document.name.id) if position in unfit else read_outcome(document, outcome)
+            )
+            outcomes.append(written or Outcome(document.name.id, WriteStatus.STALE, why="a newer one exists"))
+        return outcomes
 
     def _move(self, alias: str) -> None:
         """Move an alias to the copy, unchanged and in one step."""
@@ -298,7 +300,7 @@ class ClusterReindexSource(ReindexSource):
         try:
             layout.create(self._cluster, self.index, self._kind)
         except Permanent as error:
-            if not layout.is_failure(error, 403):
+            if not is_failure(error, 403):
                 raise
             raise Permanent(error.what, "ask for the right to write; or leave it as it is: --beside") from error
         self._layout_cache = None
@@ -312,7 +314,7 @@ class ClusterReindexSource(ReindexSource):
         paths -= {path for path in paths for mapping in mappings if _has_field(mapping["mappings"], path.split("."))}
         if paths:
             layout.refresh_index(self._cluster, self.index)
-            hits = self._cluster.search(self.index, {"size": SAMPLE, "query": {"match_all": {}}})["hits"]["hits"]
+            hits = hits_of(self._cluster.search(self.index, {"size": SAMPLE, "query": ALL}))
             paths -= {
                 path
                 for path in paths
@@ -381,15 +383,9 @@ class ClusterReindexSource(ReindexSource):
 
         A partial update takes a server a third more: it reads and parses the document again.
         """
-        outcomes: dict[int, Outcome | None] = {}
-        actions: dict[int, Action] = {}
         signed = {at: record for at, (_, record) in enumerate(documents) if record is not None}
-        for (position, record), values in zip(signed.items(), values_of_records(list(signed.values())), strict=True):
-            document = documents[position][0]
-            try:
-                actions[position] = self._signing(document, record, values)
-            except UnstorableRecord as unfit:
-                outcomes[position] = unfit.outcome(document.name.id)
+        actions, unfit = prepare_each(signed, lambda at, values: self._signing(documents[at][0], signed[at], values))
+        outcomes: dict[int, Outcome | None] = {at: each.outcome(documents[at][0].name.id) for at, each in unfit.items()}
         for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
             outcomes[position] = read_outcome(documents[position][0], outcome)
         return [outcomes.get(position) for position in range(len(documents))]

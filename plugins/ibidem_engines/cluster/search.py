@@ -20,7 +20,7 @@ from ibidem_core.address import Fields, read_path
 from ibidem_engines import engine
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import Dialect, read_docs, read_responses
-from ibidem_engines.cluster.dsl import ALL, PACKED, Clause
+from ibidem_engines.cluster.dsl import ALL, COUNTED, PACKED, Clause, all_of, hits_of, total_of
 from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS, read_memberships
 from ibidem_engines.cluster.health import field_issue
 from ibidem_engines.cluster.index import Layout, document_of
@@ -36,7 +36,7 @@ from ibidem_engines.cluster.lookup import (
 )
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.query import NOW, Place, Query, ReadView
-from ibidem_engines.requests import ALL_SHARDS, COUNTS_S, IN_HEADS, ApiRequest, RequestFlow, Target, TtlCache
+from ibidem_engines.requests import ALL_SHARDS, COUNTS_S, IN_HEADS, ApiRequest, RequestFlow, Target, TtlCache, in_slices
 from ibidem_engines.stored_groups import (
     BY_GROUP,
     MAX_GROUPS,
@@ -120,16 +120,15 @@ class CountCache:
 def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow[Coverage]:
     """Count the documents of indexes without a settled group; each shard numbers its writes separately."""
     head = {name: target.params[name] for name in IN_HEADS if name in target.params} | ALL_SHARDS
-    counting: Clause = {"size": 0, "track_total_hits": True}
-    bodies = [counting, counting | {"query": {"bool": {"must_not": [{"exists": {"field": GROUP}}]}}}]
+    bodies = [COUNTED, COUNTED | {"query": {"bool": {"must_not": [{"exists": {"field": GROUP}}]}}}]
     lines: list[Mapping[str, Any]] = [line for body in bodies for line in ({**head, "index": target.index}, body)]
     for index, shards in layout.shard_counts.items():
         for shard in range(shards):
             newer: Clause = {"range": {"_seq_no": {"gte": settled.get(ShardRef(index, shard), 0)}}}
             part = {"index": index} | ({"preference": f"_shards:{shard}"} if shards > 1 else {})
-            lines += [{**head, **part}, counting | {"query": {"bool": {"filter": [LEADS, newer]}}}]
+            lines += [{**head, **part}, COUNTED | {"query": all_of(LEADS, newer)}]
     answers = read_responses((yield ApiRequest("POST", "/_msearch", lines=lines)))
-    documents, ungrouped, *unsettled = [int(each["hits"]["total"]["value"]) for each in answers]
+    documents, ungrouped, *unsettled = map(total_of, answers)
     return Coverage(documents, ungrouped, sum(unsettled), has_content=bool(layout.kinds))
 
 
@@ -224,7 +223,7 @@ class ClusterCollapse:
             answer, count = yield from self._send_first(request, cache, separate=bool(aggregations))
         counts = count.counts
         heads = self._read(answer)
-        next_place = answer["hits"]["hits"][-1]["sort"] if heads else place.search_after
+        next_place = hits_of(answer)[-1]["sort"] if heads else place.search_after
         # A head without a group may stand for others that were written since those of the whole index were counted.
         is_folded = counts.ungrouped > 1 or (not has_ungrouped and any(not head.group for head in heads))
         if is_folded or not counted_off:
@@ -240,7 +239,7 @@ class ClusterCollapse:
         own |= {"ungrouped": {"missing": {"field": self.field}}} if has_ungrouped else {}
         aggs = {**aggregations, COUNTS: filter_aggregations(self.body, own)} if own else {**aggregations}
         counts, answer = split_counts((yield self.target.search_packed({**request, "aggs": aggs} if aggs else request)))
-        documents, ungrouped = answer["hits"]["total"]["value"], counts.get("ungrouped", {}).get("doc_count", 0)
+        documents, ungrouped = total_of(answer), counts.get("ungrouped", {}).get("doc_count", 0)
         newest = counts.get("newest", {}).get("value")
         writes = Writes(documents, -1 if newest is None else int(newest), 0.0)
         return answer, CountResult(writes, MatchCounts(documents, None, exact=False, ungrouped=ungrouped))
@@ -276,11 +275,11 @@ class ClusterCollapse:
         clause = {"bool": {"filter": [{"terms": {self.field: list(groups)}}], "must_not": [heads_clause]}}
         body = {**self.body, **self._fields(self.display), "size": size, "track_total_hits": True}
         answer = yield self.target.search_packed(add_filter(body, clause))
-        if answer["hits"]["total"]["value"] > len(answer["hits"]["hits"]):
+        if total_of(answer) > len(hits_of(answer)):
             return (), (yield from self.members(groups, limit))
         hits = self._read(answer)
         sizes = Counter([*(head.group for head in heads), *(each.group for each in hits)])
-        return answer["hits"]["hits"], Members(hits, sizes)
+        return hits_of(answer), Members(hits, sizes)
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         if not groups:
@@ -326,7 +325,7 @@ class ClusterCollapse:
             if not hits:
                 break
             best = yield from self._read_best(sorted({each.group for each in hits if each.group}))
-            for each, raw in zip(hits, answer["hits"]["hits"], strict=True):
+            for each, raw in zip(hits, hits_of(answer), strict=True):
                 next_place = raw["sort"]
                 if not each.group or best.get(each.group) == each.name:
                     heads.append(each)
@@ -359,7 +358,7 @@ class ClusterCollapse:
                 each.get("_score"),
                 first_value(each, LEAD) is True,
             )
-            for each in answer["hits"]["hits"]
+            for each in hits_of(answer)
         ]
 
     def _search(self, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[list[Mapping[str, Any]]]:
@@ -431,7 +430,7 @@ class ClusterCollapse:
         if followers["groups"]["sum_other_doc_count"]:
             return None
         groups = [each["key"] for each in followers["groups"]["buckets"]]
-        with_lead = {"bool": {"filter": [LEADS, {"terms": {GROUP: groups}}]}}
+        with_lead = all_of(LEADS, {"terms": {GROUP: groups}})
         led = yield from self._aggregate({"led": {"filter": with_lead}})
         leads = documents - int(followers["doc_count"])
         return leads + len(groups) - int(led["led"]["doc_count"])
@@ -537,7 +536,7 @@ class ClusterSearch(engine.EngineSearch):
             self._target(view), apply_view(body, view), self.layout.max_hits, ids=True, beside=self.layout.beside
         )
         yield from self._check_phrases(ranking.hits)
-        return engine.Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"], next_view(view, ranking.answer))
+        return engine.Ranking(ranking.hits, total_of(ranking.answer), next_view(view, ranking.answer))
 
     def grouped(
         self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW
@@ -548,12 +547,12 @@ class ClusterSearch(engine.EngineSearch):
         body = apply_view(dsl.search_body(self._ranked, self.fields, size, self.dialect.offset_limit), view)
         body |= {"from": start, "ext": {NAME: dict(options)}}
         answer = yield self._target(view).search(body)
-        hits = answer["hits"]["hits"]
+        hits = hits_of(answer)
         yield from self._check_phrases(hits)
         words = self.query if self.fields.are_cut_as_ours or self.fields.search else None
         shown = [hit for hit in iterate_hits(hits) if "_source" in hit]
         documents = {(hit["_index"], hit["_id"]): to_stored_document(hit, self.fields, words) for hit in shown}
-        best, total = answer["hits"]["max_score"], answer["hits"]["total"]["value"]
+        best, total = answer["hits"]["max_score"], total_of(answer)
         return engine.GroupedHits(hits, documents, pop_account(answer), total, best, next_view(view, answer))
 
     def fetch(self, ids: Names) -> RequestFlow[list[engine.StoredDocument]]:
@@ -613,7 +612,7 @@ class ClusterSearch(engine.EngineSearch):
         found: set[tuple[str, str]] = set()
         for batch in self._batches(names):
             body = dsl.fetch_by_name(batch)
-            body |= {"query": {"bool": {"filter": [body["query"], *filter(None, [clause])]}}, "_source": False}
+            body |= {"query": all_of(body["query"], *filter(None, [clause])), "_source": False}
             found |= {(hit["_index"], hit["_id"]) for hit in (yield from self._hits(body))}
         return found
 
@@ -669,8 +668,7 @@ class ClusterSearch(engine.EngineSearch):
         return collapse_search(self._target(how.view), body, self.layout, how.order, by=how.by)
 
     def _batches(self, names: Names) -> Iterator[Names]:
-        size = min(AT_ONCE, self.layout.max_hits)
-        return (names[start : start + size] for start in range(0, len(names), size))
+        return in_slices(names, min(AT_ONCE, self.layout.max_hits))
 
     def _read(self, ids: Names) -> RequestFlow[Sequence[Mapping[str, Any]]]:
         """Read documents as searches see them; in a foreign index, documents with custom routing are included.
@@ -689,6 +687,4 @@ class ClusterSearch(engine.EngineSearch):
         return hits
 
     def _hits(self, body: Mapping[str, Any]) -> RequestFlow[Sequence[Mapping[str, Any]]]:
-        answer = yield Target(self.index).search(body)
-        hits: Sequence[Mapping[str, Any]] = answer["hits"]["hits"]
-        return hits
+        return hits_of((yield Target(self.index).search(body)))

@@ -19,6 +19,7 @@ from typing import Any
 from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engine_error
+from ibidem_engines.cluster.dsl import ALL, COUNTED, STATES, hits_of, ids_query, total_of
 from ibidem_engines.cluster.index import refresh_index, write_order
 from ibidem_engines.cluster.source import (
     as_document,
@@ -29,7 +30,7 @@ from ibidem_engines.cluster.source import (
     text_fault,
 )
 from ibidem_engines.engine import Destination, FieldCounts, SourceDocument
-from ibidem_engines.requests import JsonAnswer, Target, quote_index
+from ibidem_engines.requests import JsonAnswer, Target, in_slices, quote_index
 from ibidem_engines.stored_groups import Name
 from ibidem_ingest.language import add_languages
 
@@ -221,13 +222,11 @@ def check_whole(
         if turn:
             refresh_index(cluster, storage.index)
         body = {
-            "query": {"bool": {"filter": [{"ids": {"values": [id_ for id_, *_ in remaining]}}], "should": named}},
+            "query": {"bool": {"filter": [ids_query([id_ for id_, *_ in remaining])], "should": named}},
             "size": max_hits,
-            "_source": False,
-            "seq_no_primary_term": True,
-            "track_total_hits": False,
+            **STATES,
         }
-        for hit in cluster.search(storage.index, body)["hits"]["hits"]:
+        for hit in hits_of(cluster.search(storage.index, body)):
             document = remaining.pop(_state(hit), None)
             if document is not None:
                 _check_document(storage, document, hit.get("matched_queries", ()))
@@ -274,11 +273,10 @@ def count_fields(cluster: ClusterClient, index: str) -> FieldCounts:
         return FieldCounts()
     refresh_index(cluster, index)
     names = list(fields)
-    queries = [{"match_all": {}}, *(fields[name].exists for name in names)]
+    queries = [ALL, *(fields[name].exists for name in names)]
     responses: list[Mapping[str, Any]] = []
-    for start in range(0, len(queries), MAX_SEARCHES):
-        batch = queries[start : start + MAX_SEARCHES]
-        bodies = [{"query": query, "size": 0, "track_total_hits": True} for query in batch]
+    for batch in in_slices(queries, MAX_SEARCHES):
+        bodies = [{"query": query, **COUNTED} for query in batch]
         responses += cluster.send(Target(index).searches(bodies))["responses"]
     total, *counts = (_count(each, cluster.label) for each in responses)
     by_field = {name: count for name, count in zip(names, counts, strict=True) if count is not None}
@@ -288,7 +286,7 @@ def count_fields(cluster: ClusterClient, index: str) -> FieldCounts:
 def _count(response: Mapping[str, Any], location: str) -> int | None:
     """Read the count of one search; None if the server refuses the request."""
     if "error" not in response:
-        return int(response["hits"]["total"]["value"])
+        return total_of(response)
     failure = build_failure(int(response.get("status", 0)), response)
     if failure.status != BAD_REQUEST:
         raise to_engine_error(failure, location)

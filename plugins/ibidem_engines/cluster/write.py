@@ -4,7 +4,7 @@ The engine's own `_version` is never used, since others may write to the index t
 sequence number, and a write that finds another state than the one it was decided on is decided again.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
@@ -16,8 +16,8 @@ from ibidem_engines.cluster.client import CONFLICT, NOT_FOUND, Action, ActionOut
 from ibidem_engines.cluster.index import write_order
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import as_source, led_group, version_update
-from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
-from ibidem_engines.ledger import Decision, LookupValues, StoredVersion
+from ibidem_engines.engine import Outcome, Record, WriteStatus
+from ibidem_engines.ledger import LookupValues, StoredVersion
 from ibidem_engines.requests import ApiRequest, quote_index
 
 
@@ -105,10 +105,6 @@ class _Ready:
     source: bytes
     values: LookupValues  # its look-up values
 
-    @property
-    def id(self) -> str:
-        return self.record.document.id
-
 
 def write(target: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
     def prepare(record: Record, values: LookupValues) -> _Ready:
@@ -125,108 +121,102 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version
     """
     remaining = list(dict.fromkeys(ids))
     outcomes: dict[str, Outcome] = {}
-    for turn in range(ROUNDS):
+    for _ in _rounds(target, remaining):
         stored_versions = target.stored_versions(remaining)
-        versions = {
-            id_: next_version(version, stored_versions[id_].version)
-            if any_version and id_ in stored_versions
-            else version
-            for id_ in remaining
-        }
-        decisions = {id_: ledger.decide_deletion(stored_versions.get(id_), versions[id_]) for id_ in remaining}
-        fates = {id_: fate for id_, (fate, _) in decisions.items()}
-        buried = (WriteStatus.DELETED, WriteStatus.MISSING)
-        _write_tombstones(target, {id_: versions[id_] for id_ in remaining if fates[id_] in buried})
-        deletions = [id_ for id_ in remaining if fates[id_] is WriteStatus.DELETED]
+        versions, decisions = ledger.decide_deletions(remaining, stored_versions, version, any_version=any_version)
+        missing = [id_ for id_ in remaining if decisions[id_][0] is WriteStatus.MISSING]
+        deletions = [id_ for id_ in remaining if decisions[id_][0] is WriteStatus.DELETED]
+        _write_tombstones(target, {id_: versions[id_] for id_ in (*deletions, *missing)})
         results = target.run([_deletion(id_, stored_versions[id_]) for id_ in deletions])
         conflicts = {id_ for id_, each in zip(deletions, results, strict=True) if each.status in (CONFLICT, NOT_FOUND)}
-        conflicts |= target.stored_versions([id_ for id_ in remaining if fates[id_] is WriteStatus.MISSING]).keys()
-        for id_ in remaining:
-            if id_ not in conflicts:
-                outcomes[id_] = ledger.decided(id_, decisions[id_], stored_versions.get(id_))
-        remaining = sorted(conflicts)
-        if not remaining:
-            return [outcomes[id_] for id_ in ids]
-        _back_off(target, turn)
-    raise _conflict_error(target, remaining)
+        conflicts |= target.stored_versions(missing).keys()
+        for id_ in {*remaining} - conflicts:
+            outcomes[id_] = ledger.decided(id_, decisions[id_], stored_versions.get(id_))
+        remaining[:] = sorted(conflicts)
+    return [outcomes[id_] for id_ in ids]
 
 
-def _write(target: WriteTarget, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
+def _rounds(target: WriteTarget, remaining: Sequence[str], turns: range = range(1, ROUNDS + 1)) -> Iterator[int]:
+    """Yield the number of each round, as long as ids remain, of which the caller takes those without a conflict.
+
+    After the first rounds it waits for a short, random time, so that several writers of one document do not collide
+    again.
+    """
+    for turn in turns:
+        if remaining:
+            yield turn
+        if remaining and turn > 1 and target.cluster.waits:
+            target.cluster.wait(0)
+    if remaining:
+        raise Unavailable(
+            f"{target.cluster.label}: other writers keep changing document {remaining[0]!r} in index {target.index!r}",
+            "try again, or let one writer at a time change it",
+        )
+
+
+def _write(target: WriteTarget, ready: Mapping[str, _Ready]) -> dict[str, Outcome]:
     """Write until there is no conflict with another writer; see `WriteMode` for when stored versions are read first."""
-    outcomes: dict[int, Outcome] = {}
-    remaining = dict(ready)
+    outcomes: dict[str, Outcome] = {}
+    remaining = list(ready)
     # With several indexes, only a read shows where a document is.
     reads_first = len(target.indices) > 1 or not target.mode.expects_new
     sent_again, first_round = target.cluster.resend_count, 1 if reads_first else 0
-    for turn in range(first_round, ROUNDS):
-        ids = [each.id for each in remaining.values()]
-        tombstones = target.tombstones(ids)
+    for turn in _rounds(target, remaining, range(first_round, ROUNDS)):
+        tombstones = target.tombstones(remaining)
         # A deleted document may still exist: an earlier try may have written it, although its response was lost.
-        stored_versions = target.stored_versions(ids if turn else list(tombstones))
+        stored_versions = target.stored_versions(remaining if turn else list(tombstones))
         retry = turn > 1 or target.cluster.resend_count > sent_again
-        decisions = {
-            position: ledger.decide(each.record, stored_versions.get(each.id), tombstones.get(each.id), retry=retry)
-            for position, each in remaining.items()
-        }
-        acting = {
-            position: action
-            for position, each in remaining.items()
-            if (action := _action(target, each, decisions[position], stored_versions, tombstones))
-        }
+        acting: dict[str, Action] = {}
+        for id_ in remaining:
+            record, stored, tombstone = ready[id_].record, stored_versions.get(id_), tombstones.get(id_)
+            decision = ledger.decide(record, stored, tombstone, retry=retry)
+            outcomes[id_] = ledger.decided(id_, decision, stored)
+            if action := _action(target, ready[id_], outcomes[id_].status, stored, tombstone):
+                acting[id_] = action
+            elif stored and outcomes[id_].status is WriteStatus.INDEXED:
+                outcomes[id_] = replace(outcomes[id_], order=write_order(stored.state[0]))
         results = dict(zip(acting, target.run(list(acting.values())), strict=True))
-        for position, each in list(remaining.items()):
-            if position not in results or results[position].status != CONFLICT:
-                outcomes[position] = _outcome(
-                    each, decisions[position], stored_versions.get(each.id), results.get(position)
-                )
-                del remaining[position]
-        _check_tombstones(target, ready, outcomes, [position for position in results if position not in remaining])
+        remaining[:] = [id_ for id_, each in results.items() if each.status == CONFLICT]
+        written = [id_ for id_, each in results.items() if each.status != CONFLICT]
+        for id_ in written:
+            outcomes[id_] = _outcome(outcomes[id_], results[id_])
+        _check_tombstones(target, ready, outcomes, written)
         if turn == first_round:
             target.mode.learn(len(stored_versions) if turn else len(remaining), len(ready))
-        if not remaining:
-            return outcomes
-        _back_off(target, turn - 1)
-    raise _conflict_error(target, [each.id for each in remaining.values()])
+    return outcomes
 
 
 def _action(
-    target: WriteTarget,
-    ready: _Ready,
-    decision: Decision,
-    stored_versions: Mapping[str, StoredVersion],
-    tombstones: Mapping[str, int],
+    target: WriteTarget, ready: _Ready, status: WriteStatus, stored: StoredVersion | None, tombstone: int | None
 ) -> Action | None:
     """Return the action of a decision; None if there is nothing to write.
 
     A stored version that was deleted was written by a process that ended before it looked for tombstones once more.
     """
-    stored = stored_versions.get(ready.id)
-    tombstone = tombstones.get(ready.id)
+    record = ready.record
+    id_ = record.document.id
     is_deleted = tombstone is not None and stored and stored.version is not None and stored.version <= tombstone
-    if decision[0] is WriteStatus.STALE and stored and is_deleted and not stored.others:
-        return _deletion(ready.id, stored)
-    if decision[0] is WriteStatus.UNCHANGED and stored and stored.version != ready.record.version:
-        body = version_update(ready.record, target.layout, ready.values)
-        return Action("update", stored.index, ready.id, body, stored.state)
-    if decision[0] is not WriteStatus.INDEXED:
+    if status is WriteStatus.STALE and stored and is_deleted and not stored.others:
+        return _deletion(id_, stored)
+    if status is WriteStatus.UNCHANGED and stored and stored.version != record.version:
+        body = version_update(record, target.layout, ready.values)
+        return Action("update", stored.index, id_, body, stored.state)
+    if status is not WriteStatus.INDEXED:
         return None
     if stored is None:
-        return Action("create", target.index, ready.id, ready.source)
-    if stored.digest == ready.record.digest:
+        return Action("create", target.index, id_, ready.source)
+    if stored.digest == record.digest:
         return None
-    source = target.source(ready.record, ready.values, stored.group) if stored.group else ready.source
-    return Action("index", stored.index, ready.id, source, stored.state)
+    source = target.source(record, ready.values, stored.group) if stored.group else ready.source
+    return Action("index", stored.index, id_, source, stored.state)
 
 
-def _outcome(ready: _Ready, decision: Decision, entry: StoredVersion | None, outcome: ActionOutcome | None) -> Outcome:
-    old_version = entry.version if entry else None
-    if outcome and outcome.reason:
-        at_fault = refused_field(outcome.reason)
-        return Outcome(ready.id, WriteStatus.REFUSED, 0, old_version, field=at_fault, why=outcome.reason)
-    if decision[0] is WriteStatus.INDEXED:
-        place = outcome.place if outcome else entry.state[0] if entry else 0
-        return Outcome(ready.id, WriteStatus.INDEXED, write_order(place), old_version)
-    return ledger.decided(ready.id, decision, entry)
+def _outcome(decided: Outcome, written: ActionOutcome) -> Outcome:
+    if reason := written.reason:
+        at_fault = refused_field(reason)
+        return Outcome(decided.id, WriteStatus.REFUSED, 0, decided.previous_version, field=at_fault, why=reason)
+    is_indexed = decided.status is WriteStatus.INDEXED
+    return replace(decided, order=write_order(written.place)) if is_indexed else decided
 
 
 def refused_field(reason: str) -> str:
@@ -240,44 +230,35 @@ def refused_field(reason: str) -> str:
 
 
 def _check_tombstones(
-    target: WriteTarget, ready: Mapping[int, _Ready], outcomes: dict[int, Outcome], positions: Sequence[int]
+    target: WriteTarget, ready: Mapping[str, _Ready], outcomes: dict[str, Outcome], written: Sequence[str]
 ) -> None:
     """Check for tombstones again: a deletion may have happened between the read and the write.
 
     One of an older version stays until its time is over: a newer one may take its place at any moment.
     """
-    indexed_positions = {
-        outcomes[position].id: position for position in positions if outcomes[position].status is WriteStatus.INDEXED
-    }
-    buried = target.tombstones(list(indexed_positions))
-    stale = {id_: version for id_, version in buried.items() if version >= ready[indexed_positions[id_]].record.version}
-    _delete_own_writes(target, {id_: ready[indexed_positions[id_]].record for id_ in stale})
-    for id_, version in stale.items():
-        position = indexed_positions[id_]
-        reason = f"version {ready[position].record.version} was deleted with version {version}"
-        outcomes[position] = Outcome(
-            id_, WriteStatus.STALE, previous_version=outcomes[position].previous_version, field="version", why=reason
-        )
+    buried = target.tombstones([id_ for id_ in written if outcomes[id_].status is WriteStatus.INDEXED])
+    stale = {id_: ready[id_].record for id_, version in buried.items() if version >= ready[id_].record.version}
+    _delete_own_writes(target, stale)
+    for id_, record in stale.items():
+        reason = f"version {record.version} was deleted with version {buried[id_]}"
+        previous = outcomes[id_].previous_version
+        outcomes[id_] = Outcome(id_, WriteStatus.STALE, previous_version=previous, field="version", why=reason)
 
 
 def _delete_own_writes(target: WriteTarget, records: Mapping[str, Record]) -> None:
-    """Delete records that were just written; one whose group was settled meanwhile is read and deleted again."""
+    """Delete records that were just written; one whose group was settled meanwhile is read and deleted again.
+
+    A later version with the same text is not the write of a record.
+    """
     remaining = list(records)
-    for turn in range(ROUNDS if remaining else 0):
-        stored_versions = target.stored_versions(remaining)
-        own_writes = [id_ for id_ in remaining if id_ in stored_versions and _is_of(stored_versions[id_], records[id_])]
-        results = target.run([_deletion(id_, stored_versions[id_]) for id_ in own_writes])
-        remaining = [id_ for id_, each in zip(own_writes, results, strict=True) if each.status == CONFLICT]
-        if not remaining:
-            return
-        _back_off(target, turn)
-    if remaining:
-        raise _conflict_error(target, remaining)
-
-
-def _is_of(entry: StoredVersion, record: Record) -> bool:
-    """Return whether a stored document is the write of a record, and not a later version with the same text."""
-    return (entry.digest, entry.version) == (record.digest, record.version)
+    for _ in _rounds(target, remaining):
+        own_writes = {
+            id_: each
+            for id_, each in target.stored_versions(remaining).items()
+            if (each.digest, each.version) == (records[id_].digest, records[id_].version)
+        }
+        results = target.run([_deletion(id_, each) for id_, each in own_writes.items()])
+        remaining[:] = [id_ for id_, each in zip(own_writes, results, strict=True) if each.status == CONFLICT]
 
 
 def _deletion(id_: str, entry: StoredVersion) -> Action:
@@ -291,26 +272,8 @@ def _write_tombstones(target: WriteTarget, versions: Mapping[str, int]) -> None:
     version does not replace the newer.
     """
     remaining = list(versions)
-    for turn in range(ROUNDS if remaining else 0):
+    for _ in _rounds(target, remaining):
         entries, states = target.ledgers.read_states("tombstones", remaining)
         wanted = {id_: versions[id_] for id_ in remaining}
         stones = ledger.new_tombstones(wanted, ledger.tombstone_versions(entries))
-        remaining = target.ledgers.put_onto("tombstones", stones, states)
-        if not remaining:
-            return
-        _back_off(target, turn)
-    if remaining:
-        raise _conflict_error(target, remaining)
-
-
-def _back_off(target: WriteTarget, turn: int) -> None:
-    """Wait for a short, random time, so that several writers of one document do not collide again."""
-    if turn > 0 and target.cluster.waits:
-        target.cluster.wait(0)
-
-
-def _conflict_error(target: WriteTarget, ids: Sequence[str]) -> Unavailable:
-    return Unavailable(
-        f"{target.cluster.label}: other writers keep changing document {ids[0]!r} in index {target.index!r}",
-        "try again, or let one writer at a time change it",
-    )
+        remaining[:] = target.ledgers.put_onto("tombstones", stones, states)

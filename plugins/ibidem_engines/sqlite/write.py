@@ -12,14 +12,14 @@ from typing import Any
 import orjson
 from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
-from ibidem_engines.engine import Outcome, Record, WriteStatus, next_version
+from ibidem_engines.engine import Outcome, Record, WriteStatus
 from ibidem_engines.ledger import (
     LookupValues,
     StoredVersion,
     UnstorableRecord,
     check_storable,
     decide,
-    decide_deletion,
+    decide_deletions,
     decided,
     new_tombstones,
     tombstone_versions,
@@ -108,10 +108,6 @@ class _Ready:
     row: Row  # the columns of its row in the documents table, from `id` on
     keys: str  # its look-up values as words, those of its long signatures too
 
-    @property
-    def id(self) -> str:
-        return self.record.document.id
-
 
 def _prepare(record: Record, values: LookupValues) -> _Ready:
     return _Ready(record, _row(record), words(values))
@@ -185,52 +181,45 @@ def delete(file: SqliteFile, ids: Sequence[str], version: int, *, any_version: b
     """Delete documents and leave tombstones; see `Engine.delete`."""
     with file.transaction():
         stored, tombstones = _read_stored(file, ids)
-        versions = {
-            name: next_version(version, stored[name].version) if any_version and name in stored else version
-            for name in ids
-        }
-        decisions = {name: decide_deletion(stored.get(name), versions[name]) for name in ids}
+        versions, decisions = decide_deletions(ids, stored, version, any_version=any_version)
         _remove(file, [stored[name].state[0] for name, each in decisions.items() if each[0] is WriteStatus.DELETED])
         buried = {name: versions[name] for name, each in decisions.items() if each[0] is not WriteStatus.STALE}
         put(file, "tombstones", new_tombstones(buried, tombstones))
     return [decided(name, decisions[name], stored.get(name)) for name in ids]
 
 
-def _write(file: SqliteFile, ready: Mapping[int, _Ready]) -> dict[int, Outcome]:
-    """Store rows and return their outcomes, by position in the call."""
+def _write(file: SqliteFile, ready: Mapping[str, _Ready]) -> dict[str, Outcome]:
+    """Store rows and return their outcomes, by id."""
     with file.transaction():
-        stored, tombstones = _read_stored(file, [each.id for each in ready.values()])
-        decisions = {
-            at: decide(each.record, stored.get(each.id), tombstones.get(each.id)) for at, each in ready.items()
-        }
-        outcomes = {at: decided(each.id, decisions[at], stored.get(each.id)) for at, each in ready.items()}
-        inserts = {at: each for at, each in ready.items() if decisions[at][0] is WriteStatus.INDEXED}
-        _remove(file, [stored[each.id].state[0] for each in inserts.values() if each.id in stored])
-        groups = {name: each.group for name, each in stored.items()}
-        for at, place in zip(inserts, _insert(file, list(inserts.values()), groups), strict=True):
-            outcomes[at] = replace(outcomes[at], order=place)
-        unchanged = [each.record for at, each in ready.items() if decisions[at][0] is WriteStatus.UNCHANGED]
-        file.run_many(_RAISE, [(record.version, record.document.id) for record in unchanged])
-        if tombstones:
-            for ledger in ("tombstones", "deleted"):
-                remove(file, ledger, [each.id for each in inserts.values()])
+        stored, tombstones = _read_stored(file, list(ready))
+        decisions = {name: decide(each.record, stored.get(name), tombstones.get(name)) for name, each in ready.items()}
+        outcomes = {name: decided(name, each, stored.get(name)) for name, each in decisions.items()}
+        inserts = {name: ready[name] for name, each in decisions.items() if each[0] is WriteStatus.INDEXED}
+        _remove(file, [stored[name].state[0] for name in inserts if name in stored])
+        for name, place in zip(inserts, _insert(file, inserts, stored), strict=True):
+            outcomes[name] = replace(outcomes[name], order=place)
+        unchanged = [name for name, each in decisions.items() if each[0] is WriteStatus.UNCHANGED]
+        file.run_many(_RAISE, [(ready[name].record.version, name) for name in unchanged])
+        for ledger in ("tombstones", "deleted") if tombstones else ():
+            remove(file, ledger, list(inserts))
     return outcomes
 
 
-def _insert(file: SqliteFile, records: Sequence[_Ready], groups: Mapping[str, str]) -> range:
+def _insert(file: SqliteFile, records: Mapping[str, _Ready], stored: Mapping[str, StoredVersion]) -> range:
     """Insert rows at the next positions, and return the positions; a lead keeps the name of its group."""
     if not records:
         return range(0)
     places = _take_places(file, len(records))
-    pairs = list(zip(places, records, strict=True))
-    file.run_many(_DOCUMENT, [(place, *each.row, groups.get(each.id) or new_group()) for place, each in pairs])
-    written = [(each.record.document.title, each.record.document.text) for each in records]
+    groups = [(name in stored and stored[name].group) or new_group() for name in records]
+    rows = list(zip(places, records.values(), groups, strict=True))
+    file.run_many(_DOCUMENT, [(place, *each.row, group) for place, each, group in rows])
+    written = [(each.record.document.title, each.record.document.text) for each in records.values()]
     seen = [(visible(title), visible(text)) for title, text in written]
     file.run_many(_TEXT, [(place, *texts) for place, texts in zip(places, seen, strict=True)])
-    rows = zip(records, written, seen, strict=True)
-    file.run_many(_WRITTEN, [(each.id, orjson.dumps(texts).decode()) for each, texts, kept in rows if texts != kept])
-    file.run_many(_KEYS, [(place, each.keys) for place, each in pairs if each.keys])
-    file.run_many(_LONG, [(place, each.record.long) for place, each in pairs if each.record.long])
+    texts_by_name = zip(records, written, seen, strict=True)
+    file.run_many(_WRITTEN, [(name, as_json(texts)) for name, texts, kept in texts_by_name if texts != kept])
+    file.run_many(_KEYS, [(place, each.keys) for place, each, _ in rows if each.keys])
+    file.run_many(_LONG, [(place, each.record.long) for place, each, _ in rows if each.record.long])
     return places
 
 
