@@ -18,6 +18,7 @@ from typing import Any
 from ibidem_core.address import OURS, Address, Fields
 from ibidem_core.errors import Permanent
 from ibidem_dedupe.overrides import Override
+from ibidem_engines import engine as protocol
 from ibidem_engines.cluster import dsl, groups, records, search
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import write as writing
@@ -33,20 +34,6 @@ from ibidem_engines.cluster.search import ClusterSearch, CountResult, open_point
 from ibidem_engines.cluster.source import signature_entry
 from ibidem_engines.cluster.source_storage import source_document
 from ibidem_engines.cluster.write import WriteMode, WriteTarget, get_many
-from ibidem_engines.engine import (
-    Beside,
-    Destination,
-    Engine,
-    FieldCounts,
-    HealthIssue,
-    Info,
-    Outcome,
-    PluginNode,
-    Record,
-    Signed,
-    SourceDocument,
-    T,
-)
 from ibidem_engines.ledger import LookupValues
 from ibidem_engines.query import Query
 from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, RequestFlow, Target, TtlCache
@@ -91,7 +78,7 @@ class BesideSource(ClusterReindexSource):
     def _held(self) -> str:
         return signature_index(self._layout.names(self.index).home)
 
-    def check(self, target: Destination) -> None:
+    def check(self, target: protocol.Destination) -> None:
         del target
         layout.check_readable(self._layout, self.index, self._cluster)
         if self._layout.kinds:
@@ -144,17 +131,19 @@ class BesideSource(ClusterReindexSource):
             return super().uuids()
         return self._layout.uuids
 
-    def count_fields(self) -> FieldCounts:
-        return FieldCounts()  # no document is written, so none can lose a field
+    def count_fields(self) -> protocol.FieldCounts:
+        return protocol.FieldCounts()  # no document is written, so none can lose a field
 
-    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[protocol.SourceDocument]:
         del raw
         originals = super().read(names)
         keys = [beside_key(each.name.index, each.name.id) for each in originals]
         entries = {each["_id"]: each for each in get_many(self._cluster, [self._held], keys, OURS)}
         return [self._with_entry(each, key, entries.get(key)) for each, key in zip(originals, keys, strict=True)]
 
-    def _with_entry(self, original: SourceDocument, key: str, entry: Mapping[str, Any] | None) -> SourceDocument:
+    def _with_entry(
+        self, original: protocol.SourceDocument, key: str, entry: Mapping[str, Any] | None
+    ) -> protocol.SourceDocument:
         """Return a document with what its entry says of it; of an older state its signatures are not current."""
         original = replace(original, document=replace(original.document, id=key), state=NO_STATE, own_fields=())
         if entry is None:
@@ -172,10 +161,10 @@ class BesideSource(ClusterReindexSource):
             state=held.state,
         )
 
-    def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
+    def sign(self, documents: Sequence[protocol.Signed]) -> list[protocol.Outcome | None]:
         return [each and replace(each, order=0) for each in super().sign(documents)]
 
-    def _signing(self, document: SourceDocument, record: Record, values: LookupValues) -> Action:
+    def _signing(self, document: protocol.SourceDocument, record: protocol.Record, values: LookupValues) -> Action:
         name, is_new = document.name, document.state == NO_STATE
         body = signature_entry(record, name.index, document.order, document.group or own_group(name), values)
         verb, state = ("create", None) if is_new else ("index", document.state)
@@ -302,7 +291,7 @@ def mappings() -> dict[str, Any]:
     return own | {"_source": {"excludes": excludes}, "properties": {"key": {"type": "keyword"}, OURS: fields}}
 
 
-class ClusterEngine(Engine):
+class ClusterEngine(protocol.Engine):
     """An index in a cluster.
 
     `order` is the number of the write in its shard: in an index that `create` makes, which has one shard, a number that
@@ -342,10 +331,10 @@ class ClusterEngine(Engine):
         self._ledgers.clear()
         records.make_missing(self._cluster, layout.read(self._cluster, self.index).names(self.index).home)
 
-    def write(self, records: Sequence[Record]) -> list[Outcome]:
+    def write(self, records: Sequence[protocol.Record]) -> list[protocol.Outcome]:
         return writing.write(self._place(), records) if records else []
 
-    def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
+    def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[protocol.Outcome]:
         self._layout_cache.clear()
         return writing.delete(self._place(), ids, version, any_version=any_version) if ids else []
 
@@ -355,10 +344,10 @@ class ClusterEngine(Engine):
         caches = self._counts, self._covered, self._plugin
         return ClusterSearch(self.index, layout, fields, self._dialect, *caches, query)
 
-    def run(self, flow: RequestFlow[T]) -> T:
+    def run(self, flow: RequestFlow[protocol.T]) -> protocol.T:
         return self._cluster.hold(flow)
 
-    def plugin_nodes(self) -> list[PluginNode]:
+    def plugin_nodes(self) -> list[protocol.PluginNode]:
         return self.run(search.plugin_nodes())
 
     def suggest(self, words: Sequence[str]) -> dict[str, str]:
@@ -389,11 +378,13 @@ class ClusterEngine(Engine):
         refresh_index(self._cluster, self.index)
         self._covered.clear()
 
-    def info(self) -> Info:
+    def info(self) -> protocol.Info:
         version = self._check_server()
         index_layout = layout.read(self._cluster, self.index)
         if not index_layout.indices:
-            return Info(self._dialect.name, version, exists=False, documents=0, unsigned=0, schema=(), tables={})
+            return protocol.Info(
+                self._dialect.name, version, exists=False, documents=0, unsigned=0, schema=(), tables={}
+            )
         if index_layout.beside:
             held = self.group_set().info()
             behind = (total := self.run(count_all(self.index))) - held.documents
@@ -403,9 +394,11 @@ class ClusterEngine(Engine):
         tables = {bucket["key"]: bucket["doc_count"] for bucket in counts["tables"]["buckets"] if bucket["key"]}
         unsigned = counts["unsigned"]["doc_count"]
         schema = tuple(sorted(bucket["key"] for bucket in counts["schemas"]["buckets"])) if documents > unsigned else ()
-        return Info(name, version, exists=True, documents=documents, unsigned=unsigned, schema=schema, tables=tables)
+        return protocol.Info(
+            name, version, exists=True, documents=documents, unsigned=unsigned, schema=schema, tables=tables
+        )
 
-    def health_issues(self) -> list[HealthIssue]:
+    def health_issues(self) -> list[protocol.HealthIssue]:
         issue = self.run(field_issue(self.index, self.fields))
         found = self.run(layout.read_layout(self.index, ok_statuses=OK_STATUSES))
         names = found.names(self.index)
@@ -417,7 +410,7 @@ class ClusterEngine(Engine):
             issues += self.run(lag(self.index, found.beside, self.fields.changed or "_seq_no"))
         return [*issues, *([issue] if issue else [])]
 
-    def reindex_source(self, beside: Beside = "") -> ClusterReindexSource:
+    def reindex_source(self, beside: protocol.Beside = "") -> ClusterReindexSource:
         if beside:
             kind = DatedSource if self.fields.changed else BesideSource
             return kind(self._cluster, self.index, self.fields, lookup=beside == "lookup")

@@ -20,21 +20,9 @@ from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster import index as layouts
 from ibidem_engines.cluster.client import Action, ClusterClient, run
 from ibidem_engines.cluster.dsl import COUNTED, PACKED, STATES, UNSIGNED, Clause, all_of, hits_of, total_of
-from ibidem_engines.cluster.index import (
-    Layout,
-    beside_key,
-    deletions,
-    document_of,
-    identities,
-    in_range,
-    name_of,
-    newest,
-    read,
-    shards,
-    template,
-)
 from ibidem_engines.cluster.lookup import leads_with_value, long_values, read_binary
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import signature_fields
@@ -81,12 +69,14 @@ FOLLOWERS: Clause = {"term": {LEAD: False}}
 class ClusterGroups(StoredGroups):
     """The groups of an index, or of the indexes behind an alias; see `StoredGroups`."""
 
-    def __init__(self, cluster: ClusterClient, index: str, layout: Layout, points: Points | None = None) -> None:
+    def __init__(
+        self, cluster: ClusterClient, index: str, layout: layouts.Layout, points: Points | None = None
+    ) -> None:
         self.index = index
         self._points = points or {}
         self.cluster = cluster
         self.layout = layout
-        self._parts = shards(layout)
+        self._parts = layouts.shards(layout)
         self._identities: Mapping[str, str] | None = None
 
     def parts(self) -> list[ShardRef]:
@@ -94,23 +84,23 @@ class ClusterGroups(StoredGroups):
 
     def uuids(self) -> Mapping[str, str]:
         if self._identities is None:
-            self._identities = identities(self.cluster, self.layout)
+            self._identities = layouts.identities(self.cluster, self.layout)
         return self._identities
 
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
-        return newest(self.cluster, self._parts, marks)
+        return layouts.newest(self.cluster, self._parts, marks)
 
     def deletions(self) -> int:
-        return deletions(self.cluster, self._parts)
+        return layouts.deletions(self.cluster, self._parts)
 
     def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._documents(self._shard(seq_range.part), _read([LEADS, in_range(seq_range)], size))
+        return self._documents(self._shard(seq_range.part), _read([LEADS, layouts.in_range(seq_range)], size))
 
     def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._documents(self._shard(seq_range.part), _read([in_range(seq_range)], size))
+        return self._documents(self._shard(seq_range.part), _read([layouts.in_range(seq_range)], size))
 
     def count_leads(self, seq_range: SeqNoRange) -> int:
-        body = {"query": all_of(LEADS, in_range(seq_range)), **COUNTED}
+        body = {"query": all_of(LEADS, layouts.in_range(seq_range)), **COUNTED}
         return total_of(self._search(self._shard(seq_range.part), body))
 
     def with_value(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
@@ -201,7 +191,7 @@ class ClusterGroups(StoredGroups):
 
     def _check_indices(self) -> None:
         """Refuse to write if an index was deleted: a partial update would create it again, empty."""
-        uuids = read(self.cluster, self.index).uuids
+        uuids = layouts.read(self.cluster, self.index).uuids
         for index, uuid in self.layout.uuids.items():
             if uuids.get(index) != uuid:
                 raise NoIndex(f"{self.cluster.label}: index {index!r} was deleted while groups were settled", REMEDY)
@@ -225,7 +215,7 @@ class ClusterGroups(StoredGroups):
     def prepare_memberships(self) -> None:
         types = f"*.mappings.properties.{OURS}.properties.{FIELDS[0]}.type"
         answer = self.cluster.ask("GET", f"/{quote_index(self.index)}/_mapping", filter_path=types)
-        own_types = template("full")["mappings"]["properties"][OURS]["properties"]
+        own_types = layouts.template("full")["mappings"]["properties"][OURS]["properties"]
         fields = {"properties": {OURS: {"properties": {name: own_types[name] for name in FIELDS}}}}
         for index in self.layout.indices:
             if index not in answer:
@@ -275,10 +265,10 @@ class BesideGroups(ClusterGroups):
     def members(
         self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
-        entries = [(index, beside_key(*each)) for index in self.layout.indices for each in excluded]
+        entries = [(index, layouts.beside_key(*each)) for index in self.layout.indices for each in excluded]
         for documents in super().members(groups, entries, lead=lead):
             for at, each in enumerate(documents):
-                index, name = document_of(each.name.id)
+                index, name = layouts.document_of(each.name.id)
                 documents[at] = replace(each, name=Name(index, name, each.name.order))
             yield documents
 
@@ -297,7 +287,7 @@ def _read(conditions: Sequence[Clause], size: int) -> Clause:
 def _document(hit: Mapping[str, Any]) -> GroupedDocument:
     fields = hit.get("fields", {})
     return GroupedDocument(
-        name_of(hit),
+        layouts.name_of(hit),
         read_binary(hit, PACKED) or b"",
         str(fields.get(GROUP, [""])[0]),
         bool(fields.get(LEAD, [True])[0]),
@@ -446,7 +436,9 @@ def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = Fa
     settled = SettledNames(names, {source: each.entry for source, each in records.items()})
     indices = set(names.indices)
     if takes_over:
-        found = settled.unite([each for each in settled.wide if indices.issuperset(read(cluster, each).indices)])
+        found = settled.unite(
+            [each for each in settled.wide if indices.issuperset(layouts.read(cluster, each).indices)]
+        )
     else:
         found = settled.find()
     if found.begins_with is not None:

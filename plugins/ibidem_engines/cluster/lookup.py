@@ -30,18 +30,7 @@ import orjson
 
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import ClusterClient, read_responses
-from ibidem_engines.cluster.dsl import (
-    LONG,
-    PACKED,
-    STATES,
-    Clause,
-    all_of,
-    hits_of,
-    ids_query,
-    packed_options,
-    total_of,
-    with_ids,
-)
+from ibidem_engines.cluster.dsl import LONG, PACKED, STATES, Clause, all_of, hits_of, ids_query, total_of, with_ids
 from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, write_order
 from ibidem_engines.engine import LookupResult, SignatureLookup, SourceDocument
 from ibidem_engines.query import ReadView
@@ -149,7 +138,7 @@ def fill_from_beside(ranking: RankedHits, beside: Sequence[str]) -> RequestFlow[
     keys = {beside_key(*name): row for row, name in enumerate(HitNames(hits)) if hits.packed.size[row] == MISSING}
     if not (beside and keys):
         return ranking
-    request = {"query": ids_query([*keys]), "size": len(keys), "track_total_hits": False, **packed_options()}
+    request = {"query": ids_query([*keys]), "size": len(keys), "track_total_hits": False, **dsl.packed_options()}
     found = read_hits((yield beside_target(beside).search_packed(request)))
     packed = list(hits.packed)
     for each in found:  # without ids, which a server loads from stored fields: each value names its document
@@ -483,7 +472,7 @@ def search_in_order(filters: Sequence[Clause], size: int) -> Clause:
         "size": size,
         "track_total_hits": True,
         "sort": ["_seq_no"],
-        **packed_options(),
+        **dsl.packed_options(),
     }
 
 

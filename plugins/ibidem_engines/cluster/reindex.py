@@ -11,32 +11,12 @@ from typing import Any
 
 from ibidem_core.address import OURS, Fields, read_path, remove_path
 from ibidem_core.errors import NoIndex, Permanent
+from ibidem_engines.cluster import client, records, source_storage
 from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster import records
-from ibidem_engines.cluster.client import (
-    CONFLICT,
-    NOT_FOUND,
-    Action,
-    ActionOutcome,
-    ClusterClient,
-    is_failure,
-    read_docs,
-    run,
-)
 from ibidem_engines.cluster.dsl import ALL, hits_of
 from ibidem_engines.cluster.lookup import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import remove_member, signed_part, with_signatures
-from ibidem_engines.cluster.source_storage import (
-    BY_VERSION,
-    WITH_VECTORS,
-    SourceStorage,
-    check_whole,
-    count_fields,
-    effective_settings,
-    read_documents,
-    read_storages,
-)
 from ibidem_engines.cluster.write import ROUNDS, read_versions, refused_field
 from ibidem_engines.engine import (
     Destination,
@@ -71,7 +51,7 @@ COPY_OF = "copy_of"  # in the metadata of a copy's mapping: the index that it is
 class ClusterReindexTarget(ReindexTarget):
     """The copy of one index; see `Copy`."""
 
-    def __init__(self, cluster: ClusterClient, source: str, name: str, kind: str) -> None:
+    def __init__(self, cluster: client.ClusterClient, source: str, name: str, kind: str) -> None:
         self.name = name
         self._cluster, self._source, self._kind = cluster, source, kind
 
@@ -109,7 +89,7 @@ class ClusterReindexTarget(ReindexTarget):
         return layout.newest(self._cluster, layout.shards(self._layout))
 
     def count_fields(self) -> FieldCounts:
-        return count_fields(self._cluster, self.name)
+        return source_storage.count_fields(self._cluster, self.name)
 
     def prune(self, end: Marks) -> int:
         removed_count = 0
@@ -119,9 +99,11 @@ class ClusterReindexTarget(ReindexTarget):
                 position = batch[-1][0].order
                 ids = self._missing_ids([name for name, _ in batch])
                 deletions = [(name, state) for name, state in batch if name.id in ids]
-                actions = [Action("delete", self.name, name.id, None, state, name.routing) for name, state in deletions]
-                outcomes = run(self._cluster, actions)
-                removed_count += sum(each.status not in (CONFLICT, NOT_FOUND) for each in outcomes)
+                actions = [
+                    client.Action("delete", self.name, name.id, None, state, name.routing) for name, state in deletions
+                ]
+                outcomes = client.run(self._cluster, actions)
+                removed_count += sum(each.status not in (client.CONFLICT, client.NOT_FOUND) for each in outcomes)
         return removed_count
 
     def check_alias(self, alias: str) -> None:
@@ -176,14 +158,14 @@ class ClusterReindexTarget(ReindexTarget):
         bodies, unfit = prepare_each(
             signed, lambda at, values: with_signatures(documents[at][0].raw, signed[at], self._kind, values)
         )
-        actions: list[Action] = []
+        actions: list[client.Action] = []
         for position, (document, _) in enumerate(documents):
             name, body = document.name, bodies.get(position, document.raw)
             state, version = (None, document.engine_version) if states is None else (states.get(name.id), None)
             verb = "index" if states is None or state else "create"
-            actions.append(Action(verb, self.name, name.id, body, state, name.routing, version))
+            actions.append(client.Action(verb, self.name, name.id, body, state, name.routing, version))
         outcomes: list[Outcome] = []
-        for position, outcome in enumerate(run(self._cluster, actions)):
+        for position, outcome in enumerate(client.run(self._cluster, actions)):
             document = documents[position][0]
             written = (
                 unfit[position].outcome(document.name.id) if position in unfit else read_outcome(document, outcome)
@@ -193,7 +175,7 @@ class ClusterReindexTarget(ReindexTarget):
 
     def _move(self, alias: str) -> None:
         """Move an alias to the copy, unchanged and in one step."""
-        request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(NOT_FOUND,))
+        request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(client.NOT_FOUND,))
         definition: Mapping[str, Any] = self._cluster.send(request)
         was = [metadata["aliases"][alias] for metadata in definition.values()]
         properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
@@ -205,8 +187,10 @@ class ClusterReindexTarget(ReindexTarget):
         """Read the settings and the mapping of the index that is copied."""
         (metadata,) = self._cluster.ask("GET", f"/{quote_index(self._source)}").values()
         settings = {name: value for name, value in metadata["settings"]["index"].items() if name not in ITS_OWN}
-        (effective,) = effective_settings(self._cluster, self._source).values()
-        settings |= {name.removeprefix("index."): effective[name] for name in BY_VERSION if name in effective}
+        (effective,) = source_storage.effective_settings(self._cluster, self._source).values()
+        settings |= {
+            name.removeprefix("index."): effective[name] for name in source_storage.BY_VERSION if name in effective
+        }
         return settings, metadata["mappings"]
 
     @cached_property
@@ -217,7 +201,7 @@ class ClusterReindexTarget(ReindexTarget):
         """Return the ids of documents that the old index no longer has."""
         docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name in names]
         request = ApiRequest("POST", f"/{quote_index(self._source)}/_mget", {"_source": "false"}, {"docs": docs})
-        answer = self._cluster.hold(read_docs(request))
+        answer = self._cluster.hold(client.read_docs(request))
         return {each["_id"] for each in answer["docs"] if not each.get("found")}
 
 
@@ -249,7 +233,7 @@ FIRST_READ, MAX_READ, READ_BYTES = 20, 500, 4_000_000
 class ClusterReindexSource(ReindexSource):
     """Documents of an index, or of the indexes behind an alias; see `ReindexSource`."""
 
-    def __init__(self, cluster: ClusterClient, index: str, fields: Fields, kind: str) -> None:
+    def __init__(self, cluster: client.ClusterClient, index: str, fields: Fields, kind: str) -> None:
         self.index = index
         self._cluster, self._fields, self._kind = cluster, fields, kind
         self._layout_cache: layout.Layout | None = None
@@ -300,7 +284,7 @@ class ClusterReindexSource(ReindexSource):
         try:
             layout.create(self._cluster, self.index, self._kind)
         except Permanent as error:
-            if not is_failure(error, 403):
+            if not client.is_failure(error, 403):
                 raise
             raise Permanent(error.what, "ask for the right to write; or leave it as it is: --beside") from error
         self._layout_cache = None
@@ -343,7 +327,11 @@ class ClusterReindexSource(ReindexSource):
         """Read as many documents at once as fit a few megabytes; with raw JSON, vectors are requested and verified."""
         documents: list[SourceDocument] = []
         position = 0
-        params = WITH_VECTORS if raw and any(each.excludes_vectors for each in self._storages.values()) else {}
+        params = (
+            source_storage.WITH_VECTORS
+            if raw and any(each.excludes_vectors for each in self._storages.values())
+            else {}
+        )
         while position < len(names):
             batch = names[position : position + self._at_once]
             position += len(batch)
@@ -351,13 +339,13 @@ class ClusterReindexSource(ReindexSource):
                 {"_index": each.index, "_id": each.id, **({"routing": each.routing} if each.routing else {})}
                 for each in batch
             ]
-            answer = self._cluster.hold(read_docs(ApiRequest("POST", "/_mget", params, {"docs": items})))
+            answer = self._cluster.hold(client.read_docs(ApiRequest("POST", "/_mget", params, {"docs": items})))
             if raw:
                 self._check_whole(answer["docs"])
             self._drop_vectors(answer["docs"])
             self._at_once = max(1, min(MAX_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
             names_by_place = {(name.index, name.id): name for name in batch}
-            documents += read_documents(answer, names_by_place, self._fields, raw=raw)
+            documents += source_storage.read_documents(answer, names_by_place, self._fields, raw=raw)
         return fill_packed(self._cluster, self.index, documents)
 
     def _check_whole(self, docs: Sequence[Mapping[str, Any]]) -> None:
@@ -366,7 +354,7 @@ class ClusterReindexSource(ReindexSource):
             storage.check("strip")
             if storage.unsure:
                 found = [each for each in docs if each["_index"] == index and each.get("found")]
-                check_whole(self._cluster, storage, found, self._layout.max_hits)
+                source_storage.check_whole(self._cluster, storage, found, self._layout.max_hits)
 
     def _drop_vectors(self, docs: Sequence[dict[str, Any]]) -> None:
         """Remove vectors from the signed fields, so that signatures do not depend on whether they were requested."""
@@ -376,7 +364,7 @@ class ClusterReindexSource(ReindexSource):
                     each["_source"] = remove_path(each["_source"], field.path)
 
     def count_fields(self) -> FieldCounts:
-        return count_fields(self._cluster, self.index)
+        return source_storage.count_fields(self._cluster, self.index)
 
     def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
         """Write whole documents, bypassing the default pipeline, or partial updates if `updates_in_part` is set.
@@ -386,17 +374,17 @@ class ClusterReindexSource(ReindexSource):
         signed = {at: record for at, (_, record) in enumerate(documents) if record is not None}
         actions, unfit = prepare_each(signed, lambda at, values: self._signing(documents[at][0], signed[at], values))
         outcomes: dict[int, Outcome | None] = {at: each.outcome(documents[at][0].name.id) for at, each in unfit.items()}
-        for position, outcome in zip(actions, run(self._cluster, list(actions.values())), strict=True):
+        for position, outcome in zip(actions, client.run(self._cluster, list(actions.values())), strict=True):
             outcomes[position] = read_outcome(documents[position][0], outcome)
         return [outcomes.get(position) for position in range(len(documents))]
 
-    def _signing(self, document: SourceDocument, record: Record, values: LookupValues) -> Action:
+    def _signing(self, document: SourceDocument, record: Record, values: LookupValues) -> client.Action:
         """Build the action that adds signatures to a document: a whole write if its JSON was read."""
         name, kind = document.name, self._layout.kind
         group = document.group or own_group(name)
         if not document.raw or self.updates_in_part:
             body = signed_part(record, kind, document.own_fields, values, group=group)
-            return Action("update", name.index, name.id, body, document.state, name.routing)
+            return client.Action("update", name.index, name.id, body, document.state, name.routing)
         return _whole(document, with_signatures(document.raw, record, kind, values, group=group))
 
     def strip_document(self, document: SourceDocument) -> SourceDocument:
@@ -404,7 +392,7 @@ class ClusterReindexSource(ReindexSource):
 
     def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
         """Write whole documents without the object `ibidem`, bypassing the default pipeline."""
-        outcomes = run(self._cluster, [_whole(each, self.strip_document(each).raw) for each in documents])
+        outcomes = client.run(self._cluster, [_whole(each, self.strip_document(each).raw) for each in documents])
         return [read_outcome(document, each) for document, each in zip(documents, outcomes, strict=True)]
 
     def unmark(self) -> None:
@@ -472,8 +460,8 @@ class ClusterReindexSource(ReindexSource):
         return {index: pipeline for index, pipeline in pipelines.items() if pipeline != "_none"}
 
     @cached_property
-    def _storages(self) -> Mapping[str, SourceStorage]:
-        return read_storages(self._cluster, self.index)
+    def _storages(self) -> Mapping[str, source_storage.SourceStorage]:
+        return source_storage.read_storages(self._cluster, self.index)
 
     @property
     def _layout(self) -> layout.Layout:
@@ -484,16 +472,16 @@ class ClusterReindexSource(ReindexSource):
         return self._layout_cache
 
 
-def _whole(document: SourceDocument, body: bytes) -> Action:
+def _whole(document: SourceDocument, body: bytes) -> client.Action:
     """Build the action that writes a whole document, bypassing the default pipeline."""
     name = document.name
-    return Action("index", name.index, name.id, body, document.state, name.routing, skips_pipeline=True)
+    return client.Action("index", name.index, name.id, body, document.state, name.routing, skips_pipeline=True)
 
 
-def read_outcome(document: SourceDocument, outcome: ActionOutcome) -> Outcome | None:
+def read_outcome(document: SourceDocument, outcome: client.ActionOutcome) -> Outcome | None:
     """Return the outcome of a conditional write; None for a conflict."""
     name, reason = document.name.id, outcome.reason
-    if outcome.status == CONFLICT:
+    if outcome.status == client.CONFLICT:
         return None
     if reason:
         return Outcome(name, WriteStatus.REFUSED, 0, document.version, field=refused_field(reason), why=reason)

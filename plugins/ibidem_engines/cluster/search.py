@@ -18,22 +18,12 @@ from typing import Any
 
 from ibidem_core.address import Fields, read_path
 from ibidem_engines import engine
-from ibidem_engines.cluster import dsl
+from ibidem_engines.cluster import dsl, lookup
 from ibidem_engines.cluster.client import Dialect, read_docs, read_responses
 from ibidem_engines.cluster.dsl import ALL, COUNTED, PACKED, Clause, all_of, hits_of, total_of
 from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS, read_memberships
 from ibidem_engines.cluster.health import field_issue
 from ibidem_engines.cluster.index import Layout, document_of
-from ibidem_engines.cluster.lookup import (
-    LookUp,
-    apply_view,
-    beside_target,
-    limit_writes,
-    long_values,
-    next_view,
-    rank,
-    read_hit,
-)
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.query import NOW, Place, Query, ReadView
 from ibidem_engines.requests import ALL_SHARDS, COUNTS_S, IN_HEADS, ApiRequest, RequestFlow, Target, TtlCache, in_slices
@@ -353,7 +343,7 @@ class ClusterCollapse:
     def _read(self, answer: Mapping[str, Any]) -> list[GroupHit]:
         return [
             GroupHit(
-                read_hit(each, self.sorted_by),
+                lookup.read_hit(each, self.sorted_by),
                 str(first_value(each, self.field) or ""),
                 each.get("_score"),
                 first_value(each, LEAD) is True,
@@ -532,11 +522,11 @@ class ClusterSearch(engine.EngineSearch):
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {self.layout.max_hits}")
         view = yield from self._begin(view)
         body = dsl.window(self._ranked, self.fields, size)
-        ranking = yield from rank(
-            self._target(view), apply_view(body, view), self.layout.max_hits, ids=True, beside=self.layout.beside
+        ranking = yield from lookup.rank(
+            self._target(view), lookup.apply_view(body, view), self.layout.max_hits, ids=True, beside=self.layout.beside
         )
         yield from self._check_phrases(ranking.hits)
-        return engine.Ranking(ranking.hits, total_of(ranking.answer), next_view(view, ranking.answer))
+        return engine.Ranking(ranking.hits, total_of(ranking.answer), lookup.next_view(view, ranking.answer))
 
     def grouped(
         self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW
@@ -544,7 +534,7 @@ class ClusterSearch(engine.EngineSearch):
         if not (yield from may_use_plugin(self.plugins, self.index)):
             return None
         view = yield from self._begin(view)
-        body = apply_view(dsl.search_body(self._ranked, self.fields, size, self.dialect.offset_limit), view)
+        body = lookup.apply_view(dsl.search_body(self._ranked, self.fields, size, self.dialect.offset_limit), view)
         body |= {"from": start, "ext": {NAME: dict(options)}}
         answer = yield self._target(view).search(body)
         hits = hits_of(answer)
@@ -553,7 +543,7 @@ class ClusterSearch(engine.EngineSearch):
         shown = [hit for hit in iterate_hits(hits) if "_source" in hit]
         documents = {(hit["_index"], hit["_id"]): to_stored_document(hit, self.fields, words) for hit in shown}
         best, total = answer["hits"]["max_score"], total_of(answer)
-        return engine.GroupedHits(hits, documents, pop_account(answer), total, best, next_view(view, answer))
+        return engine.GroupedHits(hits, documents, pop_account(answer), total, best, lookup.next_view(view, answer))
 
     def fetch(self, ids: Names) -> RequestFlow[list[engine.StoredDocument]]:
         """Fetch documents with matching passages.
@@ -590,9 +580,9 @@ class ClusterSearch(engine.EngineSearch):
     def find(self, searches: Sequence[engine.SignatureLookup]) -> RequestFlow[list[engine.LookupResult]]:
         clause = None if self.query is None else dsl.clause(self.query, self.fields)
         if not self.layout.beside:
-            return (yield from LookUp(Target(self.index), self.layout, clause).find(searches))
+            return (yield from lookup.LookUp(Target(self.index), self.layout, clause).find(searches))
         held = replace(self.layout, kinds=frozenset({"lean"}))
-        found = yield from LookUp(beside_target(self.layout.beside), held, None).find(searches)
+        found = yield from lookup.LookUp(lookup.beside_target(self.layout.beside), held, None).find(searches)
         keys = sorted({document_of(hit.id) for each in found for hit in each.hits})
         names = yield from self._matching(keys, clause)
         return [
@@ -617,7 +607,7 @@ class ClusterSearch(engine.EngineSearch):
         return found
 
     def long_signatures(self, ids: Names) -> RequestFlow[dict[tuple[str, str], bytes]]:
-        return long_values(Target(self.index), ids, self.layout.beside)
+        return lookup.long_values(Target(self.index), ids, self.layout.beside)
 
     def coverage(self, settled_marks: Marks) -> RequestFlow[Coverage]:
         key = repr(settled_marks)
@@ -664,7 +654,7 @@ class ClusterSearch(engine.EngineSearch):
     def _collapsed(self, how: Collapsing) -> ClusterCollapse:
         body = dsl.with_ids(dsl.window(self._ranked, self.fields, 0))
         if how.view.newest is not None:
-            body["query"] = limit_writes(body["query"], how.view.newest)
+            body["query"] = lookup.limit_writes(body["query"], how.view.newest)
         return collapse_search(self._target(how.view), body, self.layout, how.order, by=how.by)
 
     def _batches(self, names: Names) -> Iterator[Names]:

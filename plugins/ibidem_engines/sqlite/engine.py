@@ -20,16 +20,12 @@ from ibidem_engines.stored_groups import Facets, Hit, Ledger, RecordState
 from ibidem_engines.words import MAX_SPELLED, spellings
 from ibidem_ingest.errors import UsageError
 
-_LEADS = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
-    where place > ? and place <= ? and lead order by place limit ?"""
-_DOCUMENTS = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
-    where place > ? and place <= ? order by place limit ?"""
+_DOCUMENTS = 'select id, place, packed, "group", lead from "ibidem.{index}.documents" where '
+_IN_RANGE = "place > ? and place <= ? and lead >= ? order by place limit ?"
 _COUNT_LEADS = 'select count(*) from "ibidem.{index}.documents" where place > ? and place <= ? and lead'
-_OF_GROUPS = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
-    where "group" in (select value from json_each(?)) and place > ?
+_OF_GROUPS = """"group" in (select value from json_each(?)) and place > ?
     and id not in (select value from json_each(?)) and lead between ? and ? order by place limit ?"""
-_BY_ID = """select id, place, packed, "group", lead from "ibidem.{index}.documents"
-    where id in (select value from json_each(?)) and place <= ? order by place"""
+_BY_ID = "id in (select value from json_each(?)) and place <= ? order by place"
 _JOIN = """update "ibidem.{index}.documents" set "group" = ?, lead = ?
     where id = ? and place = ? and "group" = ? and lead = ?"""
 _COUNTS = 'select count(*), coalesce(sum(lead), 0), coalesce(sum(not signed), 0) from "ibidem.{index}.documents"'
@@ -63,24 +59,20 @@ class SqliteGroups(stored_groups.StoredGroups):
     @override
     def newest(self, marks: stored_groups.Marks | None = None) -> dict[stored_groups.ShardRef, int]:
         """Return the last assigned position, even if its document was deleted."""
-        with self._file.reading():
-            (last_place,) = self._file.run(_LAST).fetchone()
+        ((last_place,),) = self._file.read(_LAST)
         return {stored_groups.ShardRef(self.index): int(last_place)}
 
     def deletions(self) -> int:
-        with self._file.reading():
-            return int(self._file.run(_GIVEN_UP).fetchone()[0])
+        return int(self._file.read(_GIVEN_UP)[0][0])
 
     def leads(self, seq_range: stored_groups.SeqNoRange, size: int) -> list[stored_groups.GroupedDocument]:
-        return self._rows(_LEADS, (seq_range.after, seq_range.end, size))
+        return self._rows(_IN_RANGE, (seq_range.after, seq_range.end, 1, size))
 
     def documents(self, seq_range: stored_groups.SeqNoRange, size: int) -> list[stored_groups.GroupedDocument]:
-        return self._rows(_DOCUMENTS, (seq_range.after, seq_range.end, size))
+        return self._rows(_IN_RANGE, (seq_range.after, seq_range.end, 0, size))
 
     def count_leads(self, seq_range: stored_groups.SeqNoRange) -> int:
-        with self._file.reading():
-            (count,) = self._file.run(_COUNT_LEADS, (seq_range.after, seq_range.end)).fetchone()
-        return int(count)
+        return int(self._file.read(_COUNT_LEADS, (seq_range.after, seq_range.end))[0][0])
 
     def with_value(self, keys: Sequence[stored_groups.LeadKeys], end: stored_groups.Marks) -> list[stored_groups.Hit]:
         # The caller compares the lengths of the hits.
@@ -117,16 +109,11 @@ class SqliteGroups(stored_groups.StoredGroups):
         return is_written
 
     def counts(self) -> stored_groups.GroupCounts:
-        with self._file.reading():
-            return stored_groups.GroupCounts(*self._file.run(_COUNTS).fetchone())
+        return stored_groups.GroupCounts(*self._file.read(_COUNTS)[0])
 
     def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
         last_name = ""
-        while True:
-            with self._file.reading():
-                rows = self._file.run(_SIZES, (last_name, size)).fetchall()
-            if not rows:
-                return
+        while rows := self._file.read(_SIZES, (last_name, size)):
             yield dict(rows)
             last_name = rows[-1][0]
 
@@ -134,8 +121,7 @@ class SqliteGroups(stored_groups.StoredGroups):
         """Do nothing: every file of this layout has the columns."""
 
     def has_threads(self) -> bool:
-        with self._file.reading():
-            return bool(self._file.run(_HAS_THREADS).fetchone()[0])
+        return bool(self._file.read(_HAS_THREADS)[0][0])
 
     def write_memberships(self, changes: Sequence[stored_groups.MembershipChange]) -> int:
         with self._file.transaction():
@@ -148,14 +134,12 @@ class SqliteGroups(stored_groups.StoredGroups):
                 self._file.run(_WRITE.replace("{columns}", columns), (*values, change.name[1]))
         return len(same)
 
-    def _rows(self, statement: str, values: Row) -> list[stored_groups.GroupedDocument]:
-        with self._file.reading():
-            rows = self._file.run(statement, values).fetchall()
+    def _rows(self, condition: str, values: Row) -> list[stored_groups.GroupedDocument]:
         return [
             stored_groups.GroupedDocument(
                 stored_groups.Name(self.index, name, place), packed or b"", group, bool(lead), (place, 0)
             )
-            for name, place, packed, group, lead in rows
+            for name, place, packed, group, lead in self._file.read(_DOCUMENTS + condition, values)
         ]
 
 
@@ -213,11 +197,7 @@ class SqliteEngine(Engine):
         with self._file.reading():
             newest = newest_place(self._file, NOW)
         last_place = 0
-        while True:
-            with self._file.reading():
-                rows = self._file.run(_SCANNED, (last_place, newest, size)).fetchall()
-            if not rows:
-                return
+        while rows := self._file.read(_SCANNED, (last_place, newest, size)):
             yield [Hit(self.index, name, 0.0, packed, place) for place, name, packed in rows]
             last_place = rows[-1][0]
 
@@ -267,8 +247,7 @@ class SqliteEngine(Engine):
         """Read records in slices, so that no transaction is open between them."""
         start, end = prefix, f"{prefix}{_AFTER_PREFIX}"
         while True:
-            with self._file.reading():
-                rows = self._file.run(_SLICE, (ledger, start, end, SLICE)).fetchall()
+            rows = self._file.read(_SLICE, (ledger, start, end, SLICE))
             yield from ((key, write.parse(entry)) for key, entry in rows)
             if len(rows) < SLICE:
                 return
@@ -292,8 +271,7 @@ class SqliteEngine(Engine):
             return write.record_state(self._file, ledger, key)
 
     def count(self, ledger: Ledger) -> int:
-        with self._file.reading():
-            return int(self._file.run(_COUNT, (ledger,)).fetchone()[0])
+        return int(self._file.read(_COUNT, (ledger,))[0][0])
 
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         with self._file.transaction():

@@ -12,6 +12,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, suppress
 from functools import lru_cache
 from pathlib import Path
+from typing import Any
 
 from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
 from ibidem_ingest.dates import time_of_day
@@ -144,6 +145,11 @@ class SqliteFile:
         connection = self._open()
         self._deadline = time.monotonic() + self._longest
         return connection.execute(statement.replace("{index}", self.index), values)
+
+    def read(self, statement: str, values: Sequence[Value] = ()) -> list[Any]:
+        """Read the rows of one statement, in a snapshot of its own."""
+        with self.reading():
+            return self.run(statement, values).fetchall()
 
     def run_many(self, statement: str, values: Iterable[Row]) -> None:
         connection = self._open()

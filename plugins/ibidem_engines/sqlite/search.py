@@ -5,7 +5,7 @@ each group is kept.
 """
 
 import sqlite3
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
@@ -15,7 +15,7 @@ from typing_extensions import override
 
 from ibidem_engines import stored_groups
 from ibidem_engines.engine import EngineSearch, Info, LookupResult, Ranking, SignatureLookup, StoredDocument
-from ibidem_engines.query import FLAGS, MEMBERSHIPS, NOW, Filter, Phrase, Place, Query, ReadView, Words, days
+from ibidem_engines.query import FLAGS, MEMBERSHIPS, NOW, Phrase, Place, Query, ReadView, Words, days
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
 from ibidem_engines.sqlite.write import as_json, word
@@ -26,13 +26,12 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField
 from ibidem_ingest.signatures.schema import SCHEMA
 
-_META = """exists (select 1 from json_each(d.meta) m where m.key = ? and (
-    case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end = ?
-    or m.type = 'array' and exists (select 1 from json_each(m.value) e where cast(e.value as text) = ?)))"""
 _IN = "in (select value from json_each(?))"
-_ANY_META = _META.replace("end = ?", f"end {_IN}").replace("as text) = ?", f"as text) {_IN}")
-# Conditions on fields of which any number of values may be asked for.
-_LISTED = {"id": f"d.id {_IN}", "thread": f"d.thread {_IN}", "work": f"d.work {_IN}"}
+_META = f"""exists (select 1 from json_each(d.meta) m where m.key = ? and (
+    case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end {_IN}
+    or m.type = 'array' and exists (select 1 from json_each(m.value) e where cast(e.value as text) {_IN})))"""  # noqa: S608 - made of constants
+_DATE = "(d.last >= ? or ? is null) and (d.first <= ? or ? is null) and d.first is not null"
+_WITHOUT = 'd.place not in (select rowid from "ibidem.{index}.texts" where "ibidem.{index}.texts" match ?)'
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,19 +59,15 @@ def conditions(query: Query | None) -> Conditions:
     """Convert a query's filters into conditions, and its exclusions if it has no words."""
     if query is None:
         return Conditions("", ())
-    filters: dict[str, list[Filter]] = {}
-    for condition in query.filters:
-        filters.setdefault(condition.field, []).append(condition)
-    by_field = [_any_of(name, some) for name, some in filters.items()]
-    exclusions = [_condition(condition) for condition in query.excluded]
-    sql = "".join(f" and ({' or '.join(each.sql for each in group)})" for group in by_field)
-    values = tuple(value for group in by_field for each in group for value in each.values)
-    sql += "".join(f" and not coalesce({each.sql}, 0)" for each in exclusions)
-    values += tuple(value for each in exclusions for value in each.values)
+    by_field: defaultdict[str, list[str]] = defaultdict(list)
+    for each in query.filters:
+        by_field[each.field].append(each.value)
+    parts = [_any_of(name, values) for name, values in by_field.items()]
+    excluded = [_any_of(each.field, [each.value]) for each in query.excluded]
+    parts += [Conditions(f"not coalesce({each.sql}, 0)", each.values) for each in excluded]
     if query.none_of and not query.all_of:
-        sql += ' and d.place not in (select rowid from "ibidem.{index}.texts" where "ibidem.{index}.texts" match ?)'
-        values += (_join_or(query.none_of),)
-    return Conditions(sql, values)
+        parts.append(Conditions(_WITHOUT, (_join_or(query.none_of),)))
+    return Conditions("".join(f" and {each.sql}" for each in parts), tuple(chain(*(each.values for each in parts))))
 
 
 def _join_or(parts: Sequence[Phrase | Words]) -> str:
@@ -97,30 +92,24 @@ def _phrase(phrase: Phrase) -> str:
     return f'{column}"{text}"{" *" if phrase.prefix else ""}'
 
 
-def _condition(filter_: Filter) -> Conditions:
-    if filter_ == Filter("date", ""):
-        return Conditions("d.first is null", ())
-    if filter_.field == "date":
-        first, last = days(filter_.value)
+def _any_of(field: str, values: Sequence[str]) -> Conditions:
+    """Return the condition that a field has one of some values."""
+    if field == "date":
+        dates = [_date(value) for value in values]
         return Conditions(
-            "(d.last >= ? or ? is null) and (d.first <= ? or ? is null) and d.first is not null",
-            (first, first, last, last),
+            f"({' or '.join(each.sql for each in dates)})", tuple(chain(*(each.values for each in dates)))
         )
-    if filter_.field in FLAGS:
-        return Conditions(f"d.{filter_.field} = ?", (int(filter_.value == "true"),))
-    if filter_.field in ("id", "source", "language", *MEMBERSHIPS):
-        return Conditions(f"d.{filter_.field} = ?", (filter_.value,))
-    return Conditions(_META, (filter_.field.removeprefix("meta."), filter_.value, filter_.value))
+    listed = as_json([value == "true" for value in values] if field in FLAGS else values)
+    if field in ("id", "source", "language", *MEMBERSHIPS):
+        return Conditions(f"d.{field} {_IN}", (listed,))
+    return Conditions(_META, (field.removeprefix("meta."), listed, listed))
 
 
-def _any_of(field: str, filters: Sequence[Filter]) -> list[Conditions]:
-    """Return alternative conditions: one for each value, or a single one for fields with many values."""
-    listed = orjson.dumps([each.value for each in filters]).decode()
-    if len(filters) == 1 or (field not in _LISTED and not field.startswith("meta.")):
-        return [_condition(each) for each in filters]
-    if field in _LISTED:
-        return [Conditions(_LISTED[field], (listed,))]
-    return [Conditions(_ANY_META, (field.removeprefix("meta."), listed, listed))]
+def _date(value: str) -> Conditions:
+    if not value:
+        return Conditions("d.first is null", ())
+    first, last = days(value)
+    return Conditions(_DATE, (first, first, last, last))
 
 
 _NEWEST = (1 << 63) - 1
@@ -142,8 +131,7 @@ def info(file: SqliteFile) -> Info:
     state = file.state()
     if (state.get("layout"), state.get("schema")) != (LAYOUT, SCHEMA):
         return Info("sqlite", sqlite3.sqlite_version, bool(state), 0, 0, _schema(state), {})
-    with file.reading():
-        counts = file.run(_COUNTS).fetchall()
+    counts = file.read(_COUNTS)
     tables: dict[str, int] = {}
     for idf, _, count in counts:
         if idf:
@@ -401,11 +389,11 @@ class SqliteSearch(EngineSearch):
 
     def fetch(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[list[StoredDocument]]:
         own_ids = self._own(ids)
-        with self.file.reading():
-            rows = self.file.run(_BY_ID, (as_json(own_ids),)).fetchall()
         in_title, in_text = searched_phrases(self.query, "title"), searched_phrases(self.query, "text")
         found: dict[str, StoredDocument] = {}
-        for name, version, source, language, date, url, given, meta, title, text, origin in rows:
+        for name, version, source, language, date, url, given, meta, title, text, origin in self.file.read(
+            _BY_ID, (as_json(own_ids),)
+        ):
             own_version = None if given is None else version
             document = Document(name, text, title, date, source, url, language, own_version, orjson.loads(meta), origin)
             snippets = (passage(text, in_text),)
@@ -413,21 +401,19 @@ class SqliteSearch(EngineSearch):
         return answered([found[name] for name in own_ids if name in found])
 
     def dates(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], str]]:
-        with self.file.reading():
-            rows = self.file.run(_DATES, (as_json(self._own(ids)),)).fetchall()
+        rows = self.file.read(_DATES, (as_json(self._own(ids)),))
         return answered({(self.file.index, name): date for name, value in rows if (date := iso_date(value))})
 
     def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
         return answered(find(self.file, searches, self.query))
 
     def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
-        with self.file.reading():
-            rows = self.file.run(_LONG, (as_json(self._own(ids)),)).fetchall()
+        rows = self.file.read(_LONG, (as_json(self._own(ids)),))
         return answered({(self.file.index, name): value for name, value in rows})
 
     def coverage(self, settled_marks: stored_groups.Marks) -> RequestFlow[stored_groups.Coverage]:
-        with self.file.reading():
-            row = self.file.run(_COVERAGE, (settled_marks.get(stored_groups.ShardRef(self.file.index), 0),)).fetchone()
+        settled = settled_marks.get(stored_groups.ShardRef(self.file.index), 0)
+        (row,) = self.file.read(_COVERAGE, (settled,))
         return answered(stored_groups.Coverage(*row))
 
     def collapse(
@@ -461,8 +447,7 @@ class SqliteSearch(EngineSearch):
         return answered({each.group: each.hit for each in _hits(self.file, rows)})
 
     def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], stored_groups.Values]]:
-        with self.file.reading():
-            rows = self.file.run(_MEMBERSHIPS, (as_json(self._own(ids)),)).fetchall()
+        rows = self.file.read(_MEMBERSHIPS, (as_json(self._own(ids)),))
         return answered(
             {(self.file.index, name): dict(zip(stored_groups.FIELDS, row, strict=True)) for name, *row in rows}
         )

@@ -12,19 +12,8 @@ from typing import Any
 import orjson
 from xxhash import xxh3_64_intdigest, xxh3_128_hexdigest
 
+from ibidem_engines import ledger as ledgers
 from ibidem_engines.engine import Outcome, Record, WriteStatus
-from ibidem_engines.ledger import (
-    LookupValues,
-    StoredVersion,
-    UnstorableRecord,
-    check_storable,
-    decide,
-    decide_deletions,
-    decided,
-    new_tombstones,
-    tombstone_versions,
-    write_in_turns,
-)
 from ibidem_engines.sqlite.file import Row, SqliteFile
 from ibidem_engines.stored_groups import Ledger, RecordState, new_group
 from ibidem_ingest.dates import interval
@@ -76,13 +65,13 @@ def as_json(value: object) -> str:
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 
 
-def lookup_values(packed: bytes, long_value: bytes = b"") -> LookupValues:
+def lookup_values(packed: bytes, long_value: bytes = b"") -> ledgers.LookupValues:
     """Return the look-up values of signatures; empty for missing, damaged and unknown signatures."""
     unpacked = unpack(packed) if packed else None
     return {} if unpacked is None else lookup_keys(unpacked) | long_keys(LongSignatures.decode(long_value))
 
 
-def words(values: LookupValues) -> str:
+def words(values: ledgers.LookupValues) -> str:
     """Join all values of a document into the words of one FTS row.
 
     Values of two classes are never equal: each begins with its scheme or its letter.
@@ -109,7 +98,7 @@ class _Ready:
     keys: str  # its look-up values as words, those of its long signatures too
 
 
-def _prepare(record: Record, values: LookupValues) -> _Ready:
+def _prepare(record: Record, values: ledgers.LookupValues) -> _Ready:
     return _Ready(record, _row(record), words(values))
 
 
@@ -117,16 +106,16 @@ def _row(record: Record) -> Row:
     """Fill the columns from `id` on, except `lead`; a record that SQLite cannot store is refused."""
     document, signatures = record.document, record.signatures
     if (length := len(document.text)) > MAX_CHARACTERS:
-        raise UnstorableRecord("text", f"{length} characters; SQLite takes {MAX_CHARACTERS}")
-    check_storable(record)
+        raise ledgers.UnstorableRecord("text", f"{length} characters; SQLite takes {MAX_CHARACTERS}")
+    ledgers.check_storable(record)
     try:
         first, last = interval(document.date)
     except ValueError as error:
-        raise UnstorableRecord("date", str(error)) from error
+        raise ledgers.UnstorableRecord("date", str(error)) from error
     try:
         meta = orjson.dumps(dict(document.meta)).decode()
     except TypeError as error:
-        raise UnstorableRecord("meta", f"JSON cannot hold it: {error}") from error
+        raise ledgers.UnstorableRecord("meta", f"JSON cannot hold it: {error}") from error
     is_signed = int(bool(record.packed) and signatures.length > 0)
     head = (document.id, record.version, record.digest, record.packed or None)
     names = (document.source, document.language, first, last, document.date, document.url)
@@ -162,38 +151,40 @@ _THERE = """select id, place, version, digest, origin, case lead when 1 then "gr
     from "ibidem.{index}.documents" where id in (select value from json_each(?))"""
 
 
-def _read_stored(file: SqliteFile, ids: Sequence[str]) -> tuple[dict[str, StoredVersion], dict[str, int]]:
+def _read_stored(file: SqliteFile, ids: Sequence[str]) -> tuple[dict[str, ledgers.StoredVersion], dict[str, int]]:
     """Read the stored versions of documents and the versions of tombstones by id; a state begins with the place."""
     rows = file.run(_THERE, (as_json(ids),))
     versions = {
-        name: StoredVersion(version, digest, (place, 0), origin, file.index, group)
+        name: ledgers.StoredVersion(version, digest, (place, 0), origin, file.index, group)
         for name, place, version, digest, origin, group in rows
     }
-    return versions, tombstone_versions(get(file, "tombstones", ids))
+    return versions, ledgers.tombstone_versions(get(file, "tombstones", ids))
 
 
 def write(file: SqliteFile, records: Sequence[Record]) -> list[Outcome]:
     """Store records; see `Engine.write`."""
-    return write_in_turns(records, _prepare, partial(_write, file))
+    return ledgers.write_in_turns(records, _prepare, partial(_write, file))
 
 
 def delete(file: SqliteFile, ids: Sequence[str], version: int, *, any_version: bool) -> list[Outcome]:
     """Delete documents and leave tombstones; see `Engine.delete`."""
     with file.transaction():
         stored, tombstones = _read_stored(file, ids)
-        versions, decisions = decide_deletions(ids, stored, version, any_version=any_version)
+        versions, decisions = ledgers.decide_deletions(ids, stored, version, any_version=any_version)
         _remove(file, [stored[name].state[0] for name, each in decisions.items() if each[0] is WriteStatus.DELETED])
         buried = {name: versions[name] for name, each in decisions.items() if each[0] is not WriteStatus.STALE}
-        put(file, "tombstones", new_tombstones(buried, tombstones))
-    return [decided(name, decisions[name], stored.get(name)) for name in ids]
+        put(file, "tombstones", ledgers.new_tombstones(buried, tombstones))
+    return [ledgers.decided(name, decisions[name], stored.get(name)) for name in ids]
 
 
 def _write(file: SqliteFile, ready: Mapping[str, _Ready]) -> dict[str, Outcome]:
     """Store rows and return their outcomes, by id."""
     with file.transaction():
         stored, tombstones = _read_stored(file, list(ready))
-        decisions = {name: decide(each.record, stored.get(name), tombstones.get(name)) for name, each in ready.items()}
-        outcomes = {name: decided(name, each, stored.get(name)) for name, each in decisions.items()}
+        decisions = {
+            name: ledgers.decide(each.record, stored.get(name), tombstones.get(name)) for name, each in ready.items()
+        }
+        outcomes = {name: ledgers.decided(name, each, stored.get(name)) for name, each in decisions.items()}
         inserts = {name: ready[name] for name, each in decisions.items() if each[0] is WriteStatus.INDEXED}
         _remove(file, [stored[name].state[0] for name in inserts if name in stored])
         for name, place in zip(inserts, _insert(file, inserts, stored), strict=True):
@@ -205,7 +196,7 @@ def _write(file: SqliteFile, ready: Mapping[str, _Ready]) -> dict[str, Outcome]:
     return outcomes
 
 
-def _insert(file: SqliteFile, records: Mapping[str, _Ready], stored: Mapping[str, StoredVersion]) -> range:
+def _insert(file: SqliteFile, records: Mapping[str, _Ready], stored: Mapping[str, ledgers.StoredVersion]) -> range:
     """Insert rows at the next positions, and return the positions; a lead keeps the name of its group."""
     if not records:
         return range(0)

@@ -254,4 +254,4 @@ def test_values_are_bound_and_never_written_into_a_statement() -> None:
     for field in ("source", "id", f"meta.{evil}"):
         condition = conditions(Query(filters=(Filter(field, evil),)))
         assert evil not in condition.sql
-        assert evil in condition.values
+        assert any(evil in str(value) for value in condition.values)
