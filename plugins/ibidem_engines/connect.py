@@ -37,8 +37,7 @@ def open_engine(url: str, index: str) -> Engine:
 
 def open_reindex_source(url: str, index: str, beside: Beside = "") -> ReindexSource:
     """Open an existing index for a backfill; nothing is read."""
-    check_name(index)
-    return _ENGINES[_scheme(url)](url, index).reindex_source(beside)
+    return open_engine(url, index).reindex_source(beside)
 
 
 def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], timeout: float) -> Engine:
@@ -75,10 +74,6 @@ def _sqlite(url: str, index: str, longest: float = MAX_SECONDS) -> Engine:
     return SqliteEngine(Path(path), index, longest=longest)
 
 
-def _cluster(url: str, index: str) -> Engine:
-    return _open_cluster(parse_address(url), index)
-
-
 def _open_cluster(address: Address, index: str) -> Engine:
     """Open a cluster; its client is imported only when needed, since that takes long."""
     if address.kind == "opensearch":
@@ -90,7 +85,10 @@ def _open_cluster(address: Address, index: str) -> Engine:
     return ElasticsearchEngine(address, index)
 
 
-_ENGINES: dict[str, Callable[[str, str], Engine]] = {"sqlite": _sqlite, **dict.fromkeys(CLUSTERS, _cluster)}
+_ENGINES: dict[str, Callable[[str, str], Engine]] = {
+    "sqlite": _sqlite,
+    **dict.fromkeys(CLUSTERS, lambda url, index: _open_cluster(parse_address(url), index)),
+}
 
 
 SAMPLE = 100  # documents that are looked at; one that changed since it was signed decides nothing alone

@@ -264,13 +264,11 @@ class FieldCounts:
     by_field: Mapping[str, int] = field(default_factory=dict)  # for each such field the documents that have it
 
 
-class ReindexSource(Protocol):
-    """Documents of an index, to be signed again; it raises the errors of `Engine`.
+class ReindexSource(stored_groups.Parts, Protocol):
+    """Documents of an index, to be signed again.
 
     An index of another signature schema may be read, since only what its documents say counts.
     """
-
-    index: str
 
     @property
     def beside(self) -> str:
@@ -297,18 +295,6 @@ class ReindexSource(Protocol):
 
     def missing_fields(self) -> list[str]:
         """Return the configured field names that no document of the index has."""
-
-    def parts(self) -> list[stored_groups.ShardRef]:
-        """Return the parts of the index as of the first call."""
-
-    def uuids(self) -> Mapping[str, str]:
-        """Return the UUID of each index; an index that is created again gets another UUID."""
-
-    def newest(self, marks: stored_groups.Marks | None = None) -> dict[stored_groups.ShardRef, int]:
-        """Return for each part the number up to which all writes are complete and visible.
-
-        Where there are no new writes since `marks`, those of an earlier call, no further request is sent.
-        """
 
     def count(self, seq_range: stored_groups.SeqNoRange) -> int:
         """Count the documents written in a range of sequence numbers."""
@@ -355,9 +341,6 @@ class ReindexSource(Protocol):
 
     def added_bytes(self, record: Record) -> int:
         """Return the bytes that signing adds to a document, before the engine compresses or indexes them."""
-
-    def deletions(self) -> int:
-        """Return a number that changes with every deletion; it may also change without one."""
 
     def get_records(self, ledger: stored_groups.Ledger) -> Iterator[tuple[str, Any]]:
         """Read the records of a ledger, as in `Engine`; none if it does not exist."""

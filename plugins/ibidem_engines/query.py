@@ -152,62 +152,55 @@ class _State:
             self.field = piece.text
 
 
-class _Reader:
-    """Parses tokens into groups."""
-
-    def __init__(self, pieces: list[Token], notes: list[str]) -> None:
-        self._pieces = iter(pieces)
-        self._notes = notes
-
-    def group(self, depth: int = 0, field: str = "") -> Words:
-        """Parse up to the closing parenthesis, or to the end."""
-        if depth > MAX_PARENTHESES:
-            raise UsageError(
-                f"more than {MAX_PARENTHESES} parentheses inside one another", "write the query with fewer"
-            )
-        all_of: list[list[Part]] = []
-        none_of: list[Part] = []
-        state = _State(field)
-        for piece in self._pieces:
-            if piece.kind == "close" and depth:
-                break
-            if piece.kind == "close":
-                self._notes.append(UNPAIRED)
-            elif piece.kind in ("open", "phrase", "word"):
-                part = self.group(depth + 1, state.field) if piece.kind == "open" else self._term(piece, state.field)
-                if part is not None and (isinstance(part, Phrase) or part.all_of or part.none_of):
-                    if state.excludes:
-                        self._notes += ["OR cannot join excluded words"] * state.joins
-                        none_of.append(part)
-                    elif state.joins and all_of:  # empty parentheses may be the part before
-                        all_of[-1].append(part)
-                    else:
-                        all_of.append([part])
-                state = _State(field, after_part=part is not None and not state.excludes, spelled=state.spelled)
-            else:
-                state.operate(piece)
+def _group(pieces: Iterator[Token], notes: list[str], depth: int = 0, field: str = "") -> Words:
+    """Parse tokens up to the closing parenthesis, or to the end."""
+    if depth > MAX_PARENTHESES:
+        raise UsageError(f"more than {MAX_PARENTHESES} parentheses inside one another", "write the query with fewer")
+    all_of: list[list[Part]] = []
+    none_of: list[Part] = []
+    state = _State(field)
+    for piece in pieces:
+        if piece.kind == "close" and depth:
+            break
+        if piece.kind == "close":
+            notes.append(UNPAIRED)
+        elif piece.kind in ("open", "phrase", "word"):
+            is_group = piece.kind == "open"
+            part = _group(pieces, notes, depth + 1, state.field) if is_group else _term(piece, state.field, notes)
+            if part is not None and (isinstance(part, Phrase) or part.all_of or part.none_of):
+                if state.excludes:
+                    notes += ["OR cannot join excluded words"] * state.joins
+                    none_of.append(part)
+                elif state.joins and all_of:  # empty parentheses may be the part before
+                    all_of[-1].append(part)
+                else:
+                    all_of.append([part])
+            state = _State(field, after_part=part is not None and not state.excludes, spelled=state.spelled)
         else:
-            self._notes += [UNPAIRED] * bool(depth)
-        if state.spelled and len(all_of) > 1 and any(len(entry) > 1 for entry in all_of):
-            self._notes.append("OR was applied before AND; parentheses change that")
-        return _flat(all_of, none_of)
+            state.operate(piece)
+    else:
+        notes += [UNPAIRED] * bool(depth)
+    if state.spelled and len(all_of) > 1 and any(len(entry) > 1 for entry in all_of):
+        notes.append("OR was applied before AND; parentheses change that")
+    return _flat(all_of, none_of)
 
-    def _term(self, piece: Token, field: str) -> Phrase | None:
-        """Parse the words of a token, without surrounding punctuation; None if there are no words."""
-        if field not in ("", *WORD_FIELDS):
-            return Phrase(piece.text.strip(), field)
-        words = piece.text.strip(_EDGES)
-        if not any(map(str.isalnum, words)):
-            return None
-        if piece.kind == "phrase":
-            return Phrase(" ".join(words.split()), field, slop=piece.slop if len(words.split()) > 1 else None)
-        prefix = piece.text.rstrip(_EDGES.replace("*", "")).endswith("*")
-        if prefix and not all(each.isalnum() or unicodedata.category(each).startswith("M") for each in words):
-            self._notes.append(f"{piece.text}: * is allowed after one word of letters and digits; searched as words")
-            prefix = False
-        elif _STRANGE.search(piece.text):
-            self._notes.append(f"{piece.text}: *, ?, ~ and ^ have no meaning there; searched as words")
-        return Phrase(words, field, prefix)
+
+def _term(piece: Token, field: str, notes: list[str]) -> Phrase | None:
+    """Parse the words of a token, without surrounding punctuation; None if there are no words."""
+    if field not in ("", *WORD_FIELDS):
+        return Phrase(piece.text.strip(), field)
+    words = piece.text.strip(_EDGES)
+    if not any(map(str.isalnum, words)):
+        return None
+    if piece.kind == "phrase":
+        return Phrase(" ".join(words.split()), field, slop=piece.slop if len(words.split()) > 1 else None)
+    prefix = piece.text.rstrip(_EDGES.replace("*", "")).endswith("*")
+    if prefix and not all(each.isalnum() or unicodedata.category(each).startswith("M") for each in words):
+        notes.append(f"{piece.text}: * is allowed after one word of letters and digits; searched as words")
+        prefix = False
+    elif _STRANGE.search(piece.text):
+        notes.append(f"{piece.text}: *, ?, ~ and ^ have no meaning there; searched as words")
+    return Phrase(words, field, prefix)
 
 
 def _flat(all_of: Sequence[Sequence[Part]], none_of: Sequence[Part]) -> Words:
@@ -326,7 +319,7 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     fields = {*WORD_FIELDS, *QUERY_FIELDS}
     notes: list[str] = []
     pieces = tokens(_clean(text), lambda name: name in fields or (name[:5] == "meta." and name != "meta."), notes)
-    group = _Reader(list(pieces), notes).group()
+    group = _group(iter(list(pieces)), notes)
     all_of = [(entry, _conditions(entry)) for entry in group.all_of]
     none_of = [(part, _conditions([part])) for part in group.none_of]
     words = Words(

@@ -6,11 +6,13 @@ about its indexes is believed for some seconds.
 
 from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from time import monotonic
 from typing import Any, Generic, Protocol, TypeVar
 from urllib.parse import quote
 
 T = TypeVar("T")
+Request = TypeVar("Request")
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,7 +40,7 @@ def refuse(request: ApiRequest) -> Any:
     raise RuntimeError(f"nobody answers {request.method} {request.path}")
 
 
-def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
+def run_sync(flow: Generator[Request, Any, T], send: Callable[[Request], Any]) -> T:
     """Send every request of a flow, and return its result.
 
     >>> def flow():
@@ -47,34 +49,32 @@ def run_sync(flow: RequestFlow[T], send: Callable[[ApiRequest], Any]) -> T:
     >>> run_sync(flow(), lambda ask: {"name": f"{ask.method} {ask.path}"})
     'GET /'
     """
-    try:
-        api_request = next(flow)
-        while True:
-            try:
-                answer = send(api_request)
-            except Exception as error:  # noqa: BLE001 - raised in the flow
-                api_request = flow.throw(error)
-            else:
-                api_request = flow.send(answer)
-    except StopIteration as stop:
-        result: T = stop.value
-        return result
+    step = partial(next, flow)
+    while True:
+        try:
+            api_request = step()
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        try:
+            step = partial(flow.send, send(api_request))
+        except Exception as error:  # noqa: BLE001 - raised in the flow
+            step = partial(flow.throw, error)
 
 
-async def run_async(flow: RequestFlow[T], send: Callable[[ApiRequest], Awaitable[Any]]) -> T:
+async def run_async(flow: Generator[Request, Any, T], send: Callable[[Request], Awaitable[Any]]) -> T:
     """Async version of `run_sync`."""
-    try:
-        api_request = next(flow)
-        while True:
-            try:
-                answer = await send(api_request)
-            except Exception as error:  # noqa: BLE001 - raised in the flow
-                api_request = flow.throw(error)
-            else:
-                api_request = flow.send(answer)
-    except StopIteration as stop:
-        result: T = stop.value
-        return result
+    step = partial(next, flow)
+    while True:
+        try:
+            api_request = step()
+        except StopIteration as stop:
+            result: T = stop.value
+            return result
+        try:
+            step = partial(flow.send, await send(api_request))
+        except Exception as error:  # noqa: BLE001 - raised in the flow
+            step = partial(flow.throw, error)
 
 
 def in_slices(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:

@@ -144,13 +144,13 @@ class GroupCounts:
     unsigned: int  # documents without signatures, or without words; each is a group of its own
 
 
-class StoredGroups(Protocol):
-    """The groups of a group set; it raises the errors of `Engine`."""
+class Parts(Protocol):
+    """An index, or several, by the parts with sequence numbers of their own; it raises the errors of `Engine`."""
 
     index: str
 
     def parts(self) -> list[ShardRef]:
-        """List the parts with separate sequence numbers, ordered by index creation time and shard."""
+        """List the parts as of the first call, ordered by index creation time and shard."""
 
     def uuids(self) -> Mapping[str, str]:
         """Return the UUID of each index, which changes if it is created again under the same name."""
@@ -158,12 +158,15 @@ class StoredGroups(Protocol):
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return for each part the number up to which all writes are complete and visible.
 
-        Args:
-            marks: Marks of an earlier call; without new writes, no further request is sent.
+        Where there are no new writes since `marks`, those of an earlier call, no further request is sent.
         """
 
     def deletions(self) -> int:
         """Return a number that changes with every deletion; it may also change without one."""
+
+
+class StoredGroups(Parts, Protocol):
+    """The groups of a group set."""
 
     def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
         """Read the first leads written in a range of sequence numbers, in order."""

@@ -14,8 +14,8 @@ from ibidem.clients.search import ClientAdapter, IgnoredStatus, failure_body, re
 from ibidem.grouped_search.dsl.search import error_json
 from ibidem.grouped_search.response import Json
 from ibidem_engines.cluster.client import JSON, LINES, Failure
-from ibidem_engines.cluster.elasticsearch import ApiVersion, in_server_version, in_server_version_async
-from ibidem_engines.requests import ApiRequest
+from ibidem_engines.cluster.elasticsearch import ApiVersion, in_server_version
+from ibidem_engines.requests import ApiRequest, run_async, run_sync
 
 
 class ElasticsearchAdapter(ClientAdapter):
@@ -102,7 +102,7 @@ def speak_server_version(client: Any, version: ApiVersion) -> Any:
 def copy_in_version(client: Any, version: ApiVersion) -> Any:
     """Return a copy of a client that sends its own requests in an API version that its server accepts."""
     copied = copy.copy(client)
-    in_version = in_server_version_async if isinstance(client, AsyncElasticsearch) else in_server_version
+    run = run_async if isinstance(client, AsyncElasticsearch) else run_sync
     vars(copied)[VERSION] = version
-    copied.perform_request = in_version(version, MethodType(type(client).perform_request, copied))
+    copied.perform_request = in_server_version(version, MethodType(type(client).perform_request, copied), run)
     return copied

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import count
 from typing import Any
 
 import orjson
@@ -502,26 +503,21 @@ def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
 def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
     """Run the actions of one request; actions that a busy server rejects are retried."""
     outcomes: dict[int, ActionOutcome] = {}
-    remaining = list(range(len(actions)))
-    turn = 0
-    while True:
+    remaining: Sequence[int] = range(len(actions))
+    for turn in count():
         with cluster.throttle():
-            items = _send(cluster, [actions[position] for position in remaining])
-            if any(isinstance(item, Failure) and item.status == TOO_MANY_REQUESTS for item in items):
+            items = dict(zip(remaining, _send(cluster, [actions[at] for at in remaining]), strict=True))
+            if any(isinstance(item, Failure) and item.status == TOO_MANY_REQUESTS for item in items.values()):
                 cluster.throttle.reject()
-        busy_positions: list[int] = []
-        for position, item in zip(remaining, items, strict=True):
-            if isinstance(item, Failure):
-                busy_positions.append(position)
-                response = item
-            else:
-                outcomes[position] = item
-        if not busy_positions:
-            return [outcomes[position] for position in range(len(actions))]
+        outcomes |= {at: item for at, item in items.items() if not isinstance(item, Failure)}
+        busy = {at: item for at, item in items.items() if isinstance(item, Failure)}
+        if not busy:
+            break
         if turn == len(cluster.waits):
-            raise to_engine_error(response, cluster.label)
+            raise to_engine_error([*busy.values()][-1], cluster.label)
         cluster.wait(turn)
-        remaining, turn = busy_positions, turn + 1
+        remaining = list(busy)
+    return [outcomes[at] for at in range(len(actions))]
 
 
 def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome | Failure]:

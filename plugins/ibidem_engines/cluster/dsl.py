@@ -22,6 +22,7 @@ Clause = dict[str, Any]
 PACKED = "ibidem.packed"
 LONG = "ibidem.long"
 ONLY_PACKED: Clause = {"stored_fields": "_none_", "docvalue_fields": [PACKED]}
+PACKED_STATES: Clause = ONLY_PACKED | {"seq_no_primary_term": True}  # packed value and sequence number of a hit
 ALL: Clause = {"match_all": {}}
 COUNTED: Clause = {"size": 0, "track_total_hits": True}  # what matches is counted only
 STATES: Clause = {"_source": False, "seq_no_primary_term": True, "track_total_hits": False}  # names and states
@@ -98,11 +99,6 @@ def _terms(path: str, values: Sequence[str]) -> Clause:
 def window(query: Query, fields: Fields, size: int) -> Clause:
     """Build the request for the top of a ranking, with packed signatures only."""
     return {"query": clause(query, fields), "size": size, "track_total_hits": True, **ONLY_PACKED}
-
-
-def packed_options() -> Clause:
-    """Request only the packed value and the sequence number of a hit."""
-    return ONLY_PACKED | {"seq_no_primary_term": True}
 
 
 def with_ids(body: Mapping[str, Any]) -> Clause:

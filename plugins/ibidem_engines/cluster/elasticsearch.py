@@ -7,7 +7,7 @@ refused request is sent again for the version before, and all later ones with it
 
 import re
 import warnings
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Generator, Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -19,7 +19,7 @@ from elasticsearch.serializer import OrjsonSerializer
 from ibidem_core.address import Address, redact_text
 from ibidem_engines.cluster import client
 from ibidem_engines.cluster.engine import ClusterEngine
-from ibidem_engines.requests import JsonAnswer
+from ibidem_engines.requests import JsonAnswer, run_sync
 
 REFUSED = "media_type_header_exception"
 BAD_REQUEST = 400
@@ -69,32 +69,22 @@ class ApiVersion:
         return self.lowered is not None
 
 
-def in_server_version(api: ApiVersion, perform_request: Callable[..., Any]) -> Callable[..., Any]:
-    """Return a client's `perform_request` that uses a version its server accepts."""
+def in_server_version(
+    api: ApiVersion, perform_request: Callable[..., Any], run: Callable[..., Any] = run_sync
+) -> Callable[..., Any]:
+    """Return a client's `perform_request` that uses a version its server accepts; `run` waits for an answer or not."""
+
+    def attempts(headers: Headers) -> Generator[Headers, Any, Any]:
+        while True:
+            sent = api.lowered
+            try:
+                return (yield api.headers(headers))
+            except exceptions.ApiError as error:
+                if not api.lower(sent, error):
+                    raise
 
     def perform(method: str, path: str, *, headers: Headers = None, **arguments: Any) -> Any:
-        while True:
-            sent = api.lowered
-            try:
-                return perform_request(method, path, headers=api.headers(headers), **arguments)
-            except exceptions.ApiError as error:
-                if not api.lower(sent, error):
-                    raise
-
-    return perform
-
-
-def in_server_version_async(
-    api: ApiVersion, perform_request: Callable[..., Awaitable[Any]]
-) -> Callable[..., Awaitable[Any]]:
-    async def perform(method: str, path: str, *, headers: Headers = None, **arguments: Any) -> Any:
-        while True:
-            sent = api.lowered
-            try:
-                return await perform_request(method, path, headers=api.headers(headers), **arguments)
-            except exceptions.ApiError as error:
-                if not api.lower(sent, error):
-                    raise
+        return run(attempts(headers), lambda each: perform_request(method, path, headers=each, **arguments))
 
     return perform
 

@@ -362,7 +362,7 @@ class ClusterEngine(protocol.Engine):
             "query": dsl.clause(Query(), self.fields),
             "size": min(size, index_layout.max_hits),
             "track_total_hits": False,
-            **dsl.packed_options(),
+            **dsl.PACKED_STATES,
         }
         if _numbers(self._check_server()) >= self._dialect.shard_doc_version:
             sort = [{"_shard_doc": "asc"}] if index_layout.unnumbered else [{"_seq_no": "asc"}, {"_shard_doc": "asc"}]

@@ -159,24 +159,24 @@ class ClusterGroups(StoredGroups):
         return members
 
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
-        if self.layout.is_set:
-            self._check_indices()
+        # A partial update would create a deleted index again, empty.
+        uuids = layouts.read(self.cluster, self.index).uuids if self.layout.is_set else self.layout.uuids
+        if gone := [index for index, uuid in self.layout.uuids.items() if uuids.get(index) != uuid]:
+            raise NoIndex(f"{self.cluster.label}: index {gone[0]!r} was deleted while groups were settled", REMEDY)
         if len(changes) <= WRITE or any(each.lead for each in changes):
             return self._assign(changes)
         lanes: defaultdict[int, list[int]] = defaultdict(list)  # followers of one group keep their order
         for position, change in enumerate(changes):
             lanes[hash(change.group) % WRITES].append(position)
         with ThreadPoolExecutor(WRITES) as threads:
-            lots = threads.map(self._assign_in_turn, ([changes[at] for at in lane] for lane in lanes.values()))
+            lots = threads.map(lambda lane: self._assign([changes[at] for at in lane]), lanes.values())
             written = dict(zip(chain.from_iterable(lanes.values()), chain.from_iterable(lots), strict=True))
         return [written[at] for at in range(len(changes))]
 
-    def _assign_in_turn(self, changes: Sequence[Assignment]) -> list[bool]:
-        """Write followers batch by batch, in the given order."""
-        return [is_written for lot in in_slices(changes, WRITE) for is_written in self._assign(lot)]
-
     def _assign(self, changes: Sequence[Assignment]) -> list[bool]:
-        return self.update([(each.document, {"group": each.group, "lead": each.lead}) for each in changes])
+        """Write followers batch by batch, in the given order."""
+        updates = [(each.document, {"group": each.group, "lead": each.lead}) for each in changes]
+        return [is_written for batch in in_slices(updates, WRITE) for is_written in self.update(batch)]
 
     def update(self, changes: Sequence[tuple[GroupedDocument, Mapping[str, object]]]) -> list[bool]:
         """Write fields of documents by partial updates; False for a document that changed since it was read."""
@@ -188,13 +188,6 @@ class ClusterGroups(StoredGroups):
             for (document, values), own_keys in zip(changes, keys, strict=True)
         ]
         return [not outcome.reason and outcome.status < 300 for outcome in run(self.cluster, actions)]
-
-    def _check_indices(self) -> None:
-        """Refuse to write if an index was deleted: a partial update would create it again, empty."""
-        uuids = layouts.read(self.cluster, self.index).uuids
-        for index, uuid in self.layout.uuids.items():
-            if uuids.get(index) != uuid:
-                raise NoIndex(f"{self.cluster.label}: index {index!r} was deleted while groups were settled", REMEDY)
 
     def counts(self) -> GroupCounts:
         aggs: Clause = {"leads": {"filter": LEADS}, "unsigned": {"filter": UNSIGNED}}

@@ -67,22 +67,17 @@ def _explain_allocation(cluster: ClusterClient, index: str) -> str:
 
 
 def _check_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:
-    if not _has_disk_threshold(cluster):
-        return
+    name = "cluster.routing.allocation.disk.threshold_enabled"
+    settings = _get(cluster, "/_cluster/settings", {"include_defaults": "true", "flat_settings": "true"})
+    values = [settings.get(kind, {}).get(name) for kind in ("transient", "persistent", "defaults")]
+    if next((str(each) for each in values if each is not None), "true") != "true":
+        return  # the server does not look at its disks, so a full one blocks no index
     answer = _get(cluster, "/_nodes/stats/fs", {"filter_path": "nodes.*.name,nodes.*.fs.total"})
     for node in answer.get("nodes", {}).values():
         disk = node.get("fs", {}).get("total", {})
         if size := disk.get("total_in_bytes", 0):
             name = f"the disk of node {node.get('name', '')!r}"
             yield from HealthIssue.of_disk(name, size, disk.get("available_in_bytes", size))
-
-
-def _has_disk_threshold(cluster: ClusterClient) -> bool:
-    """Return whether the server monitors its disks; otherwise a full disk blocks no index."""
-    name = "cluster.routing.allocation.disk.threshold_enabled"
-    answer = _get(cluster, "/_cluster/settings", {"include_defaults": "true", "flat_settings": "true"})
-    values = [answer.get(kind, {}).get(name) for kind in ("transient", "persistent", "defaults")]
-    return next((str(each) for each in values if each is not None), "true") == "true"
 
 
 def _get(cluster: ClusterClient, path: str, params: Mapping[str, str]) -> Any:

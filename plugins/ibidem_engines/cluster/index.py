@@ -295,7 +295,11 @@ def create(cluster: ClusterClient, index: str, kind: str) -> None:
     elif layout.beside:
         check_writable(layout, cluster)
     elif layout.bare:
-        _add_fields(cluster, layout.bare, kind)
+        added = own_fields(kind)
+        for each in layout.bare:
+            (current,) = cluster.ask("GET", f"/{each}/_mapping").values()
+            meta = current["mappings"].get("_meta", {}) | added["_meta"]
+            cluster.ask("PUT", f"/{each}/_mapping", {**added, "_meta": meta})
 
 
 def template(kind: str) -> dict[str, Any]:
@@ -333,15 +337,6 @@ def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> N
         ) from error
     finally:
         cluster.ask("DELETE", f"/{trial}", ignore_unavailable="true")
-
-
-def _add_fields(cluster: ClusterClient, indices: Sequence[str], kind: str) -> None:
-    """Add the object `ibidem` to a mapping, and its metadata to `_meta`."""
-    added = own_fields(kind)
-    for index in indices:
-        (current,) = cluster.ask("GET", f"/{index}/_mapping").values()
-        meta = current["mappings"].get("_meta", {}) | added["_meta"]
-        cluster.ask("PUT", f"/{index}/_mapping", {**added, "_meta": meta})
 
 
 def own_fields(kind: str) -> dict[str, Any]:

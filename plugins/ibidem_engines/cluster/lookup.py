@@ -138,7 +138,7 @@ def fill_from_beside(ranking: RankedHits, beside: Sequence[str]) -> RequestFlow[
     keys = {beside_key(*name): row for row, name in enumerate(HitNames(hits)) if hits.packed.size[row] == MISSING}
     if not (beside and keys):
         return ranking
-    request = {"query": ids_query([*keys]), "size": len(keys), "track_total_hits": False, **dsl.packed_options()}
+    request = {"query": ids_query([*keys]), "size": len(keys), "track_total_hits": False, **dsl.PACKED_STATES}
     found = read_hits((yield beside_target(beside).search_packed(request)))
     packed = list(hits.packed)
     for each in found:  # without ids, which a server loads from stored fields: each value names its document
@@ -472,7 +472,7 @@ def search_in_order(filters: Sequence[Clause], size: int) -> Clause:
         "size": size,
         "track_total_hits": True,
         "sort": ["_seq_no"],
-        **dsl.packed_options(),
+        **dsl.PACKED_STATES,
     }
 
 

@@ -97,10 +97,14 @@ class ClusterReindexTarget(ReindexTarget):
             position = layout.NONE
             while batch := layout.states(self._cluster, SeqNoRange(part, position, max_seq_no), SLICE):
                 position = batch[-1][0].order
-                ids = self._missing_ids([name for name, _ in batch])
-                deletions = [(name, state) for name, state in batch if name.id in ids]
+                docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name, _ in batch]
+                path, params = f"/{quote_index(self._source)}/_mget", {"_source": "false"}
+                answer = self._cluster.hold(client.read_docs(ApiRequest("POST", path, params, {"docs": docs})))
+                gone = {each["_id"] for each in answer["docs"] if not each.get("found")}
                 actions = [
-                    client.Action("delete", self.name, name.id, None, state, name.routing) for name, state in deletions
+                    client.Action("delete", self.name, name.id, None, state, name.routing)
+                    for name, state in batch
+                    if name.id in gone
                 ]
                 outcomes = client.run(self._cluster, actions)
                 removed_count += sum(each.status not in (client.CONFLICT, client.NOT_FOUND) for each in outcomes)
@@ -111,12 +115,19 @@ class ClusterReindexTarget(ReindexTarget):
             raise UsageError(f"{alias!r} is an index, so it cannot be an alias", "name another with --alias")
 
     def finish(self, alias: str) -> None:
-        """Move the alias in one step, so that every search finds one of the two indexes."""
+        """Move the alias unchanged and in one step, so that every search finds one of the two indexes."""
         settings, _ = self._read_source()
         late_settings: dict[str, Any] = {name: settings.get(name) for name in DELAYED_SETTINGS}
         self._cluster.ask("PUT", f"/{self.name}/_settings", {"index": late_settings})
-        if alias:
-            self._move(alias)
+        if not alias:
+            return
+        request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(client.NOT_FOUND,))
+        definition: Mapping[str, Any] = self._cluster.send(request)
+        was = [metadata["aliases"][alias] for metadata in definition.values()]
+        properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
+        actions = [{"remove": {"index": index, "alias": alias}} for index in definition if index != self.name]
+        actions.append({"add": {"index": self.name, "alias": alias, **properties}})
+        self._cluster.ask("POST", "/_aliases", {"actions": actions})
 
     def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
         ids = [document.name.id for document, _ in documents]
@@ -173,16 +184,6 @@ class ClusterReindexTarget(ReindexTarget):
             outcomes.append(written or Outcome(document.name.id, WriteStatus.STALE, why="a newer one exists"))
         return outcomes
 
-    def _move(self, alias: str) -> None:
-        """Move an alias to the copy, unchanged and in one step."""
-        request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(client.NOT_FOUND,))
-        definition: Mapping[str, Any] = self._cluster.send(request)
-        was = [metadata["aliases"][alias] for metadata in definition.values()]
-        properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
-        actions = [{"remove": {"index": index, "alias": alias}} for index in definition if index != self.name]
-        actions.append({"add": {"index": self.name, "alias": alias, **properties}})
-        self._cluster.ask("POST", "/_aliases", {"actions": actions})
-
     def _read_source(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Read the settings and the mapping of the index that is copied."""
         (metadata,) = self._cluster.ask("GET", f"/{quote_index(self._source)}").values()
@@ -196,13 +197,6 @@ class ClusterReindexTarget(ReindexTarget):
     @cached_property
     def _layout(self) -> layout.Layout:
         return layout.read(self._cluster, self.name)
-
-    def _missing_ids(self, names: Sequence[Name]) -> set[str]:
-        """Return the ids of documents that the old index no longer has."""
-        docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name in names]
-        request = ApiRequest("POST", f"/{quote_index(self._source)}/_mget", {"_source": "false"}, {"docs": docs})
-        answer = self._cluster.hold(client.read_docs(request))
-        return {each["_id"] for each in answer["docs"] if not each.get("found")}
 
 
 def _early(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -342,7 +336,9 @@ class ClusterReindexSource(ReindexSource):
             answer = self._cluster.hold(client.read_docs(ApiRequest("POST", "/_mget", params, {"docs": items})))
             if raw:
                 self._check_whole(answer["docs"])
-            self._drop_vectors(answer["docs"])
+            for each in answer["docs"]:  # so that signatures do not depend on whether vectors were requested
+                for field in self._storages[each["_index"]].vectors if each.get("found") else ():
+                    each["_source"] = remove_path(each["_source"], field.path)
             self._at_once = max(1, min(MAX_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
             names_by_place = {(name.index, name.id): name for name in batch}
             documents += source_storage.read_documents(answer, names_by_place, self._fields, raw=raw)
@@ -355,13 +351,6 @@ class ClusterReindexSource(ReindexSource):
             if storage.unsure:
                 found = [each for each in docs if each["_index"] == index and each.get("found")]
                 source_storage.check_whole(self._cluster, storage, found, self._layout.max_hits)
-
-    def _drop_vectors(self, docs: Sequence[dict[str, Any]]) -> None:
-        """Remove vectors from the signed fields, so that signatures do not depend on whether they were requested."""
-        for each in docs:
-            if each.get("found"):
-                for field in self._storages[each["_index"]].vectors:
-                    each["_source"] = remove_path(each["_source"], field.path)
 
     def count_fields(self) -> FieldCounts:
         return source_storage.count_fields(self._cluster, self.index)

@@ -584,7 +584,11 @@ class ClusterSearch(engine.EngineSearch):
         held = replace(self.layout, kinds=frozenset({"lean"}))
         found = yield from lookup.LookUp(lookup.beside_target(self.layout.beside), held, None).find(searches)
         keys = sorted({document_of(hit.id) for each in found for hit in each.hits})
-        names = yield from self._matching(keys, clause)
+        names: set[tuple[str, str]] = set()  # those that the caller may see and that match
+        for batch in self._batches(keys):
+            body = dsl.fetch_by_name(batch)
+            body |= {"query": all_of(body["query"], *filter(None, [clause])), "_source": False}
+            names |= {(hit["_index"], hit["_id"]) for hit in (yield from self._hits(body))}
         return [
             replace(
                 each,
@@ -596,15 +600,6 @@ class ClusterSearch(engine.EngineSearch):
             )
             for each in found
         ]
-
-    def _matching(self, names: Names, clause: dsl.Clause | None) -> RequestFlow[set[tuple[str, str]]]:
-        """Return those of the documents that the caller may see and that match."""
-        found: set[tuple[str, str]] = set()
-        for batch in self._batches(names):
-            body = dsl.fetch_by_name(batch)
-            body |= {"query": all_of(body["query"], *filter(None, [clause])), "_source": False}
-            found |= {(hit["_index"], hit["_id"]) for hit in (yield from self._hits(body))}
-        return found
 
     def long_signatures(self, ids: Names) -> RequestFlow[dict[tuple[str, str], bytes]]:
         return lookup.long_values(Target(self.index), ids, self.layout.beside)

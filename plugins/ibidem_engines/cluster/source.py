@@ -131,8 +131,12 @@ def as_source(record: Record, fields: Fields, layout: str, values: LookupValues,
     for name in _NAMES:
         if value := getattr(document, name):
             set_path(source, getattr(fields, name), value)
-    if document.meta:
-        _put_meta(source, fields.meta, document.meta)
+    if document.meta and fields.meta:
+        set_path(source, fields.meta, dict(document.meta))
+    elif clashes := sorted(document.meta.keys() & {*source, OURS}):
+        raise UnstorableRecord("meta", f"this index already has a field {clashes[0]!r}; rename it")
+    else:
+        source |= document.meta
     source[OURS] = _own_part(record, layout, values, group)
     try:
         return orjson.dumps(source)
@@ -289,16 +293,6 @@ def _filter_values(meta: Mapping[str, object]) -> Iterator[str]:
                 yield filter_value(name, str(entry).lower())
             elif isinstance(entry, str | int | float):
                 yield filter_value(name, str(entry))
-
-
-def _put_meta(source: dict[str, object], path: str, meta: Mapping[str, object]) -> None:
-    """Set the metadata, unless one of its names is already a field of the index."""
-    if path:
-        set_path(source, path, dict(meta))
-        return
-    if clashes := sorted(meta.keys() & {*source, OURS}):
-        raise UnstorableRecord("meta", f"this index already has a field {clashes[0]!r}; rename it")
-    source |= meta
 
 
 def _meta(source: Mapping[str, object], fields: Fields, *, dated: bool) -> dict[str, object]:

@@ -26,8 +26,12 @@ def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[
     stored_versions: dict[str, StoredVersion] = {}
     parts = "ibidem.version,ibidem.record,ibidem.origin,ibidem.group,ibidem.lead"
     for each in get_many(cluster, indices, ids, parts):
-        known = stored_versions.setdefault(each["_id"], _stored_version(each))
-        if known.index != each["_index"]:
+        own_fields = each.get("_source", {}).get("ibidem", {})
+        state = each["_seq_no"], each["_primary_term"]
+        version, digest, origin = own_fields.get("version"), own_fields.get("record", ""), own_fields.get("origin", "")
+        stored = StoredVersion(version, digest, state, origin, each["_index"], led_group(own_fields))
+        known = stored_versions.setdefault(each["_id"], stored)
+        if known is not stored:
             stored_versions[each["_id"]] = replace(known, others=(*known.others, each["_index"]))
     return stored_versions
 
@@ -39,19 +43,6 @@ def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str],
         request = ApiRequest("POST", f"/{quote_index(index)}/_mget", {"_source_includes": parts}, {"ids": list(ids)})
         docs += [each for each in cluster.hold(read_docs(request))["docs"] if each.get("found")]
     return docs
-
-
-def _stored_version(document: Mapping[str, Any]) -> StoredVersion:
-    own_fields = document.get("_source", {}).get("ibidem", {})
-    state = document["_seq_no"], document["_primary_term"]
-    return StoredVersion(
-        own_fields.get("version"),
-        own_fields.get("record", ""),
-        state,
-        own_fields.get("origin", ""),
-        document["_index"],
-        led_group(own_fields),
-    )
 
 
 @dataclass(slots=True)

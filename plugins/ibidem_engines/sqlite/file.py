@@ -14,6 +14,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+import orjson
+
 from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
 from ibidem_ingest.dates import time_of_day
 from ibidem_ingest.private import make_file, make_folder
@@ -101,6 +103,11 @@ PRAGMAS = (
 
 Value = str | int | float | bytes | None
 Row = tuple[Value, ...]
+
+
+def as_json(value: object) -> str:
+    """Serialize a value for SQLite's `json_each`, or for storage."""
+    return orjson.dumps(value).decode()
 
 
 class SqliteFile:

@@ -4,6 +4,7 @@ Words are translated to FTS5, filters to conditions on a document. A collapsed s
 each group is kept.
 """
 
+import re
 import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
@@ -12,13 +13,13 @@ from itertools import chain
 
 import orjson
 from typing_extensions import override
+from xxhash import xxh3_128_hexdigest
 
 from ibidem_engines import stored_groups
 from ibidem_engines.engine import EngineSearch, Info, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import FLAGS, MEMBERSHIPS, NOW, Phrase, Place, Query, ReadView, Words, days
 from ibidem_engines.requests import RequestFlow, answered
-from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value
-from ibidem_engines.sqlite.write import as_json, word
+from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value, as_json
 from ibidem_engines.words import mark, passage, searched_phrases
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.document import Document
@@ -182,6 +183,14 @@ def _schema(state: dict[str, Value]) -> tuple[str, ...]:
     return (str(state["schema"]),) if "schema" in state else ()
 
 
+_PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
+
+
+def word(value: str) -> str:
+    """Return a value as one word, hashed if the tokenizer would split it, as it may an id."""
+    return value if _PLAIN.fullmatch(value) else f"x:{xxh3_128_hexdigest(value.encode())}"
+
+
 _WITH_VALUE = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
 _LEADS_WITH_VALUE = """select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <= ?
     and (select lead from "ibidem.{index}.documents" where place = "ibidem.{index}.keys".rowid)
@@ -211,7 +220,10 @@ def find(
             selection = choose(query, _NEWEST)
             allowed_places = {place for place, _ in file.run(selection.sql("0.0"), selection.values)}
         look_up = _LookUp(file, allowed_places, last_lead)
-        answers = [look_up.answer(search, own_places.get(search.own_id, 0)) for search in searches]
+        answers = [_Answer() for _ in searches]
+        for answer, search in zip(answers, searches, strict=True):
+            for lookup_field in search.values:
+                look_up.add(answer, lookup_field, search, own_places.get(search.own_id, 0))
         places = set(chain.from_iterable(answer.places for answer in answers))
         documents = read_places(file, places, leads=last_lead is not None)
     hits = [stored_groups.Hit(file.index, name, 0.0, packed, place) for place, name, packed in documents]
@@ -235,13 +247,7 @@ class _LookUp:
         self._last_lead = last_lead
         self._places_by_value: dict[tuple[str, int], list[int]] = {}
 
-    def answer(self, search: SignatureLookup, own_place: int) -> _Answer:
-        answer = _Answer()
-        for lookup_field in search.values:
-            self._add(answer, lookup_field, search, own_place)
-        return answer
-
-    def _add(self, answer: _Answer, lookup_field: LookupField, search: SignatureLookup, own_place: int) -> None:
+    def add(self, answer: _Answer, lookup_field: LookupField, search: SignatureLookup, own_place: int) -> None:
         """Add the documents with the values of a field to a result, up to the limit."""
         min_shared, limit = search.min_shared.get(lookup_field, 1), search.hit_limit(lookup_field)
         # Positions ascend: the first few of each value contain the first few of all, plus the own one and one more.

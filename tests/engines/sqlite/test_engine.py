@@ -22,7 +22,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.ledger import Tombstone, check_entry, load_overrides, read_ledger
 from ibidem_engines.query import parse_query
-from ibidem_engines.sqlite.write import lookup_values
+from ibidem_engines.sqlite.engine import lookup_values
 from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from support.examples import examples
@@ -55,7 +55,7 @@ from ibidem_engines.engine import SignatureLookup
 from ibidem_engines.connect import open_engine
 sys.path.insert(0, sys.argv[4])
 from support.signed_records import make_record
-from ibidem_engines.sqlite.write import lookup_values
+from ibidem_engines.sqlite.engine import lookup_values
 
 engine = open_engine(sys.argv[1], "news")
 engine.create()
@@ -102,16 +102,16 @@ def test_a_batch_is_written_whole_or_not_at_all(engine: Engine, address: str, tm
     engine.write([make_record("a")])
     killed = """
         import os, signal, sys
-        from ibidem_engines.sqlite import write
+        from ibidem_engines.sqlite import engine as sqlite
         from ibidem_engines.connect import open_engine
         sys.path.insert(0, sys.argv[2])
         from support.signed_records import make_record
 
-        insert = write._insert
+        insert = sqlite._insert
         def insert_and_die(file, *new):
             insert(file, *new)
             os.kill(os.getpid(), signal.SIGKILL)
-        write._insert = insert_and_die
+        sqlite._insert = insert_and_die
         open_engine(sys.argv[1], "news").write([make_record("b"), make_record("c")])
 """
     command = [sys.executable, "-c", textwrap.dedent(killed), address, str(Path(__file__).parents[2])]

@@ -27,7 +27,7 @@ from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import MAX_WINDOW, DedupeRequest, PassageFields, Preset
 from ibidem_engines.cluster import lookup as ranks
 from ibidem_engines.cluster import records as ledgers
-from ibidem_engines.cluster.dsl import ALL, Clause, documents, ids_query, packed_options
+from ibidem_engines.cluster.dsl import ALL, PACKED_STATES, Clause, documents, ids_query
 from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.lookup import LookUp
@@ -462,7 +462,7 @@ class DslBackend(backend.SearchBackend):
 
     def _body(self, depth: int) -> Json:
         """Build the request for the top of the ranking; the first one includes aggregations."""
-        body: Json = {**self.search.ranking, **packed_options(), "size": depth, "track_total_hits": True}
+        body: Json = {**self.search.ranking, **PACKED_STATES, "size": depth, "track_total_hits": True}
         body = self.up_to_now(body)
         if self.first:
             return body
