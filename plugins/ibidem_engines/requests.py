@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, S
 from dataclasses import dataclass, field, replace
 from functools import partial
 from time import monotonic
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
 T = TypeVar("T")
@@ -140,19 +140,6 @@ class JsonAnswer(dict[str, Any]):
     def __init__(self, read: Mapping[str, Any], text: str | bytes) -> None:
         super().__init__(read)
         self.text = text
-
-
-class Transport(Protocol):
-    """One official client."""
-
-    def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
-        """Send one request and return its JSON, or raise `client.Failure`."""
-
-    def close(self) -> None:
-        """Close the connections."""
-
-
-TOO_MANY_REQUESTS = 429
 
 
 Key = TypeVar("Key")

@@ -15,22 +15,13 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, S
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 
 from ibidem_core.address import redact_text
 from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
-from ibidem_engines.requests import (
-    ALL_SHARDS,
-    TOO_MANY_REQUESTS,
-    ApiRequest,
-    RequestFlow,
-    T,
-    Transport,
-    quote_index,
-    run_sync,
-)
+from ibidem_engines.requests import ALL_SHARDS, ApiRequest, RequestFlow, T, quote_index, run_sync
 from ibidem_engines.stored_groups import Name
 
 MAX_REQUESTS = 64.0  # requests at once from which none is held back; more threads than that no process has
@@ -300,6 +291,16 @@ def _cause(error: Mapping[str, object]) -> Mapping[str, object]:
     return cause if not error.get("reason") and isinstance(cause, Mapping) else error
 
 
+class Transport(Protocol):
+    """One official client."""
+
+    def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
+        """Send one request and return its JSON, or raise `Failure`."""
+
+    def close(self) -> None:
+        """Close the connections."""
+
+
 JSON = "application/json"
 LINES = "application/x-ndjson"
 BULK = "/_bulk"  # where writes go
@@ -437,6 +438,7 @@ State = tuple[Name, tuple[int, int]]  # where a document is, and the sequence nu
 MAX_BYTES = 8 << 20
 MAX_ACTIONS = 2_000
 TOO_LARGE = 413
+TOO_MANY_REQUESTS = 429
 FORBIDDEN = 403
 CONFLICT = 409
 OF_THE_INDEX = frozenset(("index_not_found_exception", "index_closed_exception"))  # refusals of a whole request

@@ -8,9 +8,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from xxhash import xxh3_128_hexdigest
+
 from ibidem_core.address import Fields
 from ibidem_engines.cluster.client import read_responses
-from ibidem_engines.cluster.source import filter_value
 from ibidem_engines.engine import HIGHLIGHT
 from ibidem_engines.query import MEMBERSHIPS, Filter, Phrase, Query, Words, days
 from ibidem_engines.requests import RequestFlow, Target
@@ -46,6 +47,7 @@ COUNTS: Clause = {
 }
 
 MAX_OFFSET = 1_000_000
+MAX_VALUE = 1_000
 SNIPPET = 200
 
 
@@ -90,6 +92,12 @@ def _any_of(field: str, values: Sequence[str], fields: Fields) -> Clause:
     own_clause = _terms("ibidem.meta", [filter_value(name, value) for value in values])
     path = f"{fields.meta}.{name}" if fields.meta else name
     return own_clause if fields.are_own else _or([own_clause, _terms(path, values)])
+
+
+def filter_value(name: str, value: str) -> str:
+    """Return the value by which filters find an entry of `meta`; long values are hashed."""
+    value = f"{name}={value}"
+    return value if len(value) <= MAX_VALUE else f"x:{xxh3_128_hexdigest(value.encode())}"
 
 
 def _terms(path: str, values: Sequence[str]) -> Clause:

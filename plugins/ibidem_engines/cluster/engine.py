@@ -25,14 +25,12 @@ from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import FORBIDDEN, Action, ClusterClient, Dialect, is_failure, run, unless_failure
 from ibidem_engines.cluster.dsl import ALL, STATES, Clause, all_of, hits_of, ids_query, total_of
 from ibidem_engines.cluster.groups import BesideGroups, ClusterGroups, Points
-from ibidem_engines.cluster.health import MAX_SOURCES, OK_STATUSES, check_cluster, count_all, field_issue, lag
 from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, signature_index, source_of
 from ibidem_engines.cluster.lookup import fill_from_beside, window
 from ibidem_engines.cluster.records import LedgerStore, make_missing
 from ibidem_engines.cluster.reindex import SLICE, ClusterReindexSource
 from ibidem_engines.cluster.search import ClusterSearch, CountResult, open_point, target_of
-from ibidem_engines.cluster.source import signature_entry
-from ibidem_engines.cluster.source_storage import source_document
+from ibidem_engines.cluster.source import signature_entry, source_document
 from ibidem_engines.cluster.write import WriteMode, WriteTarget, get_many
 from ibidem_engines.ledger import LookupValues
 from ibidem_engines.query import Query
@@ -387,7 +385,7 @@ class ClusterEngine(protocol.Engine):
             )
         if index_layout.beside:
             held = self.group_set().info()
-            behind = (total := self.run(count_all(self.index))) - held.documents
+            behind = (total := self.run(layout.count_all(self.index))) - held.documents
             return replace(held, documents=total, unsigned=max(0, behind) + held.unsigned)
         answer = self._cluster.search(self.index, dsl.COUNTS)
         name, counts, documents = self._dialect.name, answer["aggregations"], total_of(answer)
@@ -399,15 +397,18 @@ class ClusterEngine(protocol.Engine):
         )
 
     def health_issues(self) -> list[protocol.HealthIssue]:
-        issue = self.run(field_issue(self.index, self.fields))
-        found = self.run(layout.read_layout(self.index, ok_statuses=OK_STATUSES))
+        issue = self.run(layout.field_issue(self.index, self.fields))
+        found = self.run(layout.read_layout(self.index, ok_statuses=layout.OK_STATUSES))
         names = found.names(self.index)
-        sources = names.sources[:MAX_SOURCES]
-        issues = [*check_cluster(self._cluster, sources), *records.issues(self._cluster, sources)]
+        sources = names.sources[: layout.MAX_SOURCES]
+        issues = [
+            *layout.check_cluster(self._cluster, [*sources, *records.record_indices(sources)]),
+            *records.issues(self._cluster, sources),
+        ]
         if names.indices and not any(each.stops for each in issues):
             issues += [*LedgerStore(self._cluster, names).issues(), *groups.issues(self._cluster, names)]
         if found.beside and not any(each.stops for each in issues):
-            issues += self.run(lag(self.index, found.beside, self.fields.changed or "_seq_no"))
+            issues += self.run(layout.lag(self.index, found.beside, self.fields.changed or "_seq_no"))
         return [*issues, *([issue] if issue else [])]
 
     def reindex_source(self, beside: protocol.Beside = "") -> ClusterReindexSource:
@@ -513,7 +514,7 @@ class ClusterEngine(protocol.Engine):
 
     def repair_ledgers(self) -> list[str]:
         self._ledgers.clear()
-        rebuilt = records.repair(self._cluster, records.record_indices(self._names().sources[:MAX_SOURCES]))
+        rebuilt = records.repair(self._cluster, records.record_indices(self._names().sources[: layout.MAX_SOURCES]))
         renamed = self._store("overrides", writes=True).rename_decisions()
         return [*rebuilt, *renamed]
 

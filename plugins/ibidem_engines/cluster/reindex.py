@@ -11,12 +11,11 @@ from typing import Any
 
 from ibidem_core.address import OURS, Fields, read_path, remove_path
 from ibidem_core.errors import NoIndex, Permanent
-from ibidem_engines.cluster import client, records, source_storage
+from ibidem_engines.cluster import client, records, source
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster.dsl import ALL, hits_of
 from ibidem_engines.cluster.lookup import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
-from ibidem_engines.cluster.source import remove_member, signed_part, with_signatures
 from ibidem_engines.cluster.write import ROUNDS, read_versions, refused_field
 from ibidem_engines.engine import (
     Destination,
@@ -89,7 +88,7 @@ class ClusterReindexTarget(ReindexTarget):
         return layout.newest(self._cluster, layout.shards(self._layout))
 
     def count_fields(self) -> FieldCounts:
-        return source_storage.count_fields(self._cluster, self.name)
+        return source.count_fields(self._cluster, self.name)
 
     def prune(self, end: Marks) -> int:
         removed_count = 0
@@ -167,7 +166,7 @@ class ClusterReindexTarget(ReindexTarget):
         """
         signed = {at: record for at, (_, record) in enumerate(documents) if record is not None}
         bodies, unfit = prepare_each(
-            signed, lambda at, values: with_signatures(documents[at][0].raw, signed[at], self._kind, values)
+            signed, lambda at, values: source.with_signatures(documents[at][0].raw, signed[at], self._kind, values)
         )
         actions: list[client.Action] = []
         for position, (document, _) in enumerate(documents):
@@ -188,10 +187,8 @@ class ClusterReindexTarget(ReindexTarget):
         """Read the settings and the mapping of the index that is copied."""
         (metadata,) = self._cluster.ask("GET", f"/{quote_index(self._source)}").values()
         settings = {name: value for name, value in metadata["settings"]["index"].items() if name not in ITS_OWN}
-        (effective,) = source_storage.effective_settings(self._cluster, self._source).values()
-        settings |= {
-            name.removeprefix("index."): effective[name] for name in source_storage.BY_VERSION if name in effective
-        }
+        (effective,) = source.effective_settings(self._cluster, self._source).values()
+        settings |= {name.removeprefix("index."): effective[name] for name in source.BY_VERSION if name in effective}
         return settings, metadata["mappings"]
 
     @cached_property
@@ -321,11 +318,7 @@ class ClusterReindexSource(ReindexSource):
         """Read as many documents at once as fit a few megabytes; with raw JSON, vectors are requested and verified."""
         documents: list[SourceDocument] = []
         position = 0
-        params = (
-            source_storage.WITH_VECTORS
-            if raw and any(each.excludes_vectors for each in self._storages.values())
-            else {}
-        )
+        params = source.WITH_VECTORS if raw and any(each.excludes_vectors for each in self._storages.values()) else {}
         while position < len(names):
             batch = names[position : position + self._at_once]
             position += len(batch)
@@ -341,7 +334,7 @@ class ClusterReindexSource(ReindexSource):
                     each["_source"] = remove_path(each["_source"], field.path)
             self._at_once = max(1, min(MAX_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
             names_by_place = {(name.index, name.id): name for name in batch}
-            documents += source_storage.read_documents(answer, names_by_place, self._fields, raw=raw)
+            documents += source.read_documents(answer, names_by_place, self._fields, raw=raw)
         return fill_packed(self._cluster, self.index, documents)
 
     def _check_whole(self, docs: Sequence[Mapping[str, Any]]) -> None:
@@ -350,10 +343,10 @@ class ClusterReindexSource(ReindexSource):
             storage.check("strip")
             if storage.unsure:
                 found = [each for each in docs if each["_index"] == index and each.get("found")]
-                source_storage.check_whole(self._cluster, storage, found, self._layout.max_hits)
+                source.check_whole(self._cluster, storage, found, self._layout.max_hits)
 
     def count_fields(self) -> FieldCounts:
-        return source_storage.count_fields(self._cluster, self.index)
+        return source.count_fields(self._cluster, self.index)
 
     def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
         """Write whole documents, bypassing the default pipeline, or partial updates if `updates_in_part` is set.
@@ -372,12 +365,12 @@ class ClusterReindexSource(ReindexSource):
         name, kind = document.name, self._layout.kind
         group = document.group or own_group(name)
         if not document.raw or self.updates_in_part:
-            body = signed_part(record, kind, document.own_fields, values, group=group)
+            body = source.signed_part(record, kind, document.own_fields, values, group=group)
             return client.Action("update", name.index, name.id, body, document.state, name.routing)
-        return _whole(document, with_signatures(document.raw, record, kind, values, group=group))
+        return _whole(document, source.with_signatures(document.raw, record, kind, values, group=group))
 
     def strip_document(self, document: SourceDocument) -> SourceDocument:
-        return dataclasses.replace(document, raw=remove_member(document.raw, OURS))
+        return dataclasses.replace(document, raw=source.remove_member(document.raw, OURS))
 
     def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
         """Write whole documents without the object `ibidem`, bypassing the default pipeline."""
@@ -416,7 +409,7 @@ class ClusterReindexSource(ReindexSource):
         return int(answer["_all"]["total"]["store"]["size_in_bytes"])
 
     def added_bytes(self, record: Record) -> int:
-        return len(with_signatures(b"{}", record, self._kind, values_of_records([record])[0]))
+        return len(source.with_signatures(b"{}", record, self._kind, values_of_records([record])[0]))
 
     def deletions(self) -> int:
         return layout.deletions(self._cluster, self.parts())
@@ -449,8 +442,8 @@ class ClusterReindexSource(ReindexSource):
         return {index: pipeline for index, pipeline in pipelines.items() if pipeline != "_none"}
 
     @cached_property
-    def _storages(self) -> Mapping[str, source_storage.SourceStorage]:
-        return source_storage.read_storages(self._cluster, self.index)
+    def _storages(self) -> Mapping[str, source.SourceStorage]:
+        return source.read_storages(self._cluster, self.index)
 
     @property
     def _layout(self) -> layout.Layout:

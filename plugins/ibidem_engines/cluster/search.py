@@ -22,8 +22,7 @@ from ibidem_engines.cluster import dsl, lookup
 from ibidem_engines.cluster.client import Dialect, read_docs, read_responses
 from ibidem_engines.cluster.dsl import ALL, COUNTED, PACKED, Clause, all_of, hits_of, total_of
 from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS, read_memberships
-from ibidem_engines.cluster.health import field_issue
-from ibidem_engines.cluster.index import Layout, document_of
+from ibidem_engines.cluster.index import Layout, document_of, field_issue
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.query import NOW, Place, Query, ReadView
 from ibidem_engines.requests import ALL_SHARDS, COUNTS_S, IN_HEADS, ApiRequest, RequestFlow, Target, TtlCache, in_slices

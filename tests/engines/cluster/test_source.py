@@ -19,25 +19,23 @@ from ibidem_engines.cluster import lookup
 from ibidem_engines.cluster.index import write_order
 from ibidem_engines.cluster.lookup import read_hits
 from ibidem_engines.cluster.source import (
-    UnstorableRecord,
-    as_document,
-    as_source,
-    read_version,
-    remove_member,
-    signed_part,
-    with_member,
-)
-from ibidem_engines.cluster.source_storage import (
     DERIVED_SOURCE,
     EXCLUDE_VECTORS,
     SOURCE_MODE,
     MappedField,
     SourceStorage,
+    UnstorableRecord,
+    as_document,
+    as_source,
     holds,
     iter_raw_sources,
     mapped_fields,
     read_documents,
     read_storage,
+    read_version,
+    remove_member,
+    signed_part,
+    with_member,
 )
 from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Destination, FieldCounts, ReindexSource, SourceDocument
