@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar
 
+from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import stored_groups
 from ibidem_engines.query import NOW, Place, Query, ReadView
 from ibidem_engines.requests import RequestFlow
@@ -172,7 +173,7 @@ class GroupedHits:
     """A page grouped by the plugin."""
 
     hits: Sequence[dict[str, Any]]  # as the server gives them, each with its `_dedupe`
-    documents: Mapping[tuple[str, str], StoredDocument]  # the documents that are still there, by index and id
+    documents: Mapping[DocumentRef, StoredDocument]  # the documents that are still there, by index and id
     account: dict[str, Any]  # counts of what the page is based on
     total: int  # number of documents that match
     best: float | None  # the highest score
@@ -193,16 +194,16 @@ class EngineSearch(Protocol):
     ) -> RequestFlow[GroupedHits | None]:
         """Let a plugin inside the engine search and group; None unless every node has it."""
 
-    def fetch(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[list[StoredDocument]]:
+    def fetch(self, ids: Sequence[DocumentRef]) -> RequestFlow[list[StoredDocument]]:
         """Read documents by (index, id); see `Engine.fetch`."""
 
-    def dates(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], str]]:
+    def dates(self, ids: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, str]]:
         """Read the dates of documents by (index, id), in ISO 8601; those without a date are omitted."""
 
     def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
         """Look up signature values among the matches; see `Engine.find`."""
 
-    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
+    def long_signatures(self, ids: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, bytes]]:
         """Read long signatures; see `Engine.long_signatures`."""
 
     def coverage(self, settled_marks: stored_groups.Marks) -> RequestFlow[stored_groups.Coverage]:
@@ -221,7 +222,7 @@ class EngineSearch(Protocol):
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         """Read the matching leads of some stored groups."""
 
-    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], stored_groups.Values]]:
+    def memberships(self, ids: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
         """Read the thread and the work of documents by (index, id), as values of `FIELDS`; deleted ones are omitted."""
 
 
@@ -432,7 +433,7 @@ class Engine(Protocol):
         """
         return self.run(self.searching(query).window(size, view))
 
-    def fetch(self, ids: Sequence[tuple[str, str]], query: Query | None = None) -> list[StoredDocument]:
+    def fetch(self, ids: Sequence[DocumentRef], query: Query | None = None) -> list[StoredDocument]:
         """Read documents by (index, id), in this order; deleted documents are omitted.
 
         Where the index's name is an alias, it means every index behind it. With a query its words are marked, and in a
@@ -444,7 +445,7 @@ class Engine(Protocol):
         """Look up signature values; returns a result for each lookup. With a query, only among its matches."""
         return self.run(self.searching(query).find(searches))
 
-    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> dict[tuple[str, str], bytes]:
+    def long_signatures(self, ids: Sequence[DocumentRef]) -> dict[DocumentRef, bytes]:
         """Read the long signatures of documents by (index, id); documents without any are omitted."""
         return self.run(self.searching().long_signatures(ids))
 

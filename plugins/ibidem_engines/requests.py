@@ -13,6 +13,7 @@ from urllib.parse import quote
 
 T = TypeVar("T")
 Request = TypeVar("Request")
+Json = Mapping[str, Any]  # an object of JSON that is read
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,8 +21,8 @@ class ApiRequest:
     method: str  # of HTTP
     path: str  # with a leading slash, ready for a URL
     params: Mapping[str, str] = field(default_factory=dict)  # of the query string
-    body: Mapping[str, Any] | None = None  # the JSON body; None for no body
-    lines: Sequence[Mapping[str, Any]] | None = None  # the body as one JSON value a line
+    body: Json | None = None  # the JSON body; None for no body
+    lines: Sequence[Json] | None = None  # the body as one JSON value a line
     ok_statuses: tuple[int, ...] = ()  # error statuses that are treated as an empty result
     packed: bool = False  # the response holds signatures only, and may be parsed by the fast reader
 
@@ -98,19 +99,19 @@ class Target:
     """The index or point in time of a search, and the parameters of every request to it."""
 
     index: str  # names, parted by commas, with wildcards or not; empty for all, and with a point in time
-    point: Mapping[str, Any] | None = None  # the point in time as a body holds it, or None
+    point: Json | None = None  # the point in time as a body holds it, or None
     params: Mapping[str, str] = field(default_factory=dict)  # of every query string
     # Of every body, such as fields that only exist while it is searched.
-    parts: Mapping[str, Any] = field(default_factory=dict)
+    parts: Json = field(default_factory=dict)
 
-    def search(self, body: Mapping[str, Any], **params: str) -> ApiRequest:
+    def search(self, body: Json, **params: str) -> ApiRequest:
         return ApiRequest("POST", self._path("_search"), {**ALL_SHARDS, **self.params, **params}, self._complete(body))
 
-    def search_packed(self, body: Mapping[str, Any]) -> ApiRequest:
+    def search_packed(self, body: Json) -> ApiRequest:
         """Return a flow that reads packed values by one search."""
         return replace(self.search(body), packed=True)
 
-    def searches(self, bodies: Sequence[Mapping[str, Any]]) -> ApiRequest:
+    def searches(self, bodies: Sequence[Json]) -> ApiRequest:
         """Return a flow of several searches in one request."""
         head = {name: self.params[name] for name in IN_HEADS if name in self.params}
         lines = [line for body in bodies for line in ({**head, **ALL_SHARDS}, self._complete(body))]
@@ -119,7 +120,7 @@ class Target:
     def _path(self, action: str) -> str:
         return f"/{quote_index(self.index)}/{action}" if self.index else f"/{action}"
 
-    def _complete(self, body: Mapping[str, Any]) -> Mapping[str, Any]:
+    def _complete(self, body: Json) -> Json:
         return {**self.parts, **body, **({"pit": self.point} if self.point else {})}
 
 
@@ -137,7 +138,7 @@ class JsonAnswer(dict[str, Any]):
 
     __slots__ = ("text",)
 
-    def __init__(self, read: Mapping[str, Any], text: str | bytes) -> None:
+    def __init__(self, read: Json, text: str | bytes) -> None:
         super().__init__(read)
         self.text = text
 

@@ -185,11 +185,11 @@ class StoredGroups(Parts, Protocol):
         """
 
     def members(
-        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
+        self, groups: Sequence[str], excluded: Sequence[DocumentRef] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
         """Scan the documents of some groups in slices, in the order of writing: leads, followers, or (None) both."""
 
-    def read(self, ids: Sequence[tuple[str, str]], end: Marks | None = None) -> list[GroupedDocument]:
+    def read(self, ids: Sequence[DocumentRef], end: Marks | None = None) -> list[GroupedDocument]:
         """Read documents by (index, id), up to some sequence numbers; deleted documents are omitted."""
 
     def assign(self, changes: Sequence[Assignment]) -> list[bool]:
@@ -249,7 +249,7 @@ class GroupHit:
     lead: bool = False  # whether it leads that group
 
     @property
-    def name(self) -> tuple[str, str]:
+    def name(self) -> DocumentRef:
         return self.hit.index, self.hit.id
 
 
@@ -489,7 +489,7 @@ def read_packed(hits: Sequence[Hit]) -> PackedValues:
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class HitNames(Sequence[tuple[str, str]]):
+class HitNames(Sequence[DocumentRef]):
     """Index and id of hits, built on access."""
 
     hits: Sequence[Hit]
@@ -498,12 +498,12 @@ class HitNames(Sequence[tuple[str, str]]):
         return len(self.hits)
 
     @overload
-    def __getitem__(self, row: int) -> tuple[str, str]: ...
+    def __getitem__(self, row: int) -> DocumentRef: ...
 
     @overload
     def __getitem__(self, row: slice) -> "HitNames": ...
 
-    def __getitem__(self, row: "int | slice") -> "tuple[str, str] | HitNames":
+    def __getitem__(self, row: "int | slice") -> "DocumentRef | HitNames":
         if isinstance(row, slice):
             return HitNames(self.hits[row])
         hit = self.hits[row]

@@ -21,7 +21,7 @@ import orjson
 
 from ibidem_core.address import redact_text
 from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
-from ibidem_engines.requests import ALL_SHARDS, ApiRequest, RequestFlow, T, quote_index, run_sync
+from ibidem_engines.requests import ALL_SHARDS, ApiRequest, Json, RequestFlow, T, quote_index, run_sync
 from ibidem_engines.stored_groups import Name
 
 MAX_REQUESTS = 64.0  # requests at once from which none is held back; more threads than that no process has
@@ -245,7 +245,7 @@ def build_failure(status: int, answer: object, secret_values: Collection[str] = 
     return Failure(status, str(cause.get("type", "")), _reason(reason, secret_values))
 
 
-def read_responses(answer: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def read_responses(answer: Json) -> list[Json]:
     """Return the responses of several searches as those of single ones; raise if one failed."""
     for each in answer["responses"]:
         if "error" in each:
@@ -376,7 +376,7 @@ class ClusterClient:
                 raise
             return {}
 
-    def _lines(self, request: ApiRequest) -> Iterable[Mapping[str, Any]]:
+    def _lines(self, request: ApiRequest) -> Iterable[Json]:
         """Yield the lines of a request; in `_msearch` every second line is a body."""
         lines = request.lines or ()
         if not request.path.endswith("/_msearch"):
@@ -537,7 +537,7 @@ def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutco
     return [_item(next(iter(item.values())), cluster.label) for item in answer["items"]]
 
 
-def _item(item: Mapping[str, Any], location: str) -> ActionOutcome | Failure:
+def _item(item: Json, location: str) -> ActionOutcome | Failure:
     """Read the result of one action; a temporary failure is returned, an error of the whole request is raised."""
     status = int(item["status"])
     if "error" not in item:
@@ -552,7 +552,7 @@ def _item(item: Mapping[str, Any], location: str) -> ActionOutcome | Failure:
     raise to_engine_error(failure, location)
 
 
-def _failure(status: int, item: Mapping[str, Any]) -> Failure:
+def _failure(status: int, item: Json) -> Failure:
     """Read an item's error, with its cause if a document cannot be parsed."""
     failure = build_failure(status, item)
     cause = item["error"].get("caused_by") if isinstance(item["error"], Mapping) else None

@@ -5,16 +5,17 @@ double, a phrase is its words side by side.
 """
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_core.address import Fields
+from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster.client import read_responses
 from ibidem_engines.engine import HIGHLIGHT
 from ibidem_engines.query import MEMBERSHIPS, Filter, Phrase, Query, Words, days
-from ibidem_engines.requests import RequestFlow, Target
+from ibidem_engines.requests import Json, RequestFlow, Target
 from ibidem_engines.words import MAX_LETTERS, MAX_SPELLED, MIN_LETTERS
 from ibidem_ingest.dates import iso_day
 
@@ -51,12 +52,12 @@ MAX_VALUE = 1_000
 SNIPPET = 200
 
 
-def hits_of(answer: Mapping[str, Any]) -> list[dict[str, Any]]:
+def hits_of(answer: Json) -> list[dict[str, Any]]:
     hits: list[dict[str, Any]] = answer["hits"]["hits"]
     return hits
 
 
-def total_of(answer: Mapping[str, Any]) -> int:
+def total_of(answer: Json) -> int:
     return int(answer["hits"]["total"]["value"])
 
 
@@ -109,12 +110,12 @@ def window(query: Query, fields: Fields, size: int) -> Clause:
     return {"query": clause(query, fields), "size": size, "track_total_hits": True, **ONLY_PACKED}
 
 
-def with_ids(body: Mapping[str, Any]) -> Clause:
+def with_ids(body: Json) -> Clause:
     """Build the same request with the engine's own ids."""
     return {name: part for name, part in body.items() if name != "stored_fields"} | {"_source": False}
 
 
-def fetch(ids: Sequence[tuple[str, str]], query: Query, fields: Fields, offset_limit: str | None) -> Clause:
+def fetch(ids: Sequence[DocumentRef], query: Query, fields: Fields, offset_limit: str | None) -> Clause:
     """Build the request for documents by index and id that match a query."""
     body = fetch_by_name(ids)
     body["query"] = {"bool": {"filter": [body["query"]], "must": [clause(query, fields)]}}
@@ -142,19 +143,19 @@ def _highlight(fields: Fields, offset_limit: str) -> Clause:
     }
 
 
-def long_signatures(ids: Sequence[tuple[str, str]], matching: Clause | None = None) -> Clause:
+def long_signatures(ids: Sequence[DocumentRef], matching: Clause | None = None) -> Clause:
     """Build the request for the long signatures of documents by index and id, optionally filtered by a clause."""
     body = fetch_by_name(ids) | STATES | {"docvalue_fields": [LONG, PACKED]}
     body["query"] = all_of(body["query"], {"exists": {"field": LONG}}, *([] if matching is None else [matching]))
     return body
 
 
-def fetch_by_name(ids: Sequence[tuple[str, str]]) -> Clause:
+def fetch_by_name(ids: Sequence[DocumentRef]) -> Clause:
     """Build the request for whole documents by index and id, with any routing."""
     return {"query": _or(documents(ids)), "size": len(ids), "track_total_hits": False}
 
 
-def documents(ids: Sequence[tuple[str, str]]) -> list[Clause]:
+def documents(ids: Sequence[DocumentRef]) -> list[Clause]:
     """Build a clause for documents by index and id."""
     by_index: dict[str, list[str]] = {}
     for index, name in ids:
@@ -240,7 +241,7 @@ def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow
     return {word: term for word, term in spellings.items() if term}
 
 
-def best(suggest: Mapping[str, Any]) -> str:
+def best(suggest: Json) -> str:
     """Return the suggested term with the most documents for each field; empty if there is none."""
     documents: Counter[str] = Counter()
     for entries in suggest.values():
@@ -248,7 +249,7 @@ def best(suggest: Mapping[str, Any]) -> str:
     return min(documents, key=lambda term: (-documents[term], term), default="")
 
 
-def _answers(target: Target, bodies: Sequence[Clause]) -> RequestFlow[Sequence[Mapping[str, Any]]]:
+def _answers(target: Target, bodies: Sequence[Clause]) -> RequestFlow[Sequence[Json]]:
     return read_responses((yield target.searches(bodies))) if bodies else ()
 
 

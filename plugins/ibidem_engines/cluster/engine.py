@@ -34,7 +34,7 @@ from ibidem_engines.cluster.source import signature_entry, source_document
 from ibidem_engines.cluster.write import WriteMode, WriteTarget, get_many
 from ibidem_engines.ledger import LookupValues
 from ibidem_engines.query import Query
-from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, RequestFlow, Target, TtlCache
+from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, Json, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import (
     MANUAL_LEDGERS,
     Coverage,
@@ -139,9 +139,7 @@ class BesideSource(ClusterReindexSource):
         entries = {each["_id"]: each for each in get_many(self._cluster, [self._held], keys, OURS)}
         return [self._with_entry(each, key, entries.get(key)) for each, key in zip(originals, keys, strict=True)]
 
-    def _with_entry(
-        self, original: protocol.SourceDocument, key: str, entry: Mapping[str, Any] | None
-    ) -> protocol.SourceDocument:
+    def _with_entry(self, original: protocol.SourceDocument, key: str, entry: Json | None) -> protocol.SourceDocument:
         """Return a document with what its entry says of it; of an older state its signatures are not current."""
         original = replace(original, document=replace(original.document, id=key), state=NO_STATE, own_fields=())
         if entry is None:

@@ -28,7 +28,7 @@ from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import signature_fields
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import KEY, checkpoint_of
-from ibidem_engines.requests import RequestFlow, Target, in_slices, quote_index
+from ibidem_engines.requests import Json, RequestFlow, Target, in_slices, quote_index
 from ibidem_engines.stored_groups import (
     FIELDS,
     Assignment,
@@ -119,7 +119,7 @@ class ClusterGroups(StoredGroups):
         return Target(part.index, params={} if is_single else {"preference": f"_shards:{part.shard}"})
 
     def members(
-        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
+        self, groups: Sequence[str], excluded: Sequence[DocumentRef] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
         slices = self._members(groups, excluded, lead=lead)
         if len(self.layout.indices) == 1:
@@ -131,7 +131,7 @@ class ClusterGroups(StoredGroups):
         yield from map(list, in_slices(members, SLICE))
 
     def _members(
-        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]], *, lead: bool | None
+        self, groups: Sequence[str], excluded: Sequence[DocumentRef], *, lead: bool | None
     ) -> Iterator[list[GroupedDocument]]:
         """Scan the documents of some groups, by sequence number."""
         conditions: list[Clause] = [{"terms": {GROUP: list(groups)}}]
@@ -148,7 +148,7 @@ class ClusterGroups(StoredGroups):
             yield [_document(hit) for hit in hits]
             body["search_after"] = hits[-1]["sort"]
 
-    def read(self, ids: Sequence[tuple[str, str]], end: Marks | None = None) -> list[GroupedDocument]:
+    def read(self, ids: Sequence[DocumentRef], end: Marks | None = None) -> list[GroupedDocument]:
         places: list[tuple[Target, list[Clause]]] = [(Target(self.index), [])]
         if end is not None:  # each shard numbers its writes separately
             places = [(self._shard(part), [{"range": {"_seq_no": {"lt": end[part]}}}]) for part in end]
@@ -256,7 +256,7 @@ class BesideGroups(ClusterGroups):
     """Groups that are stored beside an index, with the names of its documents: to be read, not settled."""
 
     def members(
-        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
+        self, groups: Sequence[str], excluded: Sequence[DocumentRef] = (), *, lead: bool | None = None
     ) -> Iterator[list[GroupedDocument]]:
         entries = [(index, layouts.beside_key(*each)) for index in self.layout.indices for each in excluded]
         for documents in super().members(groups, entries, lead=lead):
@@ -277,7 +277,7 @@ def _read(conditions: Sequence[Clause], size: int) -> Clause:
     }
 
 
-def _document(hit: Mapping[str, Any]) -> GroupedDocument:
+def _document(hit: Json) -> GroupedDocument:
     fields = hit.get("fields", {})
     return GroupedDocument(
         layouts.name_of(hit),
@@ -288,7 +288,7 @@ def _document(hit: Mapping[str, Any]) -> GroupedDocument:
     )
 
 
-def _place(document: GroupedDocument) -> tuple[str, str]:
+def _place(document: GroupedDocument) -> DocumentRef:
     return document.name.index, document.name.id
 
 
@@ -309,12 +309,12 @@ def facet_request(clause: Clause, fields: Fields, limit: int) -> Clause:
     return {"query": clause, "size": 0, "track_total_hits": False, "aggs": aggs}
 
 
-def read_facets(answer: Mapping[str, Any]) -> Facets:
+def read_facets(answer: Json) -> Facets:
     counts = answer["aggregations"]
     return Facets(*(_counts(counts.get(name, {})) for name in ("sources", "languages", "years")))
 
 
-def _counts(aggregation: Mapping[str, Any]) -> list[FacetCount]:
+def _counts(aggregation: Json) -> list[FacetCount]:
     return [
         FacetCount(str(each.get("key_as_string", each["key"])), int(each["doc_count"]), _groups(each))
         for each in aggregation.get("buckets", ())
@@ -322,7 +322,7 @@ def _counts(aggregation: Mapping[str, Any]) -> list[FacetCount]:
     ]
 
 
-def _groups(bucket: Mapping[str, Any]) -> int:
+def _groups(bucket: Json) -> int:
     ungrouped = int(bucket["ungrouped"]["doc_count"])
     return ungrouped + min(int(bucket["groups"]["value"]), int(bucket["doc_count"]) - ungrouped)
 

@@ -14,7 +14,7 @@ from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster.client import NOT_FOUND, ClusterClient, Failure, State, to_engine_error
 from ibidem_engines.cluster.dsl import COUNTED, STATES, Clause, all_of, hits_of, ids_query, total_of
 from ibidem_engines.engine import HealthIssue
-from ibidem_engines.requests import ApiRequest, RequestFlow, Target, quote_index
+from ibidem_engines.requests import ApiRequest, Json, RequestFlow, Target, quote_index
 from ibidem_engines.stored_groups import IndexNames, Marks, Name, SeqNoRange, ShardRef
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -47,7 +47,7 @@ def metadata_parts(text: str) -> tuple[str, ...]:
     return (f"*.mappings.properties.{path}.fields", *(f"{analysis}.{part}" for part in parts))
 
 
-def stemmed_fields(metadata: Mapping[str, Any], text: str) -> Iterator[str]:
+def stemmed_fields(metadata: Json, text: str) -> Iterator[str]:
     """Yield the stemmed sub-fields of a text.
 
     >>> english = {"english": {"type": "text", "analyzer": "english"}, "raw": {"type": "keyword"}}
@@ -150,7 +150,7 @@ def read_layout(
 ) -> RequestFlow[Layout]:
     path = f"/{quote_index(index or '_all')}"
     parameters = {**(params or {}), "filter_path": ",".join((*_PARTS, *metadata_parts(text)))}
-    answer: Mapping[str, Any] = yield ApiRequest("GET", path, parameters, ok_statuses=ok_statuses)
+    answer: Json = yield ApiRequest("GET", path, parameters, ok_statuses=ok_statuses)
     metadata = {name: _own_meta(each) for name, each in answer.items()}
     index_settings = {name: each.get("settings", {}).get("index", {}) for name, each in answer.items()}
     settings = list(index_settings.values())
@@ -203,19 +203,19 @@ def _read_beside(layout: Layout) -> RequestFlow[dict[str, Any]]:
     path = ",".join(sorted(names))
     path = path if len(path) < MAX_PATH else signature_index("*")
     params = {"filter_path": "*.mappings._meta", "ignore_unavailable": "true", "expand_wildcards": "all"}
-    answer: Mapping[str, Any] = yield ApiRequest("GET", f"/{quote_index(path)}", params, ok_statuses=(403, NOT_FOUND))
+    answer: Json = yield ApiRequest("GET", f"/{quote_index(path)}", params, ok_statuses=(403, NOT_FOUND))
     own = {name: _own_meta(each) for name, each in sorted(answer.items()) if name in names}
     found = {name: _schema(answer[name], meta) for name, meta in own.items() if meta}
     return {"beside": tuple(found), "schemas": {**layout.schemas, **found}} if found else {}
 
 
-def _each_alias(metadata: Mapping[str, Any]) -> Iterator[tuple[str, str, Mapping[str, Any]]]:
+def _each_alias(metadata: Json) -> Iterator[tuple[str, str, Json]]:
     for index, each in metadata.items():
         for alias, properties in each.get("aliases", {}).items():
             yield index, alias, properties
 
 
-def _aliases(metadata: Mapping[str, Any]) -> dict[str, tuple[str, ...]]:
+def _aliases(metadata: Json) -> dict[str, tuple[str, ...]]:
     """Return the indexes behind each alias and data stream in index metadata."""
     indices: dict[str, list[str]] = {}
     for index, each in sorted(metadata.items()):
@@ -320,7 +320,7 @@ def make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
             raise
 
 
-def _try_codec(cluster: ClusterClient, trial: str, body: Mapping[str, Any]) -> None:
+def _try_codec(cluster: ClusterClient, trial: str, body: Json) -> None:
     """Write a document into a temporary index: a server without a codec's library fails at the first document."""
     codec = body["settings"]["index"].get("codec")
     if codec is None:
@@ -356,13 +356,13 @@ def remove_note(cluster: ClusterClient, indices: Sequence[str]) -> None:
             cluster.ask("PUT", f"/{index}/_mapping", {"_meta": remaining})
 
 
-def _own_meta(index: Mapping[str, Any]) -> Mapping[str, Any]:
+def _own_meta(index: Json) -> Json:
     """Return the `_meta` of a mapping; empty for an index that was not created by ibidem."""
     metadata = index.get("mappings", {}).get("_meta", {}).get("ibidem", {})
     return metadata if isinstance(metadata, Mapping) else {}
 
 
-def _schema(index: Mapping[str, Any], own_meta: Mapping[str, Any]) -> str:
+def _schema(index: Json, own_meta: Json) -> str:
     """Return the signature schema; a mapping with look-up keys as a keyword field was never released."""
     schema = str(own_meta.get("schema", ""))
     keys = read_path(index, "mappings.properties.ibidem.properties.keys.type")
@@ -388,7 +388,7 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
             return
 
 
-def _refresh_error(cluster: ClusterClient, indices: str, health: Mapping[str, Any]) -> Exception:
+def _refresh_error(cluster: ClusterClient, indices: str, health: Json) -> Exception:
     problem = f"{health['successful']} of {health['total']} shards of {indices!r} were refreshed"
     failure = Failure(503, "unavailable_shards_exception", problem)
     error = to_engine_error(failure, cluster.label)
@@ -418,7 +418,7 @@ def newest(cluster: ClusterClient, parts: Sequence[ShardRef], marks: Marks | Non
     return numbers
 
 
-def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRef, Mapping[str, Any]]:
+def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRef, Json]:
     path = f"/{quote_index(_names(parts))}/_stats/indexing"
     answer = cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
     stats = {
@@ -499,7 +499,7 @@ def states(cluster: ClusterClient, seq_range: SeqNoRange, size: int, ids: Sequen
     return [(name_of(hit), (hit["_seq_no"], hit["_primary_term"])) for hit in hits]
 
 
-def name_of(hit: Mapping[str, Any]) -> Name:
+def name_of(hit: Json) -> Name:
     return Name(hit["_index"], hit["_id"], write_order(hit["_seq_no"]), hit.get("_routing", ""))
 
 
@@ -613,7 +613,7 @@ def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
     return HealthIssue("fields", problem, f"map them, such as IBIDEM_FIELDS={_proposal(fields, paths)}")
 
 
-def _flat(mapping: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, str]]:
+def _flat(mapping: Json, prefix: str = "") -> Iterator[tuple[str, str]]:
     """Yield each field path with its type, except for ibidem's own fields."""
     for name, each in mapping.get("runtime", {}).items():
         yield name, str(each.get("type", ""))

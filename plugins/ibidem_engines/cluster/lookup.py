@@ -28,13 +28,14 @@ from typing import Any
 import numpy as np
 import orjson
 
+from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import ClusterClient, read_responses
 from ibidem_engines.cluster.dsl import LONG, PACKED, STATES, Clause, all_of, hits_of, ids_query, total_of, with_ids
 from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, write_order
 from ibidem_engines.engine import LookupResult, SignatureLookup, SourceDocument
 from ibidem_engines.query import ReadView
-from ibidem_engines.requests import RequestFlow, Target, in_slices
+from ibidem_engines.requests import Json, RequestFlow, Target, in_slices
 from ibidem_engines.stored_groups import Hit, HitColumns, HitNames, LeadKeys
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import MISSING, ROOM, IdColumn, PackedValues, read_id, unpack
@@ -48,7 +49,7 @@ PREFIX_PADDING = ("", "===", "AA", "A")
 ROOM_AS_BASE64 = "A" * -(-ROOM // 3 * 4)
 
 
-def read_hits(answer: Mapping[str, Any]) -> HitColumns:
+def read_hits(answer: Json) -> HitColumns:
     hits = hits_of(answer)
     packed, claimed_ids = read_packed(hits), None
     if hits and "_id" in hits[0]:
@@ -64,7 +65,7 @@ def read_hits(answer: Mapping[str, Any]) -> HitColumns:
     )
 
 
-def read_hit(hit: Mapping[str, Any], sorted_by: int) -> Hit:
+def read_hit(hit: Json, sorted_by: int) -> Hit:
     """Parse a single hit with the engine's own id, as `read_hits` parses the hits of a window."""
     packed = read_binary(hit, PACKED)
     return Hit(
@@ -77,7 +78,7 @@ def read_hit(hit: Mapping[str, Any], sorted_by: int) -> Hit:
     )
 
 
-def read_packed(hits: Sequence[Mapping[str, Any]]) -> PackedValues:
+def read_packed(hits: Sequence[Json]) -> PackedValues:
     """Decode the packed values of hits at once; one by one if a value is missing or not base64."""
     try:
         values = [hit["fields"][PACKED][0].rstrip("=") for hit in hits]
@@ -98,7 +99,7 @@ def decode_strictly(text: str) -> bytes:
     return content
 
 
-def is_same_state(raw: Mapping[str, Any], hit: Hit) -> bool:
+def is_same_state(raw: Json, hit: Hit) -> bool:
     """Return whether a document is the hit's document: a packed id may be false.
 
     The engine numbers the writes of a shard, so no two of its documents have one number; those of two shards may, and
@@ -107,7 +108,7 @@ def is_same_state(raw: Mapping[str, Any], hit: Hit) -> bool:
     return write_order(raw["_seq_no"]) == hit.order and hit.packed in (None, read_binary(raw, PACKED))
 
 
-def read_binary(hit: Mapping[str, Any], field: str) -> bytes | None:
+def read_binary(hit: Json, field: str) -> bytes | None:
     """Decode a binary value: Elasticsearch uses standard base64, OpenSearch the URL-safe form without padding.
 
     One that is no base64 counts as missing, so its document as unsigned.
@@ -121,12 +122,12 @@ def read_binary(hit: Mapping[str, Any], field: str) -> bytes | None:
 
 @dataclass(frozen=True, slots=True)
 class RankedHits:
-    answer: Mapping[str, Any]  # as the server gave it
+    answer: Json  # as the server gave it
     hits: HitColumns  # its hits in rank order
 
 
 def rank(
-    target: Target, body: Mapping[str, Any], limit: int, *, ids: bool = False, beside: Sequence[str] = ()
+    target: Target, body: Json, limit: int, *, ids: bool = False, beside: Sequence[str] = ()
 ) -> RequestFlow[RankedHits]:
     """Search for a window of `limit` hits; signatures that their index does not hold are read from those beside it."""
     return (yield from fill_from_beside((yield from _rank(target, body, limit, ids=ids)), beside))
@@ -151,7 +152,7 @@ def beside_target(beside: Sequence[str]) -> Target:
     return Target(",".join(beside), params={"ignore_unavailable": "true"})
 
 
-def _rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool) -> RequestFlow[RankedHits]:
+def _rank(target: Target, body: Json, limit: int, *, ids: bool) -> RequestFlow[RankedHits]:
     """Search for a window.
 
     Without a sort some more hits are asked for, so that equal scores are put in order here, unless even they all score
@@ -173,7 +174,7 @@ def _rank(target: Target, body: Mapping[str, Any], limit: int, *, ids: bool) -> 
     return replace(ranking, hits=replace(ranking.hits, sorts=()).sort())
 
 
-def window(target: Target, body: Mapping[str, Any]) -> RequestFlow[RankedHits]:
+def window(target: Target, body: Json) -> RequestFlow[RankedHits]:
     """Search for packed signatures; repeat with ids if a hit has no signatures and therefore no id."""
     answer = yield target.search_packed(body)
     hits = read_hits(answer)
@@ -187,8 +188,8 @@ AT_ONCE = 200  # documents in a request: the long signatures of a book take some
 
 
 def long_values(
-    target: Target, ids: Sequence[tuple[str, str]], beside: Sequence[str] = ()
-) -> RequestFlow[dict[tuple[str, str], bytes]]:
+    target: Target, ids: Sequence[DocumentRef], beside: Sequence[str] = ()
+) -> RequestFlow[dict[DocumentRef, bytes]]:
     """Read the long signatures of documents by (index, id); documents without any are omitted."""
     if not beside:
         return read_long((yield from long_hits(target, ids)))
@@ -198,17 +199,15 @@ def long_values(
     return {names[key]: value for (_, key), value in held.items()}
 
 
-def long_hits(
-    target: Target, ids: Sequence[tuple[str, str]], matching: Clause | None = None
-) -> RequestFlow[list[Mapping[str, Any]]]:
+def long_hits(target: Target, ids: Sequence[DocumentRef], matching: Clause | None = None) -> RequestFlow[list[Json]]:
     """Read documents with long signatures by (index, id), with their packed values and sequence numbers."""
-    hits: list[Mapping[str, Any]] = []
+    hits: list[Json] = []
     for batch in in_slices(list(dict.fromkeys(ids)), AT_ONCE):
         hits += hits_of((yield target.search(dsl.long_signatures(batch, matching))))
     return hits
 
 
-def read_long(hits: Sequence[Mapping[str, Any]]) -> dict[tuple[str, str], bytes]:
+def read_long(hits: Sequence[Json]) -> dict[DocumentRef, bytes]:
     values = {(hit["_index"], hit["_id"]): read_binary(hit, LONG) for hit in hits}
     return {name: value for name, value in values.items() if value}
 
@@ -221,20 +220,20 @@ def limit_writes(query: Clause, newest: int) -> Clause:
     return {"bool": {"must": [query], "filter": [{"range": {"_seq_no": {"lte": newest}}}]}}
 
 
-def apply_view(body: Mapping[str, Any], view: ReadView) -> Clause:
+def apply_view(body: Json, view: ReadView) -> Clause:
     """Restrict a search to a view; without one, request the newest sequence number."""
     if view.newest is not None:
         return {**body, "query": limit_writes(body["query"], view.newest)}
     return {**body} if view.point else {**body, "aggs": NEWEST}
 
 
-def next_view(view: ReadView, answer: Mapping[str, Any]) -> ReadView:
+def next_view(view: ReadView, answer: Json) -> ReadView:
     if view.newest is not None:
         return view
     return ReadView(None if view.point else read_newest(answer), answer.get("pit_id", view.point))
 
 
-def read_newest(answer: Mapping[str, Any]) -> int:
+def read_newest(answer: Json) -> int:
     """Read the result of the aggregation; -1 if nothing matched, or no index was searched."""
     value = answer["aggregations"]["ibidem"]["value"] if "aggregations" in answer else None
     return -1 if value is None else int(value)
@@ -311,7 +310,7 @@ class _Question:
 
 @dataclass(slots=True)
 class _Answer:
-    hits: dict[tuple[str, str], Hit] = field(default_factory=dict)
+    hits: dict[DocumentRef, Hit] = field(default_factory=dict)
     capped: list[LookupField] = field(default_factory=list)
     copies: int = 0
 
@@ -382,13 +381,13 @@ class LookUp:
 
     def _hits_by_question(
         self, questions: Sequence[_Question], hits: Sequence[Hit]
-    ) -> Mapping[_Question, dict[tuple[str, str], Hit]]:
+    ) -> Mapping[_Question, dict[DocumentRef, Hit]]:
         """Assign each hit to the questions whose values it has."""
-        asking: defaultdict[tuple[str, str], list[_Question]] = defaultdict(list)
+        asking: defaultdict[DocumentRef, list[_Question]] = defaultdict(list)
         for question in questions:
             for value in question.values:
                 asking[question.name, value].append(question)
-        hits_by_question: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
+        hits_by_question: defaultdict[_Question, dict[DocumentRef, Hit]] = defaultdict(dict)
         for hit in hits:
             packed = unpack(hit.packed) if hit.packed else None
             values_by_name = lookup_keys(packed) if packed is not None else {}
@@ -427,7 +426,7 @@ class LookUp:
         without this what else they share would be cut with it.
         """
         parts = [(question, question.values) for question in questions]
-        hits_by_question: defaultdict[_Question, dict[tuple[str, str], Hit]] = defaultdict(dict)
+        hits_by_question: defaultdict[_Question, dict[DocumentRef, Hit]] = defaultdict(dict)
         while parts:
             halves: list[tuple[_Question, list[str]]] = []
             clauses = [with_value_query(self._kinds, question.name, values) for question, values in parts]
@@ -512,7 +511,7 @@ def leads_with_value(
     target: Target, layout: Layout, conditions: Sequence[Clause], keys: Sequence[LeadKeys]
 ) -> RequestFlow[list[Hit]]:
     """Read the leads that have any of the values, each once."""
-    with_value: dict[tuple[str, str], Hit] = {}
+    with_value: dict[DocumentRef, Hit] = {}
     parts = list(in_slices(keys, SEARCH_BATCH))
     while clauses := [(part, clause) for part in parts for clause in _lead_clauses(layout.kinds, part)]:
         bodies = [search_in_order([*conditions, clause], layout.max_hits) for _, clause in clauses]

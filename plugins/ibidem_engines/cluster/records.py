@@ -32,7 +32,7 @@ from ibidem_engines.cluster.dsl import COUNTED, Clause, all_of, hits_of, total_o
 from ibidem_engines.cluster.index import make, refresh_index
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import ATTEMPTS, contention_error
-from ibidem_engines.requests import ALL_SHARDS, ApiRequest, RequestFlow, TtlCache, in_slices, quote_index
+from ibidem_engines.requests import ALL_SHARDS, ApiRequest, Json, RequestFlow, TtlCache, in_slices, quote_index
 from ibidem_engines.stored_groups import MANUAL_LEDGERS, IndexNames, Ledger, RecordState, StoredRecord
 from ibidem_ingest.document import MAX_ID_BYTES
 from ibidem_ingest.errors import UsageError
@@ -124,7 +124,7 @@ def _read(cluster: ClusterClient, names: Sequence[str]) -> dict[str, Any] | None
         raise
 
 
-def fault_of(name: str, index: Mapping[str, Any]) -> Permanent | None:
+def fault_of(name: str, index: Json) -> Permanent | None:
     """Return the error of a record index that has another mapping, or what a template of others gives."""
     if not is_sound(index.get("mappings", {})):
         return mapping_error(name)
@@ -136,7 +136,7 @@ def fault_of(name: str, index: Mapping[str, Any]) -> Permanent | None:
     return Permanent(what, REPAIR) if given else None
 
 
-def is_sound(mapping: Mapping[str, Any]) -> bool:
+def is_sound(mapping: Json) -> bool:
     """Return whether records can be written, and read in key order, whatever they contain."""
     properties = mapping.get("properties", {})
     keywords = [properties.get(name, {}) for name in ("ledger", "key")]
@@ -175,7 +175,7 @@ def drop(cluster: ClusterClient, sources: Iterable[str]) -> None:
 SLICE = 1_000  # records in the answer to one search
 
 IF_AVAILABLE = {"ignore_unavailable": "true"}
-NO_HITS: Mapping[str, Any] = {"hits": {"hits": [], "total": {"value": 0}}}
+NO_HITS: Json = {"hits": {"hits": [], "total": {"value": 0}}}
 # Types of errors of a ledger that is not there, or may not be read.
 ABSENT_KINDS = frozenset(("index_not_found_exception", "security_exception"))
 
@@ -234,7 +234,7 @@ class Reading:
         self.after = hits[-1]["sort"] if hits else None
         return [stored_record(hit, self.ledger) for hit in hits]
 
-    def _leave_out_forbidden(self, answer: Mapping[str, Any]) -> RequestFlow[None]:
+    def _leave_out_forbidden(self, answer: Json) -> RequestFlow[None]:
         readable: list[str] = []
         if len(self.sources) > 1:
             answers = yield from _search(self.ledger, *(([source], {"size": 0}) for source in self.sources))
@@ -254,7 +254,7 @@ def read_records(names: IndexNames, ledger: Ledger) -> RequestFlow[dict[str, Any
     return names.own_records(ledger, records)
 
 
-def _found(answer: Mapping[str, Any]) -> Mapping[str, Any]:
+def _found(answer: Json) -> Json:
     """Return the answer to one search; where the mapping is wrong, the error names the index and the remedy."""
     if answer.get("status") == NOT_FOUND:  # no record index exists
         return NO_HITS
@@ -274,20 +274,18 @@ def read_keys(sources: Sequence[str], ledger: Ledger, keys: Sequence[str]) -> Re
     return [stored_record(each, ledger) for each in docs if each.get("found")]
 
 
-def get_docs(
-    sources: Sequence[str], ledger: Ledger, keys: Sequence[str], field_name: str
-) -> RequestFlow[list[Mapping[str, Any]]]:
+def get_docs(sources: Sequence[str], ledger: Ledger, keys: Sequence[str], field_name: str) -> RequestFlow[list[Json]]:
     """Read the documents of some keys, or one of their fields, under each name, including missing ones."""
     docs = [
         {"_index": record_index(source, ledger), "_id": record_id(ledger, key)} for key in keys for source in sources
     ]
     params = {"_source_includes": field_name} if field_name else {}
     answer = yield from read_docs(ApiRequest("POST", "/_mget", params, {"docs": docs}), ABSENT_KINDS)
-    found: list[Mapping[str, Any]] = answer["docs"]
+    found: list[Json] = answer["docs"]
     return found
 
 
-def stored_record(hit: Mapping[str, Any], ledger: Ledger) -> StoredRecord:
+def stored_record(hit: Json, ledger: Ledger) -> StoredRecord:
     """Parse a hit; the key of a document written by another program is that of its id."""
     source = hit.get("_source")
     document = source if isinstance(source, dict) else {}
@@ -478,14 +476,14 @@ class LedgerStore:
         same = {place: each for place, each in docs.items() if stored_record(each, ledger).entry == entries[place[1]]}
         return len({key for _, key in self._delete_as_read(ledger, same)})
 
-    def _find(self, ledger: Ledger, keys: Sequence[str], field_name: str = "") -> dict[Place, Mapping[str, Any]]:
+    def _find(self, ledger: Ledger, keys: Sequence[str], field_name: str = "") -> dict[Place, Json]:
         """Read the documents with some keys, or one of their fields, by place; missing ones are omitted."""
         reads = (get_docs(self.names.sources, ledger, each, field_name) for each in in_slices(keys, SLICE))
         docs = (doc for read in reads for doc in self.cluster.hold(read))
         places = ((source, key) for key in keys for source in self.names.sources)
         return {place: each for place, each in zip(places, docs, strict=True) if each.get("found")}
 
-    def _delete_as_read(self, ledger: Ledger, docs: Mapping[Place, Mapping[str, Any]]) -> set[Place]:
+    def _delete_as_read(self, ledger: Ledger, docs: Mapping[Place, Json]) -> set[Place]:
         """Remove records that have not changed since they were read; returns where they were."""
         actions = [
             Action("delete", record_index(source, ledger), record_id(ledger, key), state=_state(each))
@@ -503,6 +501,6 @@ class LedgerStore:
                 refresh_index(self.cluster, ",".join(batch), **IF_AVAILABLE)
 
 
-def _state(document: Mapping[str, Any]) -> RecordState:
+def _state(document: Json) -> RecordState:
     """Return sequence number and primary term of a document."""
     return document["_seq_no"], document["_primary_term"]

@@ -29,7 +29,7 @@ from ibidem_engines.engine import (
     WriteStatus,
 )
 from ibidem_engines.ledger import LookupValues, prepare_each, values_of_records
-from ibidem_engines.requests import ApiRequest, quote_index
+from ibidem_engines.requests import ApiRequest, Json, quote_index
 from ibidem_engines.stored_groups import Ledger, Marks, Name, SeqNoRange, ShardRef, own_group
 from ibidem_ingest.errors import UsageError
 
@@ -121,7 +121,7 @@ class ClusterReindexTarget(ReindexTarget):
         if not alias:
             return
         request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(client.NOT_FOUND,))
-        definition: Mapping[str, Any] = self._cluster.send(request)
+        definition: Json = self._cluster.send(request)
         was = [metadata["aliases"][alias] for metadata in definition.values()]
         properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
         actions = [{"remove": {"index": index, "alias": alias}} for index in definition if index != self.name]
@@ -196,13 +196,13 @@ class ClusterReindexTarget(ReindexTarget):
         return layout.read(self._cluster, self.name)
 
 
-def _early(settings: Mapping[str, Any]) -> dict[str, Any]:
+def _early(settings: Json) -> dict[str, Any]:
     """Return the settings of a copy while it is filled; pipelines are set, since a template may add some."""
     early = {name: value for name, value in settings.items() if name not in DELAYED_SETTINGS}
     return early | dict.fromkeys(("default_pipeline", "final_pipeline"), "_none")
 
 
-def _strip_mapping(mappings: Mapping[str, Any]) -> dict[str, Any]:
+def _strip_mapping(mappings: Json) -> dict[str, Any]:
     """Remove ibidem's fields from a mapping."""
     source = mappings.get("_source", {})
     excludes = [field for field in source.get("excludes", []) if not field.startswith(f"{OURS}.")]
@@ -337,7 +337,7 @@ class ClusterReindexSource(ReindexSource):
             documents += source.read_documents(answer, names_by_place, self._fields, raw=raw)
         return fill_packed(self._cluster, self.index, documents)
 
-    def _check_whole(self, docs: Sequence[Mapping[str, Any]]) -> None:
+    def _check_whole(self, docs: Sequence[Json]) -> None:
         """Refuse documents whose JSON may be incomplete."""
         for index, storage in self._storages.items():
             storage.check("strip")
@@ -470,7 +470,7 @@ def read_outcome(document: SourceDocument, outcome: client.ActionOutcome) -> Out
     return Outcome(name, WriteStatus.INDEXED, layout.write_order(outcome.place), document.version)
 
 
-def _has_field(mapping: Mapping[str, Any], path: Sequence[str]) -> bool:
+def _has_field(mapping: Json, path: Sequence[str]) -> bool:
     properties = mapping.get("properties", {})
     if ".".join(path) in properties:
         return True

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from ibidem_core.address import Fields, read_path
+from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import engine
 from ibidem_engines.cluster import dsl, lookup
 from ibidem_engines.cluster.client import Dialect, read_docs, read_responses
@@ -25,7 +26,17 @@ from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS, read_me
 from ibidem_engines.cluster.index import Layout, document_of, field_issue
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.query import NOW, Place, Query, ReadView
-from ibidem_engines.requests import ALL_SHARDS, COUNTS_S, IN_HEADS, ApiRequest, RequestFlow, Target, TtlCache, in_slices
+from ibidem_engines.requests import (
+    ALL_SHARDS,
+    COUNTS_S,
+    IN_HEADS,
+    ApiRequest,
+    Json,
+    RequestFlow,
+    Target,
+    TtlCache,
+    in_slices,
+)
 from ibidem_engines.stored_groups import (
     BY_GROUP,
     MAX_GROUPS,
@@ -72,7 +83,7 @@ class Writes:
     indices: Mapping[str, "Writes"] = field(default_factory=dict)  # the same of each of several indexes, by its name
 
     @classmethod
-    def read(cls, counts: Mapping[str, Any]) -> "Writes":
+    def read(cls, counts: Json) -> "Writes":
         writes = counts["writes"]
         indices = {each["key"]: cls.read(each) for each in counts.get("indices", {}).get("buckets", ())}
         return cls(writes["count"], -1 if writes["max"] is None else int(writes["max"]), writes["sum"], indices)
@@ -110,7 +121,7 @@ def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow
     """Count the documents of indexes without a settled group; each shard numbers its writes separately."""
     head = {name: target.params[name] for name in IN_HEADS if name in target.params} | ALL_SHARDS
     bodies = [COUNTED, COUNTED | {"query": {"bool": {"must_not": [{"exists": {"field": GROUP}}]}}}]
-    lines: list[Mapping[str, Any]] = [line for body in bodies for line in ({**head, "index": target.index}, body)]
+    lines: list[Json] = [line for body in bodies for line in ({**head, "index": target.index}, body)]
     for index, shards in layout.shard_counts.items():
         for shard in range(shards):
             newer: Clause = {"range": {"_seq_no": {"gte": settled.get(ShardRef(index, shard), 0)}}}
@@ -121,12 +132,12 @@ def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow
     return Coverage(documents, ungrouped, sum(unsettled), has_content=bool(layout.kinds))
 
 
-def filter_aggregations(body: Mapping[str, Any], aggs: Clause) -> Clause:
+def filter_aggregations(body: Json, aggs: Clause) -> Clause:
     """Apply the filter that excludes hits after ranking to the counts."""
     return {"filter": body.get("post_filter") or ALL, "aggs": aggs}
 
 
-def split_counts(answer: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[str, Any]]:
+def split_counts(answer: Json) -> tuple[Json, Json]:
     """Remove the counts from the response of a search, and return them; empty if it has none."""
     aggregations = dict(answer.get("aggregations", {}))
     counts = aggregations.pop(COUNTS, {})
@@ -134,7 +145,7 @@ def split_counts(answer: Mapping[str, Any]) -> tuple[Mapping[str, Any], Mapping[
     return counts, response | ({"aggregations": aggregations} if aggregations else {})
 
 
-def add_filter(body: Mapping[str, Any], clause: Clause) -> Clause:
+def add_filter(body: Json, clause: Clause) -> Clause:
     """Add a filter; kNN searches are filtered after ranking."""
     query = body.get("query", ALL)
     if "knn" in body:
@@ -164,12 +175,12 @@ NEWEST: Clause = {"newest": {"max": {"field": "_seq_no"}}}
 
 def collapse_search(  # noqa: PLR0913 - what is ranked, and by name how
     target: Target,
-    body: Mapping[str, Any],
+    body: Json,
     layout: Layout,
     order: Order = "relevance",
     *,
     by: GroupField = "group",
-    display: Mapping[str, Any] | None = None,
+    display: Json | None = None,
 ) -> "ClusterCollapse":
     """Return a search as a collapsed ranking in a total order: its own sort, if any, then index and id."""
     sort = body.get("sort", [])
@@ -184,22 +195,22 @@ class ClusterCollapse:
     """A ranking, collapsed by what the documents of a group share."""
 
     target: Target  # the indexes, or a point in time
-    body: Mapping[str, Any]  # body of the search that ranks, in a whole order
+    body: Json  # body of the search that ranks, in a whole order
     layout: Layout  # layout of the indexes
     field: str  # what the documents of a group share
     sorted_by: int = 0  # how many of the sort values are the caller's own, to be shown with a hit
     # Parts of the body for the hits that are shown, read with the best of each group; None: nothing.
-    display: Mapping[str, Any] | None = None
+    display: Json | None = None
 
     def page(
         self,
         place: Place,
         size: int,
-        aggregations: Mapping[str, Any],
+        aggregations: Json,
         cache: CountCache | None,
         *,
         has_ungrouped: bool = True,
-    ) -> RequestFlow[tuple[Mapping[str, Any], Collapsed]]:
+    ) -> RequestFlow[tuple[Json, Collapsed]]:
         """Read a part of the collapsed ranking; see `EngineSearch.collapse`. Without a cache, no groups are counted."""
         counted_off = place.start + size <= self.layout.max_hits
         counted = {"from": place.start, "size": size} if counted_off else {"from": 0, "size": 0}
@@ -221,8 +232,8 @@ class ClusterCollapse:
         return answer, Collapsed(heads, counts, best, next_place, newest=count.writes.newest, several=count.several)
 
     def _send_uncounted(
-        self, request: Mapping[str, Any], aggregations: Mapping[str, Any], *, has_ungrouped: bool
-    ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
+        self, request: Json, aggregations: Json, *, has_ungrouped: bool
+    ) -> RequestFlow[tuple[Json, CountResult]]:
         """Send the first search, and count only documents without a group if the index has any."""
         own = {} if self.target.point else NEWEST
         own |= {"ungrouped": {"missing": {"field": self.field}}} if has_ungrouped else {}
@@ -233,9 +244,7 @@ class ClusterCollapse:
         writes = Writes(documents, -1 if newest is None else int(newest), 0.0)
         return answer, CountResult(writes, MatchCounts(documents, None, exact=False, ungrouped=ungrouped))
 
-    def _send_first(
-        self, request: Mapping[str, Any], cache: CountCache, *, separate: bool
-    ) -> RequestFlow[tuple[Mapping[str, Any], CountResult]]:
+    def _send_first(self, request: Json, cache: CountCache, *, separate: bool) -> RequestFlow[tuple[Json, CountResult]]:
         """Send the first search; all matches are counted at the same time, unless the count is known."""
         count = cache.get()
         if count is None and not separate:
@@ -254,7 +263,7 @@ class ClusterCollapse:
 
     def tails(
         self, groups: Sequence[str], heads: Sequence[GroupHit], limit: int
-    ) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], Members]]:
+    ) -> RequestFlow[tuple[Sequence[Json], Members]]:
         """Read the documents of some groups except the best of each, as shown."""
         size = min(MEMBER_BATCH, self.layout.max_hits, limit * len(groups))
         if not size:
@@ -322,16 +331,16 @@ class ClusterCollapse:
                         break
         return heads[offset:], next_place
 
-    def _read_best(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, tuple[str, str]]]:
+    def _read_best(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, DocumentRef]]:
         if not groups:
             return {}
         body = {**self._members_body(groups, len(groups)), "collapse": {"field": self.field}}
         (answer,) = yield from self._search([body])
         return {each.group: each.name for each in self._read(answer)}
 
-    def _fields(self, display: Mapping[str, Any] | None = None) -> Clause:
+    def _fields(self, display: Json | None = None) -> Clause:
         """Request packed signatures and groups, and the shown fields, if any."""
-        shown: Mapping[str, Any] = {"_source": False} if display is None else display
+        shown: Json = {"_source": False} if display is None else display
         return {**shown, "docvalue_fields": [*shown.get("docvalue_fields", ()), PACKED, self.field, LEAD]}
 
     def _members_body(self, groups: Sequence[str], size: int) -> Clause:
@@ -339,7 +348,7 @@ class ClusterCollapse:
         body = {**self.body, **self._fields(), "size": size, "track_total_hits": False}
         return add_filter(body, {"terms": {self.field: list(groups)}})
 
-    def _read(self, answer: Mapping[str, Any]) -> list[GroupHit]:
+    def _read(self, answer: Json) -> list[GroupHit]:
         return [
             GroupHit(
                 lookup.read_hit(each, self.sorted_by),
@@ -350,7 +359,7 @@ class ClusterCollapse:
             for each in hits_of(answer)
         ]
 
-    def _search(self, bodies: Sequence[Mapping[str, Any]]) -> RequestFlow[list[Mapping[str, Any]]]:
+    def _search(self, bodies: Sequence[Json]) -> RequestFlow[list[Json]]:
         if not bodies:
             return []
         if len(bodies) == 1:  # a single search costs less
@@ -362,7 +371,7 @@ class ClusterCollapse:
         """The aggregations that show whether the matching writes have changed."""
         return WRITES_BY_INDEX if len(self.layout.indices) > 1 else WRITES
 
-    def _count(self, *searches: Mapping[str, Any]) -> RequestFlow[tuple[Sequence[Mapping[str, Any]], CountResult]]:
+    def _count(self, *searches: Json) -> RequestFlow[tuple[Sequence[Json], CountResult]]:
         """Count, and run other searches at the same time."""
         request = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
         *answers, count_answer = read_responses((yield request))
@@ -393,7 +402,7 @@ class ClusterCollapse:
             parts["query"] = {"function_score": {"query": parts.get("query", ALL), "min_score": parts.pop("min_score")}}
         return {**parts, "size": 0, "track_total_hits": False, "aggs": {COUNTS: filter_aggregations(self.body, aggs)}}
 
-    def _read_counts(self, counts: Mapping[str, Any]) -> RequestFlow[MatchCounts]:
+    def _read_counts(self, counts: Json) -> RequestFlow[MatchCounts]:
         """Read the counts; if there are too many groups of two or more to count exactly, estimate them."""
         documents, ungrouped_count = int(counts["doc_count"]), int(counts["ungrouped"]["doc_count"])
         several, members = int(counts["sizes"]["count"]), int(counts["sizes"]["sum"] or 0)
@@ -424,13 +433,13 @@ class ClusterCollapse:
         leads = documents - int(followers["doc_count"])
         return leads + len(groups) - int(led["led"]["doc_count"])
 
-    def _aggregate(self, aggs: Clause) -> RequestFlow[Mapping[str, Any]]:
+    def _aggregate(self, aggs: Clause) -> RequestFlow[Json]:
         (answer,) = read_responses((yield self.target.searches([self._counting(aggs)])))
-        counts: Mapping[str, Any] = answer["aggregations"][COUNTS]
+        counts: Json = answer["aggregations"][COUNTS]
         return counts
 
 
-def first_value(hit: Mapping[str, Any], field: str) -> object:
+def first_value(hit: Json, field: str) -> object:
     """Return the first value of a field of a hit; None if it has none."""
     return next(iter(hit.get("fields", {}).get(field, ())), None)
 
@@ -483,7 +492,7 @@ def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
 KEEP_ALIVE = "5m"
 AT_ONCE = 1_000
 
-Names = Sequence[tuple[str, str]]  # documents by index and id
+Names = Sequence[DocumentRef]  # documents by index and id
 
 
 def open_point(dialect: Dialect, index: str, preference: str = "") -> RequestFlow[str]:
@@ -559,7 +568,7 @@ class ClusterSearch(engine.EngineSearch):
         marked_here = query if self.fields.are_cut_as_ours or self.fields.search else None
         # Highlighted by the server if only it has the analyzer.
         offset_limit = None if self.fields.are_cut_as_ours else self.dialect.offset_limit
-        documents: dict[tuple[str, str], engine.StoredDocument] = {}
+        documents: dict[DocumentRef, engine.StoredDocument] = {}
         for batch in self._batches(names):
             by_name = (
                 self._read(batch) if query is None else self._hits(dsl.fetch(batch, query, self.fields, offset_limit))
@@ -568,8 +577,8 @@ class ClusterSearch(engine.EngineSearch):
                 documents[hit["_index"], hit["_id"]] = to_stored_document(hit, self.fields, marked_here)
         return [documents[place] for each in ids for place in places[each] if place in documents]
 
-    def dates(self, ids: Names) -> RequestFlow[dict[tuple[str, str], str]]:
-        dates: dict[tuple[str, str], str] = {}
+    def dates(self, ids: Names) -> RequestFlow[dict[DocumentRef, str]]:
+        dates: dict[DocumentRef, str] = {}
         for batch in self._batches(ids):
             for hit in (yield from self._hits(dsl.fetch_by_name(batch) | {"_source": [self.fields.date]})):
                 if date := iso_date(read_path(hit["_source"], self.fields.date)):
@@ -583,7 +592,7 @@ class ClusterSearch(engine.EngineSearch):
         held = replace(self.layout, kinds=frozenset({"lean"}))
         found = yield from lookup.LookUp(lookup.beside_target(self.layout.beside), held, None).find(searches)
         keys = sorted({document_of(hit.id) for each in found for hit in each.hits})
-        names: set[tuple[str, str]] = set()  # those that the caller may see and that match
+        names: set[DocumentRef] = set()  # those that the caller may see and that match
         for batch in self._batches(keys):
             body = dsl.fetch_by_name(batch)
             body |= {"query": all_of(body["query"], *filter(None, [clause])), "_source": False}
@@ -600,7 +609,7 @@ class ClusterSearch(engine.EngineSearch):
             for each in found
         ]
 
-    def long_signatures(self, ids: Names) -> RequestFlow[dict[tuple[str, str], bytes]]:
+    def long_signatures(self, ids: Names) -> RequestFlow[dict[DocumentRef, bytes]]:
         return lookup.long_values(Target(self.index), ids, self.layout.beside)
 
     def coverage(self, settled_marks: Marks) -> RequestFlow[Coverage]:
@@ -623,7 +632,7 @@ class ClusterSearch(engine.EngineSearch):
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         return self._collapsed(BY_GROUP).leads(groups)
 
-    def memberships(self, ids: Names) -> RequestFlow[dict[tuple[str, str], Values]]:
+    def memberships(self, ids: Names) -> RequestFlow[dict[DocumentRef, Values]]:
         return read_memberships(Target(self.index), ids)
 
     @property
@@ -654,7 +663,7 @@ class ClusterSearch(engine.EngineSearch):
     def _batches(self, names: Names) -> Iterator[Names]:
         return in_slices(names, min(AT_ONCE, self.layout.max_hits))
 
-    def _read(self, ids: Names) -> RequestFlow[Sequence[Mapping[str, Any]]]:
+    def _read(self, ids: Names) -> RequestFlow[Sequence[Json]]:
         """Read documents as searches see them; in a foreign index, documents with custom routing are included.
 
         An alias may have a filter, which only searches apply: through one, documents are searched for by id.
@@ -664,11 +673,11 @@ class ClusterSearch(engine.EngineSearch):
         documents = [{"_index": index, "_id": name} for index, name in ids]
         request = ApiRequest("POST", "/_mget", {"realtime": "false"}, {"docs": documents})
         answer = yield from read_docs(request, {"index_not_found_exception"})
-        hits: list[Mapping[str, Any]] = [each for each in answer["docs"] if each.get("found")]
+        hits: list[Json] = [each for each in answer["docs"] if each.get("found")]
         if len(hits) < len(ids) and not self.fields.are_own:
             names = {(each["_index"], each["_id"]) for each in hits}
             hits += yield from self._hits(dsl.fetch_by_name([each for each in ids if each not in names]))
         return hits
 
-    def _hits(self, body: Mapping[str, Any]) -> RequestFlow[Sequence[Mapping[str, Any]]]:
+    def _hits(self, body: Json) -> RequestFlow[Sequence[Json]]:
         return hits_of((yield Target(self.index).search(body)))

@@ -31,7 +31,7 @@ from ibidem_engines.cluster.index import refresh_index, write_order
 from ibidem_engines.engine import HIGHLIGHT, Destination, FieldCounts, Record, SourceDocument, StoredDocument
 from ibidem_engines.ledger import LookupValues, UnstorableRecord, check_storable
 from ibidem_engines.query import Query
-from ibidem_engines.requests import JsonAnswer, Target, in_slices, quote_index
+from ibidem_engines.requests import Json, JsonAnswer, Target, in_slices, quote_index
 from ibidem_engines.stored_groups import Name, new_group
 from ibidem_engines.words import mark, passage, searched_phrases
 from ibidem_ingest.dates import EPOCH, interval, iso_date, iso_day, time_of_day
@@ -340,7 +340,7 @@ def _number(value: object) -> int | None:
 _NO_MARKS = str.maketrans(dict.fromkeys(HIGHLIGHT))
 
 
-def to_stored_document(hit: Mapping[str, Any], fields: Fields, query: Query | None) -> StoredDocument:
+def to_stored_document(hit: Json, fields: Fields, query: Query | None) -> StoredDocument:
     source = hit["_source"]
     document = as_document(hit["_id"], source, fields)
     marks = hit.get("highlight", {})
@@ -492,7 +492,7 @@ def effective_settings(cluster: ClusterClient, index: str) -> dict[str, dict[str
     return {name: {**each.get("defaults", {}), **each.get("settings", {})} for name, each in answer.items()}
 
 
-def read_storage(index: str, mapping: Mapping[str, Any], settings: Mapping[str, str]) -> SourceStorage:
+def read_storage(index: str, mapping: Json, settings: Mapping[str, str]) -> SourceStorage:
     source = mapping.get("_source", {})
     mode = str(settings.get(SOURCE_MODE, "stored")).lower()
     return SourceStorage(
@@ -504,7 +504,7 @@ def read_storage(index: str, mapping: Mapping[str, Any], settings: Mapping[str, 
     )
 
 
-def _filtered(source: Mapping[str, Any], mode: str) -> str:
+def _filtered(source: Json, mode: str) -> str:
     """Return the setting that excludes fields from the stored `_source`, except ibidem's own."""
     if source.get("enabled") is False or "disabled" in (mode, source.get("mode")):
         return NO_SOURCE
@@ -514,7 +514,7 @@ def _filtered(source: Mapping[str, Any], mode: str) -> str:
     return f"`_source` in its mapping excludes: {', '.join(excludes)}" if excludes else ""
 
 
-def _rebuilt(source: Mapping[str, Any], mode: str, settings: Mapping[str, str]) -> str:
+def _rebuilt(source: Json, mode: str, settings: Mapping[str, str]) -> str:
     """Return the setting by which the server rebuilds `_source`; an unknown mode counts as such a setting."""
     if mode not in ("stored", "disabled"):
         return f"{SOURCE_MODE}: {mode}"
@@ -523,7 +523,7 @@ def _rebuilt(source: Mapping[str, Any], mode: str, settings: Mapping[str, str]) 
     return f"{DERIVED_SOURCE}: true" if str(settings.get(DERIVED_SOURCE, "")).lower() == "true" else ""
 
 
-def mapped_fields(mapping: Mapping[str, Any], prefix: str = "", nested: str = "") -> Iterator[MappedField]:
+def mapped_fields(mapping: Json, prefix: str = "", nested: str = "") -> Iterator[MappedField]:
     """Yield the fields of a mapping, including nested ones, except ibidem's."""
     for short, definition in mapping.get("properties", {}).items():
         name, kind = f"{prefix}{short}", definition.get("type", "object")
@@ -542,9 +542,7 @@ MAX_SEARCHES = 100  # searches in one request
 BAD_REQUEST = 400
 
 
-def check_whole(
-    cluster: ClusterClient, storage: SourceStorage, documents: Iterable[Mapping[str, Any]], max_hits: int
-) -> None:
+def check_whole(cluster: ClusterClient, storage: SourceStorage, documents: Iterable[Json], max_hits: int) -> None:
     """Compare the vectors of the documents that were read with those in the index.
 
     A document that was changed since it was read is not found in that state; no write onto the state can succeed.
@@ -567,7 +565,7 @@ def check_whole(
                 _check_document(storage, document, hit.get("matched_queries", ()))
 
 
-def _check_document(storage: SourceStorage, document: Mapping[str, Any], names: Iterable[str]) -> None:
+def _check_document(storage: SourceStorage, document: Json, names: Iterable[str]) -> None:
     fields = {field.name: field for field in storage.unsure}
     for name in names:
         if not holds(document["_source"], fields[name].path.split(".")):
@@ -597,7 +595,7 @@ def holds(source: object, names: Sequence[str]) -> bool:
     )
 
 
-def _state(document: Mapping[str, Any]) -> tuple[str, int, int]:
+def _state(document: Json) -> tuple[str, int, int]:
     return document["_id"], document["_seq_no"], document["_primary_term"]
 
 
@@ -609,7 +607,7 @@ def count_fields(cluster: ClusterClient, index: str) -> FieldCounts:
     refresh_index(cluster, index)
     names = list(fields)
     queries = [ALL, *(fields[name].exists for name in names)]
-    responses: list[Mapping[str, Any]] = []
+    responses: list[Json] = []
     for batch in in_slices(queries, MAX_SEARCHES):
         bodies = [{"query": query, **COUNTED} for query in batch]
         responses += cluster.send(Target(index).searches(bodies))["responses"]
@@ -618,7 +616,7 @@ def count_fields(cluster: ClusterClient, index: str) -> FieldCounts:
     return FieldCounts(total or 0, by_field)
 
 
-def _count(response: Mapping[str, Any], location: str) -> int | None:
+def _count(response: Json, location: str) -> int | None:
     """Read the count of one search; None if the server refuses the request."""
     if "error" not in response:
         return total_of(response)
@@ -649,7 +647,7 @@ def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
         yield text[slice(*spans.get("_source", (0, 0)))].encode()
 
 
-def source_document(hit: Mapping[str, Any], name: Name, fields: Fields, raw: bytes) -> SourceDocument:
+def source_document(hit: Json, name: Name, fields: Fields, raw: bytes) -> SourceDocument:
     source = hit["_source"]
     own_part = own_fields(source)
     (document,) = add_languages([as_document(name.id, source, fields)])  # like an ingested document

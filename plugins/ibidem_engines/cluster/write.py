@@ -7,7 +7,6 @@ sequence number, and a write that finds another state than the one it was decide
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
 
 from ibidem_core.address import Fields
 from ibidem_core.errors import Unavailable
@@ -18,7 +17,7 @@ from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import as_source, led_group, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus
 from ibidem_engines.ledger import LookupValues, StoredVersion
-from ibidem_engines.requests import ApiRequest, quote_index
+from ibidem_engines.requests import ApiRequest, Json, quote_index
 
 
 def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str]) -> dict[str, StoredVersion]:
@@ -36,9 +35,9 @@ def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[
     return stored_versions
 
 
-def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str], parts: str) -> list[Mapping[str, Any]]:
+def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str], parts: str) -> list[Json]:
     """Read parts of documents by id, index by index; missing documents are omitted."""
-    docs: list[Mapping[str, Any]] = []
+    docs: list[Json] = []
     for index in indices if ids else ():
         request = ApiRequest("POST", f"/{quote_index(index)}/_mget", {"_source_includes": parts}, {"ids": list(ids)})
         docs += [each for each in cluster.hold(read_docs(request))["docs"] if each.get("found")]

@@ -15,6 +15,7 @@ import orjson
 from typing_extensions import override
 from xxhash import xxh3_64_intdigest
 
+from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import ledger as ledgers
 from ibidem_engines import stored_groups
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, SignatureLookup, T, WriteStatus
@@ -283,7 +284,7 @@ class SqliteGroups(stored_groups.StoredGroups):
         return list({hit.id: hit for each in results for hit in each.hits}.values())
 
     def members(
-        self, groups: Sequence[str], excluded: Sequence[tuple[str, str]] = (), *, lead: bool | None = None
+        self, groups: Sequence[str], excluded: Sequence[DocumentRef] = (), *, lead: bool | None = None
     ) -> Iterator[list[stored_groups.GroupedDocument]]:
         last_name, flags = 0, (0, 1) if lead is None else (int(lead), int(lead))
         excluded_ids = as_json([name for index, name in excluded if index == self.index])
@@ -292,7 +293,7 @@ class SqliteGroups(stored_groups.StoredGroups):
             last_name = rows[-1].name.order
 
     def read(
-        self, ids: Sequence[tuple[str, str]], end: stored_groups.Marks | None = None
+        self, ids: Sequence[DocumentRef], end: stored_groups.Marks | None = None
     ) -> list[stored_groups.GroupedDocument]:
         last_place = LAST_PLACE if end is None else end[stored_groups.ShardRef(self.index)]
         return self._rows(_BY_ID, (as_json([name for index, name in ids if index == self.index]), last_place))

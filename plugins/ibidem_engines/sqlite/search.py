@@ -15,6 +15,7 @@ import orjson
 from typing_extensions import override
 from xxhash import xxh3_128_hexdigest
 
+from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import stored_groups
 from ibidem_engines.engine import EngineSearch, Info, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import FLAGS, MEMBERSHIPS, NOW, Phrase, Place, Query, ReadView, Words, days
@@ -370,7 +371,7 @@ class SqliteSearch(EngineSearch):
     def _ranked(self) -> Query:
         return Query() if self.query is None else self.query
 
-    def _own(self, ids: Sequence[tuple[str, str]]) -> list[str]:
+    def _own(self, ids: Sequence[DocumentRef]) -> list[str]:
         return [name for index, name in ids if index == self.file.index]
 
     def window(self, size: int, view: ReadView = NOW) -> RequestFlow[Ranking]:
@@ -393,7 +394,7 @@ class SqliteSearch(EngineSearch):
     def grouped(self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW) -> RequestFlow[None]:
         return answered(None)
 
-    def fetch(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[list[StoredDocument]]:
+    def fetch(self, ids: Sequence[DocumentRef]) -> RequestFlow[list[StoredDocument]]:
         own_ids = self._own(ids)
         in_title, in_text = searched_phrases(self.query, "title"), searched_phrases(self.query, "text")
         found: dict[str, StoredDocument] = {}
@@ -406,14 +407,14 @@ class SqliteSearch(EngineSearch):
             found[name] = StoredDocument(self.file.index, document, version, snippets, mark(title, in_title))
         return answered([found[name] for name in own_ids if name in found])
 
-    def dates(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], str]]:
+    def dates(self, ids: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, str]]:
         rows = self.file.read(_DATES, (as_json(self._own(ids)),))
         return answered({(self.file.index, name): date for name, value in rows if (date := iso_date(value))})
 
     def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
         return answered(find(self.file, searches, self.query))
 
-    def long_signatures(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], bytes]]:
+    def long_signatures(self, ids: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, bytes]]:
         rows = self.file.read(_LONG, (as_json(self._own(ids)),))
         return answered({(self.file.index, name): value for name, value in rows})
 
@@ -452,7 +453,7 @@ class SqliteSearch(EngineSearch):
             rows = self.file.run(_fill(_MATCHING_LEADS, selection), values).fetchall()
         return answered({each.group: each.hit for each in _hits(self.file, rows)})
 
-    def memberships(self, ids: Sequence[tuple[str, str]]) -> RequestFlow[dict[tuple[str, str], stored_groups.Values]]:
+    def memberships(self, ids: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
         rows = self.file.read(_MEMBERSHIPS, (as_json(self._own(ids)),))
         return answered(
             {(self.file.index, name): dict(zip(stored_groups.FIELDS, row, strict=True)) for name, *row in rows}
