@@ -478,7 +478,7 @@ class Engine(Protocol):
     def close(self) -> None:
         """Close connections and files."""
 
-    def put_records(self, ledger: stored_groups.Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    def put_records(self, ledger: stored_groups.Ledger, entries: Mapping[str, stored_groups.Entry]) -> None:
         """Store JSON records next to the index, by key; existing records are overwritten."""
 
     def get_records(self, ledger: stored_groups.Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -506,7 +506,7 @@ class Engine(Protocol):
         self,
         ledger: stored_groups.Ledger,
         key: str,
-        entry: Mapping[str, object],
+        entry: stored_groups.Entry,
         state: stored_groups.RecordState | None,
     ) -> stored_groups.RecordState | None:
         """Replace a record in the state that was read (None: there was none); None if others have written meanwhile."""

@@ -104,6 +104,10 @@ class Target:
     # Of every body, such as fields that only exist while it is searched.
     parts: Json = field(default_factory=dict)
 
+    @property
+    def head(self) -> Json:
+        return {name: self.params[name] for name in IN_HEADS if name in self.params} | ALL_SHARDS
+
     def search(self, body: Json, **params: str) -> ApiRequest:
         return ApiRequest("POST", self._path("_search"), {**ALL_SHARDS, **self.params, **params}, self._complete(body))
 
@@ -113,8 +117,7 @@ class Target:
 
     def searches(self, bodies: Sequence[Json]) -> ApiRequest:
         """Return a flow of several searches in one request."""
-        head = {name: self.params[name] for name in IN_HEADS if name in self.params}
-        lines = [line for body in bodies for line in ({**head, **ALL_SHARDS}, self._complete(body))]
+        lines = [line for body in bodies for line in (self.head, self._complete(body))]
         return ApiRequest("POST", self._path("_msearch"), lines=lines)
 
     def _path(self, action: str) -> str:

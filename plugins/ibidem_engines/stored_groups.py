@@ -28,6 +28,7 @@ from ibidem_ingest.signatures.packed import IdColumn, PackedValues
 Ledger = Literal["runs", "dead", "tombstones", "deleted", "overrides", "presets", "groups"]
 # Ledgers that people write: each write depends on the record that is there, and searches see it at once.
 MANUAL_LEDGERS: frozenset[Ledger] = frozenset(("overrides", "presets"))
+Entry = Mapping[str, object]  # the JSON of a record
 RecordState = tuple[int, int]  # two numbers of the engine's own, which another write of a record changes
 
 

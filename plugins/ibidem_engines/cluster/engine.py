@@ -38,6 +38,7 @@ from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, Json, RequestFlo
 from ibidem_engines.stored_groups import (
     MANUAL_LEDGERS,
     Coverage,
+    Entry,
     Facets,
     Hit,
     IndexNames,
@@ -478,7 +479,7 @@ class ClusterEngine(protocol.Engine):
     def close(self) -> None:
         self._cluster.close()
 
-    def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    def put_records(self, ledger: Ledger, entries: Mapping[str, Entry]) -> None:
         self._store(ledger, writes=True).put(ledger, entries)
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -496,9 +497,7 @@ class ClusterEngine(protocol.Engine):
         entries, states = self._store(ledger).read_states(ledger, [key])
         return entries.get(key), states.get(key)
 
-    def replace_record(
-        self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
-    ) -> RecordState | None:
+    def replace_record(self, ledger: Ledger, key: str, entry: Entry, state: RecordState | None) -> RecordState | None:
         return self._store(ledger, writes=True).replace(ledger, key, entry, state)
 
     def count(self, ledger: Ledger) -> int:

@@ -52,7 +52,7 @@ from ibidem_engines.stored_groups import (
 )
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys_batch
+from ibidem_ingest.signatures.lookup_keys import long_keys, lookup_keys_batch
 from ibidem_ingest.signatures.packed import LONG as IS_LONG
 
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
@@ -183,10 +183,14 @@ class ClusterGroups(StoredGroups):
         with_long = [_place(each) for each, _ in changes if each.packed[1:2] and each.packed[1] & IS_LONG]
         long_signatures = self.cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
         keys = lookup_keys_batch([document.packed for document, _ in changes])
-        actions = [
-            self._action(document, values, long_signatures.get(_place(document), b""), own_keys)
-            for (document, values), own_keys in zip(changes, keys, strict=True)
-        ]
+        actions: list[Action] = []
+        for (document, values), own_keys in zip(changes, keys, strict=True):
+            name, packed, long_value = document.name, document.packed, long_signatures.get(_place(document), b"")
+            lookup_values = own_keys | long_keys(LongSignatures.decode(long_value)) if own_keys else {}
+            # Fields missing in `_source` are added, since the server builds on it.
+            fields = signature_fields(name.id, packed, long_value, lookup_values, self.layout.kind) | dict(values)
+            body = orjson.dumps({"doc": {OURS: fields}})
+            actions.append(Action("update", name.index, name.id, body, document.state, name.routing))
         return [not outcome.reason and outcome.status < 300 for outcome in run(self.cluster, actions)]
 
     def counts(self) -> GroupCounts:
@@ -227,23 +231,6 @@ class ClusterGroups(StoredGroups):
             same = [(each, change.values) for each, change in pairs if hash_packed(each.packed) == change.text_hash]
             written += sum(self.update(same))
         return written
-
-    def _action(
-        self,
-        document: GroupedDocument,
-        values: Mapping[str, object],
-        long_value: bytes,
-        keys: dict[LookupField, list[str]],
-    ) -> Action:
-        """Build a partial update; fields missing in `_source` are added, since the server builds on it."""
-        lookup_values = keys | long_keys(LongSignatures.decode(long_value)) if keys else {}
-        own_fields = {
-            **signature_fields(document.name.id, document.packed, long_value, lookup_values, self.layout.kind),
-            **values,
-        }
-        body = orjson.dumps({"doc": {OURS: own_fields}})
-        name = document.name
-        return Action("update", name.index, name.id, body, document.state, name.routing)
 
     def _documents(self, target: Target, body: Clause) -> list[GroupedDocument]:
         return [_document(hit) for hit in hits_of(self._search(target, body))]

@@ -33,7 +33,7 @@ from ibidem_engines.cluster.index import make, refresh_index
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import ATTEMPTS, contention_error
 from ibidem_engines.requests import ALL_SHARDS, ApiRequest, Json, RequestFlow, TtlCache, in_slices, quote_index
-from ibidem_engines.stored_groups import MANUAL_LEDGERS, IndexNames, Ledger, RecordState, StoredRecord
+from ibidem_engines.stored_groups import MANUAL_LEDGERS, Entry, IndexNames, Ledger, RecordState, StoredRecord
 from ibidem_ingest.document import MAX_ID_BYTES
 from ibidem_ingest.errors import UsageError
 from ibidem_mappings import load
@@ -304,7 +304,7 @@ def record_id(ledger: Ledger, key: str) -> str:
     return id_ if len(id_.encode()) <= MAX_ID_BYTES else f"x:{xxh3_128_hexdigest(id_.encode())}"
 
 
-def put_in_place(store: "LedgerStore", label: str, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+def put_in_place(store: "LedgerStore", label: str, ledger: Ledger, entries: Mapping[str, Entry]) -> None:
     """Replace the stored records, so that a delayed request cannot undo a later one."""
     keys = list(entries)
     for _ in range(ATTEMPTS):
@@ -328,7 +328,7 @@ class LedgerStore:
     names: IndexNames  # the index's names
     made: TtlCache[str, bool] = field(default_factory=TtlCache)  # names whose record indexes were checked of late
 
-    def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    def put(self, ledger: Ledger, entries: Mapping[str, Entry]) -> None:
         # Decisions on the same pairs may be stored under other names of the index.
         replaced = self._places(ledger, entries) if ledger == "overrides" else set[Place]()
         replaced -= set(product([self.names.home], entries))
@@ -351,17 +351,13 @@ class LedgerStore:
         states = {key: _state(each) for (source, key), each in docs.items() if source == self.names.home}
         return self.names.own_records(ledger, found), states
 
-    def put_onto(
-        self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]], states: Mapping[str, RecordState]
-    ) -> list[str]:
+    def put_onto(self, ledger: Ledger, entries: Mapping[str, Entry], states: Mapping[str, RecordState]) -> list[str]:
         """Store records whose stored version has not changed since it was read; returns the keys of the others."""
         actions = [self._replacement(ledger, key, entry, states.get(key)) for key, entry in entries.items()]
         outcomes = self._write(ledger, actions)
         return [key for key, outcome in zip(entries, outcomes, strict=True) if outcome.status == CONFLICT]
 
-    def replace(
-        self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
-    ) -> RecordState | None:
+    def replace(self, ledger: Ledger, key: str, entry: Entry, state: RecordState | None) -> RecordState | None:
         """Store one record in place of an earlier state; see `Engine.replace_record`."""
         (outcome,) = self._write(ledger, [self._replacement(ledger, key, entry, state)])
         if outcome.status != CONFLICT:
@@ -369,12 +365,10 @@ class LedgerStore:
         entries, states = self.read_states(ledger, [key])  # a write whose answer was lost may have been sent again
         return states.get(key) if entries.get(key) == orjson.loads(orjson.dumps(entry)) else None
 
-    def _replacement(self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None) -> Action:
+    def _replacement(self, ledger: Ledger, key: str, entry: Entry, state: RecordState | None) -> Action:
         return self._action("create" if state is None else "index", ledger, key, entry, state)
 
-    def _action(
-        self, verb: str, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None = None
-    ) -> Action:
+    def _action(self, verb: str, ledger: Ledger, key: str, entry: Entry, state: RecordState | None = None) -> Action:
         body = orjson.dumps({"ledger": ledger, "key": key, "entry": entry})
         return Action(verb, record_index(self.names.home, ledger), record_id(ledger, key), body, state)
 

@@ -26,17 +26,7 @@ from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS, read_me
 from ibidem_engines.cluster.index import Layout, document_of, field_issue
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.query import NOW, Place, Query, ReadView
-from ibidem_engines.requests import (
-    ALL_SHARDS,
-    COUNTS_S,
-    IN_HEADS,
-    ApiRequest,
-    Json,
-    RequestFlow,
-    Target,
-    TtlCache,
-    in_slices,
-)
+from ibidem_engines.requests import COUNTS_S, ApiRequest, Json, RequestFlow, Target, TtlCache, in_slices
 from ibidem_engines.stored_groups import (
     BY_GROUP,
     MAX_GROUPS,
@@ -119,14 +109,13 @@ class CountCache:
 
 def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow[Coverage]:
     """Count the documents of indexes without a settled group; each shard numbers its writes separately."""
-    head = {name: target.params[name] for name in IN_HEADS if name in target.params} | ALL_SHARDS
     bodies = [COUNTED, COUNTED | {"query": {"bool": {"must_not": [{"exists": {"field": GROUP}}]}}}]
-    lines: list[Json] = [line for body in bodies for line in ({**head, "index": target.index}, body)]
+    lines: list[Json] = [line for body in bodies for line in ({**target.head, "index": target.index}, body)]
     for index, shards in layout.shard_counts.items():
         for shard in range(shards):
             newer: Clause = {"range": {"_seq_no": {"gte": settled.get(ShardRef(index, shard), 0)}}}
             part = {"index": index} | ({"preference": f"_shards:{shard}"} if shards > 1 else {})
-            lines += [{**head, **part}, COUNTED | {"query": all_of(LEADS, newer)}]
+            lines += [{**target.head, **part}, COUNTED | {"query": all_of(LEADS, newer)}]
     answers = read_responses((yield ApiRequest("POST", "/_msearch", lines=lines)))
     documents, ungrouped, *unsettled = map(total_of, answers)
     return Coverage(documents, ungrouped, sum(unsettled), has_content=bool(layout.kinds))
@@ -252,7 +241,7 @@ class ClusterCollapse:
         else:
             aggs = {**request.get("aggs", {}), COUNTS: filter_aggregations(self.body, self._writes)}
             search = request if count is None else {**request, "aggs": aggs}
-            answer = (yield self.target.search(search)) if separate else (yield from self._search([search]))[0]
+            answer = yield self.target.search(search)
             if count is not None:
                 writes, answer = split_counts(answer)
                 if (Writes.read(writes) if writes else NO_COUNTS.writes) == count.writes:

@@ -23,7 +23,7 @@ from ibidem_engines.query import NOW, Query
 from ibidem_engines.requests import RequestFlow, refuse, run_sync
 from ibidem_engines.sqlite.file import MAX_SECONDS, Row, SqliteFile, as_json
 from ibidem_engines.sqlite.search import SqliteSearch, facets, find, info, newest_place, word
-from ibidem_engines.stored_groups import Facets, Hit, Ledger, RecordState, new_group
+from ibidem_engines.stored_groups import Entry, Facets, Hit, Ledger, RecordState, new_group
 from ibidem_engines.words import MAX_SPELLED, spellings
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
@@ -38,7 +38,7 @@ _GET = """select key, entry from "ibidem.{index}.ledger"
 _REMOVE = 'delete from "ibidem.{index}.ledger" where ledger = ? and key in (select value from json_each(?))'
 
 
-def put(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+def put(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Entry]) -> None:
     """Store records by key, inside an open transaction."""
     file.run_many(_PUT, [(ledger, key, as_json(entry)) for key, entry in entries.items()])
 
@@ -446,7 +446,7 @@ class SqliteEngine(Engine):
         """Close the file; another call opens it again."""
         self._file.close()
 
-    def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
+    def put_records(self, ledger: Ledger, entries: Mapping[str, Entry]) -> None:
         if entries:
             with self._file.transaction():
                 put(self._file, ledger, entries)
@@ -469,9 +469,7 @@ class SqliteEngine(Engine):
         with self._file.reading():
             return get(self._file, ledger, [key]).get(key), record_state(self._file, ledger, key)
 
-    def replace_record(
-        self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
-    ) -> RecordState | None:
+    def replace_record(self, ledger: Ledger, key: str, entry: Entry, state: RecordState | None) -> RecordState | None:
         with self._file.transaction():
             if record_state(self._file, ledger, key) != state:
                 return None
