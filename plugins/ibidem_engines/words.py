@@ -112,26 +112,18 @@ def _fold(character: str) -> str:
     return letter if len(letter) == 1 else character
 
 
-def _side_by_side(phrases: Sequence[Phrase]) -> Iterator[tuple[str, bool]]:
-    """Yield sequences of adjacent words: a whole phrase, or each word of a phrase whose words may be apart."""
+def _patterns(phrases: Sequence[Phrase], text: str) -> list[re.Pattern[str]]:
+    """Return patterns for a text: words with only non-word characters between them, or alone if they may be apart."""
+    unseen = "" if visible(text) == text else f"[{INVISIBLE}]*+"  # within words
+    patterns: list[re.Pattern[str]] = []
     for phrase in phrases:
         near = [] if phrase.slop is None else phrase.text.split()
-        words = [each for each in near if fold(each) not in STOP_WORDS] or near or [phrase.text]
-        yield from ((each, phrase.prefix) for each in words)
-
-
-def _patterns(phrases: Sequence[Phrase], text: str) -> list[re.Pattern[str]]:
-    """Return a pattern of each phrase for a text: its words, with only non-word characters between them."""
-    unseen = "" if visible(text) == text else f"[{INVISIBLE}]*+"  # within words
-    words = ((_WORD.findall(fold(text))[:MAX_WORDS], prefix) for text, prefix in _side_by_side(phrases))
-    return [
-        re.compile(
-            _GAP.join(unseen.join(map(re.escape, part)) for part in parts)
-            + (rf"(?:{unseen}[^\W_])*+" if prefix else rf"(?!{unseen}[^\W_])")
-        )
-        for parts, prefix in words
-        if parts
-    ]
+        end = rf"(?:{unseen}[^\W_])*+" if phrase.prefix else rf"(?!{unseen}[^\W_])"
+        for piece in [each for each in near if fold(each) not in STOP_WORDS] or near or [phrase.text]:
+            if parts := _WORD.findall(fold(piece))[:MAX_WORDS]:
+                words = (unseen.join(map(re.escape, part)) for part in parts)
+                patterns.append(re.compile(_GAP.join(words) + end))
+    return patterns
 
 
 def _matches(text: str, patterns: Sequence[re.Pattern[str]], limit: int) -> Iterator[Span]:

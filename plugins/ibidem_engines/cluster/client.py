@@ -240,7 +240,11 @@ def build_failure(status: int, answer: object, secret_values: Collection[str] = 
     error = answer.get("error") if isinstance(answer, Mapping) else None
     if not isinstance(error, Mapping):
         return Failure(status, _shards_kind(answer), _reason(error or answer or "", secret_values))
-    cause = _cause(error)
+    roots, cause = error.get("root_cause"), error.get("caused_by")
+    if isinstance(roots, list) and roots and isinstance(roots[0], Mapping):
+        cause = roots[0]
+    elif error.get("reason") or not isinstance(cause, Mapping):
+        cause = error
     reason = cause.get("reason") or error.get("reason") or ""
     return Failure(status, str(cause.get("type", "")), _reason(reason, secret_values))
 
@@ -281,14 +285,6 @@ def _types(cause: object) -> Iterator[object]:
 def _reason(text: object, secret_values: Collection[str]) -> str:
     """Redact secrets before the text is shortened, so that no part of a secret remains."""
     return (redact_text(str(text), secret_values) if secret_values else str(text))[:500]
-
-
-def _cause(error: Mapping[str, object]) -> Mapping[str, object]:
-    roots = error.get("root_cause")
-    if isinstance(roots, list) and roots and isinstance(roots[0], Mapping):
-        return roots[0]
-    cause = error.get("caused_by")
-    return cause if not error.get("reason") and isinstance(cause, Mapping) else error
 
 
 class Transport(Protocol):
@@ -542,7 +538,10 @@ def _item(item: Json, location: str) -> ActionOutcome | Failure:
     status = int(item["status"])
     if "error" not in item:
         return ActionOutcome(status, int(item.get("_seq_no", -1)), term=int(item.get("_primary_term", 0)))
-    failure = _failure(status, item)
+    failure = build_failure(status, item)
+    cause = item["error"].get("caused_by") if isinstance(item["error"], Mapping) else None
+    if isinstance(cause, Mapping) and cause.get("reason"):  # of a document that cannot be parsed
+        failure = Failure(status, failure.kind, f"{failure.reason}: {cause['reason']}")
     if failure.kind == "document_missing_exception":
         return ActionOutcome(CONFLICT, reason=failure.reason)
     if status == CONFLICT or (status == 400 and failure.kind not in OF_THE_INDEX):
@@ -550,11 +549,3 @@ def _item(item: Json, location: str) -> ActionOutcome | Failure:
     if find_fault(failure).soon:
         return failure
     raise to_engine_error(failure, location)
-
-
-def _failure(status: int, item: Json) -> Failure:
-    """Read an item's error, with its cause if a document cannot be parsed."""
-    failure = build_failure(status, item)
-    cause = item["error"].get("caused_by") if isinstance(item["error"], Mapping) else None
-    reason = cause.get("reason") if isinstance(cause, Mapping) else None
-    return Failure(status, failure.kind, f"{failure.reason}: {reason}" if reason else failure.reason)

@@ -230,7 +230,8 @@ SUGGESTIONS = 10  # spellings that are asked for of each word, and of each shard
 def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
     """Find spellings; see `Engine.suggest`."""
     terms = list(words[:MAX_SPELLED])
-    counts = yield from _answers(target, [_count_body(word, fields) for word in terms])
+    queries = [{"multi_match": {"query": word, "fields": [fields.title, fields.searched]}} for word in terms]
+    counts = yield from _answers(target, [{"query": each, "size": 0, "track_total_hits": 1} for each in queries])
     missing = [
         word
         for word, answer in zip(terms, counts, strict=True)
@@ -251,11 +252,6 @@ def best(suggest: Json) -> str:
 
 def _answers(target: Target, bodies: Sequence[Clause]) -> RequestFlow[Sequence[Json]]:
     return read_responses((yield target.searches(bodies))) if bodies else ()
-
-
-def _count_body(word: str, fields: Fields) -> Clause:
-    query = {"multi_match": {"query": word, "fields": [fields.title, fields.searched]}}
-    return {"query": query, "size": 0, "track_total_hits": 1}
 
 
 def _suggest_body(word: str, fields: Fields) -> Clause:

@@ -457,7 +457,11 @@ class ClusterEngine(protocol.Engine):
                 f"the alias {home!r} has a filter, which hides documents that others would join",
                 "settle groups by an alias of the same indexes without a filter",
             )
-        return self._sets.put(self.index, self._of_set(home), ALIAS_S)
+        engine = self
+        if home != self._kept and not (home == self.index and home in self._readable().indices):
+            engine = ClusterEngine(self._cluster, self._dialect, self._address, home, kept=home)
+            engine = engine if home == self.index else engine.group_set()
+        return self._sets.put(self.index, engine, ALIAS_S)
 
     def _beside_set(self, layout: Layout, names: IndexNames) -> "ClusterEngine":
         """Return the engine of the one index that holds the signatures."""
@@ -468,13 +472,6 @@ class ClusterEngine(protocol.Engine):
             )
         home = layout.beside[0]
         return BesideEngine(self._cluster, self._dialect, self._address, home, names=names.keep(source_of(home)))
-
-    def _of_set(self, home: str) -> "ClusterEngine":
-        """Return the engine of a group set, whose records are stored next to its name."""
-        if home == self._kept or (home == self.index and home in self._readable().indices):
-            return self
-        engine = ClusterEngine(self._cluster, self._dialect, self._address, home, kept=home)
-        return engine if home == self.index else engine.group_set()
 
     def close(self) -> None:
         self._cluster.close()

@@ -329,13 +329,9 @@ LEASE = "groups/lease"
 AS_ONE = "compare their documents anew, as one set: ibidem regroup --all"
 
 
-@dataclass(frozen=True, slots=True)
-class GroupSet:
-    """A group set, and the changes needed to its progress records."""
-
-    home: str  # the name next to which its progress is kept
-    begins_with: Any = None  # the record that becomes that of the set; None if it has one, or begins anew
-    superseded: tuple[str, ...] = ()  # names next to which another record is removed
+# A group set: the name next to which its progress is kept, the record that becomes that of the set (None if it has one,
+# or begins anew), and names next to which another record is removed.
+GroupSet = tuple[str, Any, tuple[str, ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,13 +354,13 @@ class SettledNames:
     def find(self) -> GroupSet:
         home = self._home()
         if home in self.names.indices:
-            return GroupSet(home)
+            return home, None, ()
         known = self._settled_indices(home)
         apart = [index for index in self.own if index not in known]
         if not apart or (len(self.names.indices) == 1 and home in self.entries):
-            return GroupSet(home, superseded=tuple(self.own))
+            return home, None, tuple(self.own)
         if home not in self.entries and apart == [self.names.indices[0]]:
-            return GroupSet(home, self.entries[apart[0]], tuple(apart))
+            return home, self.entries[apart[0]], tuple(apart)
         raise UsageError(f"groups of {_listing(apart)} behind {home!r} are settled index by index", AS_ONE)
 
     def unite(self, indices: Sequence[str]) -> GroupSet:
@@ -380,7 +376,7 @@ class SettledNames:
                 "ibidem regroup --all --preset NAME",
             )
         begins_with = self.entries[others[0]] if others and home not in self.entries else None
-        return GroupSet(home, begins_with, tuple(others))
+        return home, begins_with, tuple(others)
 
     def _home(self) -> str:
         """Return the name under which the set's records are stored."""
@@ -416,17 +412,16 @@ def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = Fa
     settled = SettledNames(names, {source: each.entry for source, each in records.items()})
     indices = set(names.indices)
     if takes_over:
-        found = settled.unite(
-            [each for each in settled.wide if indices.issuperset(layouts.read(cluster, each).indices)]
-        )
+        others = [each for each in settled.wide if indices.issuperset(layouts.read(cluster, each).indices)]
+        home, begins_with, names_before = settled.unite(others)
     else:
-        found = settled.find()
-    if found.begins_with is not None:
-        LedgerStore(cluster, names.keep(found.home)).put("groups", {KEY: found.begins_with})
-    superseded = [records[source] for source in found.superseded]
+        home, begins_with, names_before = settled.find()
+    if begins_with is not None:
+        LedgerStore(cluster, names.keep(home)).put("groups", {KEY: begins_with})
+    superseded = [records[source] for source in names_before]
     store.remove("groups", superseded)
     store.remove("runs", [StoredRecord(each.source, LEASE, None) for each in superseded])
-    return found.home
+    return home
 
 
 def issues(cluster: ClusterClient, names: IndexNames) -> Iterator[HealthIssue]:

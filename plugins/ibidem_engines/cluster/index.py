@@ -346,16 +346,6 @@ def own_fields(kind: str) -> dict[str, Any]:
     return {"_meta": mappings["_meta"], "properties": {OURS: mappings["properties"][OURS]}}
 
 
-def remove_note(cluster: ClusterClient, indices: Sequence[str]) -> None:
-    """Remove ibidem from the `_meta` of mappings; the fields stay, since servers cannot remove fields."""
-    for index in indices:
-        (current,) = cluster.ask("GET", f"/{index}/_mapping").values()
-        meta = current["mappings"].get("_meta", {})
-        remaining = {name: value for name, value in meta.items() if name != OURS}
-        if remaining != meta:
-            cluster.ask("PUT", f"/{index}/_mapping", {"_meta": remaining})
-
-
 def _own_meta(index: Json) -> Json:
     """Return the `_meta` of a mapping; empty for an index that was not created by ibidem."""
     metadata = index.get("mappings", {}).get("_meta", {}).get("ibidem", {})
@@ -547,24 +537,19 @@ def _check_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[Heal
     answer = _get(cluster, path, {"level": "indices"}).get("indices", {})
     for name, each in sorted(answer.items()):
         if each["status"] == "red":
-            reason = _explain_allocation(cluster, name)
+            body = {"index": name, "shard": 0, "primary": True}  # why the first shard is unassigned
+            request = ApiRequest("POST", "/_cluster/allocation/explain", body=body, ok_statuses=OK_STATUSES)
+            explained = cluster.send(request)
+            info = explained.get("unassigned_info", {})
+            details = str(info.get("details", "")).partition("\n")[0]
+            reasons = [info.get("reason", ""), details, explained.get("allocate_explanation", "")]
+            reason = "".join(f"; {each}" for each in reasons if each)
             yield HealthIssue(
                 "shards",
                 f"index {name!r} is red: {each['unassigned_shards']} of its shards are unassigned{reason}",
                 "bring back the node that holds them, or restore the index from a snapshot",
                 stops=True,
             )
-
-
-def _explain_allocation(cluster: ClusterClient, index: str) -> str:
-    """Ask the server why the first shard of an index is unassigned."""
-    body = {"index": index, "shard": 0, "primary": True}
-    request = ApiRequest("POST", "/_cluster/allocation/explain", body=body, ok_statuses=OK_STATUSES)
-    answer = cluster.send(request)
-    info = answer.get("unassigned_info", {})
-    details = str(info.get("details", "")).partition("\n")[0]
-    reasons = [info.get("reason", ""), details, answer.get("allocate_explanation", "")]
-    return "".join(f"; {each}" for each in reasons if each)
 
 
 def _check_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:

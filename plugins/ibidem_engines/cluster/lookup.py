@@ -83,20 +83,17 @@ def read_packed(hits: Sequence[Json]) -> PackedValues:
     try:
         values = [hit["fields"][PACKED][0].rstrip("=") for hit in hits]
         base64 = "".join([*(value + PREFIX_PADDING[len(value) % 4] for value in values), ROOM_AS_BASE64])
-        text = decode_strictly(base64.replace("-", "+").replace("_", "/"))
+        base64 = base64.replace("-", "+").replace("_", "/")
+        text: bytes = (
+            a2b_base64(base64, strict_mode=True)
+            if FAST_BASE64 is None
+            else FAST_BASE64.b64decode(base64, validate=True)
+        )
     except (LookupError, AttributeError, ValueError):
         return PackedValues.join([read_binary(hit, PACKED) for hit in hits])
     length = np.array([len(value) for value in values], np.int64)
     room = (length + 3) // 4 * 3
     return PackedValues(text, np.cumsum(room) - room, length * 3 // 4)
-
-
-def decode_strictly(text: str) -> bytes:
-    """Decode a text that must be pure base64."""
-    if FAST_BASE64 is None:
-        return a2b_base64(text, strict_mode=True)
-    content: bytes = FAST_BASE64.b64decode(text, validate=True)
-    return content
 
 
 def is_same_state(raw: Json, hit: Hit) -> bool:

@@ -94,21 +94,17 @@ def make_missing(cluster: ClusterClient, source: str) -> None:
             cluster.ask("PUT", f"/_index_template/{TEMPLATE}", body)
         for name in missing:
             with unless_failure(FORBIDDEN):
-                _make(cluster, name)
+                try:
+                    make(cluster, name, template())
+                except Permanent as error:
+                    if "creates data streams only" not in error.what:
+                        raise
+                    raise Permanent(error.what, EXCLUDE) from error
         repair(cluster, missing)
         found = _read(cluster, names)
     for name in found or {}:
         if fault := fault_of(name, (found or {})[name]):
             raise fault
-
-
-def _make(cluster: ClusterClient, name: str) -> None:
-    try:
-        make(cluster, name, template())
-    except Permanent as error:
-        if "creates data streams only" not in error.what:
-            raise
-        raise Permanent(error.what, EXCLUDE) from error
 
 
 def _read(cluster: ClusterClient, names: Sequence[str]) -> dict[str, Any] | None:

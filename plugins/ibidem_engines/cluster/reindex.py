@@ -379,7 +379,12 @@ class ClusterReindexSource(ReindexSource):
 
     def unmark(self) -> None:
         """Remove ibidem's entry from `_meta`; a server cannot remove a field from a mapping."""
-        layout.remove_note(self._cluster, self._layout.indices)
+        for index in self._layout.indices:
+            (current,) = self._cluster.ask("GET", f"/{index}/_mapping").values()
+            meta = current["mappings"].get("_meta", {})
+            if OURS in meta:
+                remaining = {name: value for name, value in meta.items() if name != OURS}
+                self._cluster.ask("PUT", f"/{index}/_mapping", {"_meta": remaining})
         self._layout_cache = None
 
     def drop_beside(self, *, dry: bool) -> tuple[int, int] | None:

@@ -224,7 +224,7 @@ class ClusterCollapse:
         self, request: Json, aggregations: Json, *, has_ungrouped: bool
     ) -> RequestFlow[tuple[Json, CountResult]]:
         """Send the first search, and count only documents without a group if the index has any."""
-        own = {} if self.target.point else NEWEST
+        own: Clause = {} if self.target.point else {**NEWEST}
         own |= {"ungrouped": {"missing": {"field": self.field}}} if has_ungrouped else {}
         aggs = {**aggregations, COUNTS: filter_aggregations(self.body, own)} if own else {**aggregations}
         counts, answer = split_counts((yield self.target.search_packed({**request, "aggs": aggs} if aggs else request)))

@@ -548,7 +548,8 @@ def check_whole(cluster: ClusterClient, storage: SourceStorage, documents: Itera
     A document that was changed since it was read is not found in that state; no write onto the state can succeed.
     """
     remaining = {_state(document): document for document in documents}
-    named = [{"bool": {"filter": [field.exists], "_name": field.name}} for field in storage.unsure]
+    fields = {field.name: field for field in storage.unsure}
+    named = [{"bool": {"filter": [field.exists], "_name": name}} for name, field in fields.items()]
     for turn in range(2):
         if not remaining:
             return
@@ -561,19 +562,13 @@ def check_whole(cluster: ClusterClient, storage: SourceStorage, documents: Itera
         }
         for hit in hits_of(cluster.search(storage.index, body)):
             document = remaining.pop(_state(hit), None)
-            if document is not None:
-                _check_document(storage, document, hit.get("matched_queries", ()))
-
-
-def _check_document(storage: SourceStorage, document: Json, names: Iterable[str]) -> None:
-    fields = {field.name: field for field in storage.unsure}
-    for name in names:
-        if not holds(document["_source"], fields[name].path.split(".")):
-            raise Permanent(
-                f"index {storage.index!r}: document {document['_id']!r} has a value in field {name!r} "
-                f"({fields[name].type}) that the server leaves out of `_source`, so it would be lost by a write",
-                "nothing of it was written; copy the index by the server's own _reindex",
-            )
+            for field in map(fields.__getitem__, hit.get("matched_queries", ())):
+                if document is not None and not holds(document["_source"], field.path.split(".")):
+                    raise Permanent(
+                        f"index {storage.index!r}: document {document['_id']!r} has a value in field {field.name!r} "
+                        f"({field.type}) that the server leaves out of `_source`, so it would be lost by a write",
+                        "nothing of it was written; copy the index by the server's own _reindex",
+                    )
 
 
 def holds(source: object, names: Sequence[str]) -> bool:
