@@ -298,9 +298,10 @@ class ClusterEngine(protocol.Engine):
     parallel_writes = True
 
     def __init__(
-        self, cluster: ClusterClient, dialect: Dialect, address: Address, index: str, *, kept: str = ""
+        self, cluster: ClusterClient, dialect: Dialect, address: Address, index: str, *, kept: str | IndexNames = ""
     ) -> None:
         self.index = index
+        self.is_beside = isinstance(kept, IndexNames)  # it holds the signatures of the index of these names
         self.fields = address.fields
         self._cluster = cluster
         self._dialect = dialect
@@ -443,6 +444,8 @@ class ClusterEngine(protocol.Engine):
         return self._readable()
 
     def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "ClusterEngine":
+        if self.is_beside:
+            return self
         if use_cache and (found := self._sets.get(self.index)) is not None:
             return found
         layout = self._layout_now()
@@ -471,7 +474,7 @@ class ClusterEngine(protocol.Engine):
                 "settle each by itself; or strip all, and sign them by one name: ibidem backfill --beside",
             )
         home = layout.beside[0]
-        return BesideEngine(self._cluster, self._dialect, self._address, home, names=names.keep(source_of(home)))
+        return ClusterEngine(self._cluster, self._dialect, self._address, home, kept=names.keep(source_of(home)))
 
     def close(self) -> None:
         self._cluster.close()
@@ -480,7 +483,11 @@ class ClusterEngine(protocol.Engine):
         self._store(ledger, writes=True).put(ledger, entries)
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
-        return self._store(ledger).get(ledger, prefix)
+        """Read records; beside an index, manual decisions name entries instead of documents."""
+        records = self._store(ledger).get(ledger, prefix)
+        if not self.is_beside or ledger != "overrides":
+            return records
+        return ((key, _on_entries(entry, self.index)) for key, entry in records)
 
     def recent_record(self, ledger: Ledger, key: str) -> Any:
         name = f"{ledger}/{key}"
@@ -519,7 +526,8 @@ class ClusterEngine(protocol.Engine):
         return LedgerStore(self._cluster, self._names(), self._ledgers)
 
     def _names(self) -> IndexNames:
-        return self._readable().names(self.index).keep(self._kept)
+        kept = self._kept
+        return kept if isinstance(kept, IndexNames) else self._readable().names(self.index).keep(kept)
 
     def _readable(self) -> Layout:
         """Return the layout of the index, after checking that it can be read."""
@@ -592,30 +600,6 @@ class ClusterEngine(protocol.Engine):
                 body["search_after"] = hits_of(ranking.answer)[-1]["sort"]
         finally:
             self._close_point(point)
-
-
-class BesideEngine(ClusterEngine):
-    """The index that holds the signatures of another one; its records are those of that index."""
-
-    is_beside = True
-
-    def __init__(
-        self, cluster: ClusterClient, dialect: Dialect, address: Address, index: str, *, names: IndexNames
-    ) -> None:
-        super().__init__(cluster, dialect, address, index)
-        self._of = names
-
-    def group_set(self, *, use_cache: bool = False, takes_over: bool = False) -> "BesideEngine":
-        del use_cache, takes_over
-        return self
-
-    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
-        """Read records; manual decisions name entries instead of documents."""
-        for key, entry in super().get_records(ledger, prefix):
-            yield key, _on_entries(entry, self.index) if ledger == "overrides" else entry
-
-    def _names(self) -> IndexNames:
-        return self._of
 
 
 def _on_entries(entry: Any, index: str) -> Any:

@@ -52,10 +52,6 @@ class WriteMode:
     # after the one-minute write timeout.
     expects_new: bool = False
 
-    def learn(self, count: int, documents: int) -> None:
-        """Record how many of some documents already existed."""
-        self.expects_new = 2 * count <= documents
-
 
 @dataclass(frozen=True, slots=True)
 class WriteTarget:
@@ -172,7 +168,8 @@ def _write(target: WriteTarget, ready: Mapping[str, _Ready]) -> dict[str, Outcom
             outcomes[id_] = _outcome(outcomes[id_], results[id_])
         _check_tombstones(target, ready, outcomes, written)
         if turn == first_round:
-            target.mode.learn(len(stored_versions) if turn else len(remaining), len(ready))
+            known = len(stored_versions) if turn else len(remaining)  # how many of the documents there were
+            target.mode.expects_new = 2 * known <= len(ready)
     return outcomes
 
 
