@@ -6,13 +6,13 @@ part by part, each part by the number of the write, so that a reader knows where
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import Any, Literal, Protocol, TypeVar
 
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import stored_groups
-from ibidem_engines.query import NOW, Place, Query, ReadView
+from ibidem_engines.query import NOW, Place, Query, ReadView, parse_query, word_spans
 from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -74,10 +74,6 @@ class StoredDocument:
     # Passages with the query's words between `HIGHLIGHT` marks; the beginning when no word occurs.
     snippets: Sequence[str] = ()
     title: str = ""  # the title with the same marks
-
-
-# Marks around a word of the query, from the private use area, so that no text is mistaken for a mark.
-HIGHLIGHT = ("\ue000", "\ue001")
 
 
 @dataclass(frozen=True, slots=True)
@@ -455,6 +451,21 @@ class Engine(Protocol):
         Nearly: a letter missing, one too many, another one, or two exchanged; of several the one that most documents
         hold. Words without such a term are left out, and so are all but the first ten.
         """
+
+    def did_you_mean(self, query: Query) -> str:
+        """Return a corrected query that has matches, or an empty string."""
+        words = dict.fromkeys(
+            word for phrase in query.phrases() if not phrase.prefix for word, _, _ in word_spans(phrase.text)
+        )
+        better = self.suggest(list(words)) if words else {}
+        if not better:
+            return ""
+        typed = query.typed
+        for word, begin, end in reversed(list(word_spans(typed))):
+            if word in better:
+                typed = typed[:begin] + better[word] + typed[end:]
+        corrected = replace(parse_query(typed), filters=query.filters, excluded=query.excluded)
+        return typed if self.search(corrected, 1).total else ""
 
     def scan(self, size: int = 1_000) -> Iterator[list[stored_groups.Hit]]:
         """Scan the whole index in slices, in the order of writing."""

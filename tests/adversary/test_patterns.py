@@ -14,7 +14,7 @@ from adversary.patterns import (
     has_possessive_group,
     made_while_running,
 )
-from ibidem_engines import words
+from ibidem_engines import query as words
 from ibidem_engines.query import Phrase
 from ibidem_ingest.text import tokens
 from ibidem_workers import batches
@@ -42,7 +42,7 @@ def test_every_expression_is_known_but_those_made_of_a_readers_words(every: list
     assert len(every) > 40
     of_settings = "ibidem_gateway.middleware.hide_address"
     of_signs = "ibidem.grouped_search.api.differing_sign"  # of a word that was signed, and escaped
-    assert made_while_running() == {"ibidem_engines.words._patterns", of_settings, of_signs}
+    assert made_while_running() == {"ibidem_engines.query._patterns", of_settings, of_signs}
     assert {each.pattern for each in every} >= BOUNDED.keys()
 
 

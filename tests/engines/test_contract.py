@@ -8,7 +8,6 @@ import pytest
 from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import (
-    HIGHLIGHT,
     MAX_VERSION,
     Engine,
     LookupResult,
@@ -18,7 +17,7 @@ from ibidem_engines.engine import (
     SignatureLookup,
     WriteStatus,
 )
-from ibidem_engines.query import Filter, Place, Query, parse_query
+from ibidem_engines.query import HIGHLIGHT, Filter, Place, Query, parse_query
 from ibidem_engines.stored_groups import Collapsing, Order
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures

@@ -28,8 +28,9 @@ from ibidem_core.settings import Settings, load
 from ibidem_dedupe.parameters import PAIR_LEVEL, PARAMETERS, PRESETS, Parameter
 from ibidem_dedupe.parameters import Preset as NamedFigures
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import HIGHLIGHT, Engine
+from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import NO_PRESET, lookup_presets
+from ibidem_engines.query import HIGHLIGHT
 
 OPEN, CLOSE = HIGHLIGHT
 

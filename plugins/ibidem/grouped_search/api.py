@@ -29,7 +29,6 @@ from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, S
 from ibidem_engines.ledger import KEY, checkpoint_of, load_overrides
 from ibidem_engines.query import NOW, Cursor, Filter, Place, Query, ReadView
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.words import did_you_mean
 from ibidem_ingest.dates import interval, time_of_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -254,7 +253,7 @@ def find_page(
 
 def notes(source: EngineBackend, page_request: backend.PageRequest, matched: int) -> Json:
     engine, query, view = source.engine, source.query, source.view
-    found: Json = {"not_understood": list(query.notes), "did_you_mean": "" if matched else did_you_mean(engine, query)}
+    found: Json = {"not_understood": list(query.notes), "did_you_mean": "" if matched else engine.did_you_mean(query)}
     if any(each.field == "language" for each in query.filters):
         found["without_language"] = count_lacking(engine, query, "language", view)
     if source.order != "relevance":

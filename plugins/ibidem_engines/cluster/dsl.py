@@ -12,11 +12,10 @@ from xxhash import xxh3_128_hexdigest
 
 from ibidem_core.address import Fields
 from ibidem_dedupe.overrides import DocumentRef
+from ibidem_engines import query as queries
 from ibidem_engines.cluster.client import read_responses
-from ibidem_engines.engine import HIGHLIGHT
-from ibidem_engines.query import MEMBERSHIPS, Filter, Phrase, Query, Words, days
+from ibidem_engines.query import Filter, Phrase, Query, Words, days
 from ibidem_engines.requests import Json, RequestFlow, Target
-from ibidem_engines.words import MAX_LETTERS, MAX_SPELLED, MIN_LETTERS
 from ibidem_ingest.dates import iso_day
 
 Clause = dict[str, Any]
@@ -85,7 +84,7 @@ def _any_of(field: str, values: Sequence[str], fields: Fields) -> Clause:
     """Build one clause that matches any of several values: a server takes few clauses, but many terms."""
     if field == "id":
         return ids_query(values)
-    if field in MEMBERSHIPS:
+    if field in queries.MEMBERSHIPS:
         return _terms(f"ibidem.{field}", values)
     if not field.startswith("meta."):
         return _or([_condition(field, value, fields) for value in values])
@@ -131,8 +130,8 @@ def search_body(query: Query, fields: Fields, size: int, offset_limit: str) -> C
 def _highlight(fields: Fields, offset_limit: str) -> Clause:
     return {
         offset_limit: MAX_OFFSET,
-        "pre_tags": [HIGHLIGHT[0]],
-        "post_tags": [HIGHLIGHT[1]],
+        "pre_tags": [queries.HIGHLIGHT[0]],
+        "post_tags": [queries.HIGHLIGHT[1]],
         "fields": {
             fields.title: {"number_of_fragments": 0},
             **{
@@ -229,13 +228,13 @@ SUGGESTIONS = 10  # spellings that are asked for of each word, and of each shard
 
 def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
     """Find spellings; see `Engine.suggest`."""
-    terms = list(words[:MAX_SPELLED])
-    queries = [{"multi_match": {"query": word, "fields": [fields.title, fields.searched]}} for word in terms]
-    counts = yield from _answers(target, [{"query": each, "size": 0, "track_total_hits": 1} for each in queries])
+    terms = list(words[: queries.MAX_SPELLED])
+    searches = [{"multi_match": {"query": word, "fields": [fields.title, fields.searched]}} for word in terms]
+    counts = yield from _answers(target, [{"query": each, "size": 0, "track_total_hits": 1} for each in searches])
     missing = [
         word
         for word, answer in zip(terms, counts, strict=True)
-        if not total_of(answer) and MIN_LETTERS <= len(word) <= MAX_LETTERS
+        if not total_of(answer) and queries.MIN_LETTERS <= len(word) <= queries.MAX_LETTERS
     ]
     answers = yield from _answers(target, [_suggest_body(word, fields) for word in missing])
     spellings = {word: best(answer["suggest"]) for word, answer in zip(missing, answers, strict=True)}
@@ -260,7 +259,7 @@ def _suggest_body(word: str, fields: Fields) -> Clause:
         "suggest_mode": "always",
         "max_edits": 1,
         "prefix_length": 0,
-        "min_word_length": MIN_LETTERS,
+        "min_word_length": queries.MIN_LETTERS,
         "size": SUGGESTIONS,
         "shard_size": SUGGESTIONS,
         "sort": "frequency",

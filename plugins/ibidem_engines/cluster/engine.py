@@ -451,7 +451,15 @@ class ClusterEngine(protocol.Engine):
         layout = self._layout_now()
         names = layout.names(self.index)
         if layout.beside:
-            return self._sets.put(self.index, self._beside_set(layout, names), ALIAS_S)
+            if len(layout.beside) > 1:
+                raise UsageError(
+                    f"the signatures of {self.index!r} are in several indexes: {', '.join(layout.beside)}",
+                    "settle each by itself; or strip all, and sign them by one name: ibidem backfill --beside",
+                )
+            home = layout.beside[0]
+            kept = names.keep(source_of(home))
+            held = ClusterEngine(self._cluster, self._dialect, self._address, home, kept=kept)
+            return self._sets.put(self.index, held, ALIAS_S)
         if names.sources == (self.index,):
             return self
         home = groups.find_set(self._cluster, names, takes_over=takes_over)
@@ -465,16 +473,6 @@ class ClusterEngine(protocol.Engine):
             engine = ClusterEngine(self._cluster, self._dialect, self._address, home, kept=home)
             engine = engine if home == self.index else engine.group_set()
         return self._sets.put(self.index, engine, ALIAS_S)
-
-    def _beside_set(self, layout: Layout, names: IndexNames) -> "ClusterEngine":
-        """Return the engine of the one index that holds the signatures."""
-        if len(layout.beside) > 1:
-            raise UsageError(
-                f"the signatures of {self.index!r} are in several indexes: {', '.join(layout.beside)}",
-                "settle each by itself; or strip all, and sign them by one name: ibidem backfill --beside",
-            )
-        home = layout.beside[0]
-        return ClusterEngine(self._cluster, self._dialect, self._address, home, kept=names.keep(source_of(home)))
 
     def close(self) -> None:
         self._cluster.close()

@@ -28,12 +28,11 @@ from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engine_error
 from ibidem_engines.cluster.dsl import ALL, COUNTED, STATES, filter_value, hits_of, ids_query, total_of
 from ibidem_engines.cluster.index import refresh_index, write_order
-from ibidem_engines.engine import HIGHLIGHT, Destination, FieldCounts, Record, SourceDocument, StoredDocument
+from ibidem_engines.engine import Destination, FieldCounts, Record, SourceDocument, StoredDocument
 from ibidem_engines.ledger import LookupValues, UnstorableRecord, check_storable
-from ibidem_engines.query import Query
+from ibidem_engines.query import HIGHLIGHT, Query, mark, passage, searched_phrases
 from ibidem_engines.requests import Json, JsonAnswer, Target, in_slices, quote_index
 from ibidem_engines.stored_groups import Name, new_group
-from ibidem_engines.words import mark, passage, searched_phrases
 from ibidem_ingest.dates import EPOCH, interval, iso_date, iso_day, time_of_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import kind, short_repr

@@ -93,10 +93,9 @@ class _Ready:
 
 
 def write(target: WriteTarget, records: Sequence[Record]) -> list[Outcome]:
-    def prepare(record: Record, values: LookupValues) -> _Ready:
-        return _Ready(record, target.source(record, values), values)
-
-    return ledger.write_in_turns(records, prepare, partial(_write, target))
+    return ledger.write_in_turns(
+        records, lambda record, values: _Ready(record, target.source(record, values), values), partial(_write, target)
+    )
 
 
 def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version: bool) -> list[Outcome]:
@@ -165,7 +164,12 @@ def _write(target: WriteTarget, ready: Mapping[str, _Ready]) -> dict[str, Outcom
         remaining[:] = [id_ for id_, each in results.items() if each.status == CONFLICT]
         written = [id_ for id_, each in results.items() if each.status != CONFLICT]
         for id_ in written:
-            outcomes[id_] = _outcome(outcomes[id_], results[id_])
+            before, result = outcomes[id_], results[id_]
+            if reason := result.reason:
+                at_fault, version = refused_field(reason), before.previous_version
+                outcomes[id_] = Outcome(id_, WriteStatus.REFUSED, 0, version, field=at_fault, why=reason)
+            elif before.status is WriteStatus.INDEXED:
+                outcomes[id_] = replace(before, order=write_order(result.place))
         _check_tombstones(target, ready, outcomes, written)
         if turn == first_round:
             known = len(stored_versions) if turn else len(remaining)  # how many of the documents there were
@@ -196,14 +200,6 @@ def _action(
         return None
     source = target.source(record, ready.values, stored.group) if stored.group else ready.source
     return Action("index", stored.index, id_, source, stored.state)
-
-
-def _outcome(decided: Outcome, written: ActionOutcome) -> Outcome:
-    if reason := written.reason:
-        at_fault = refused_field(reason)
-        return Outcome(decided.id, WriteStatus.REFUSED, 0, decided.previous_version, field=at_fault, why=reason)
-    is_indexed = decided.status is WriteStatus.INDEXED
-    return replace(decided, order=write_order(written.place)) if is_indexed else decided
 
 
 def refused_field(reason: str) -> str:

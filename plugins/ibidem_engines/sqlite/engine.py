@@ -19,12 +19,11 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import ledger as ledgers
 from ibidem_engines import stored_groups
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, SignatureLookup, T, WriteStatus
-from ibidem_engines.query import NOW, Query
+from ibidem_engines.query import MAX_SPELLED, NOW, Query, spellings
 from ibidem_engines.requests import RequestFlow, refuse, run_sync
 from ibidem_engines.sqlite.file import MAX_SECONDS, Row, SqliteFile, as_json
 from ibidem_engines.sqlite.search import SqliteSearch, facets, find, info, newest_place, word
 from ibidem_engines.stored_groups import Entry, Facets, Hit, Ledger, RecordState, new_group
-from ibidem_engines.words import MAX_SPELLED, spellings
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -93,10 +92,6 @@ class _Ready:
     record: Record
     row: Row  # the columns of its row in the documents table, from `id` on
     keys: str  # its look-up values as words, those of its long signatures too
-
-
-def _prepare(record: Record, values: ledgers.LookupValues) -> _Ready:
-    return _Ready(record, _row(record), words(values))
 
 
 def _row(record: Record) -> Row:
@@ -369,7 +364,9 @@ class SqliteEngine(Engine):
         self._file.create()
 
     def write(self, records: Sequence[Record]) -> list[Outcome]:
-        return ledgers.write_in_turns(records, _prepare, partial(_write, self._file))
+        return ledgers.write_in_turns(
+            records, lambda record, values: _Ready(record, _row(record), words(values)), partial(_write, self._file)
+        )
 
     def searching(self, query: Query | None = None) -> SqliteSearch:
         return SqliteSearch(self._file, query)

@@ -16,12 +16,12 @@ from typing_extensions import override
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_dedupe.overrides import DocumentRef
+from ibidem_engines import query as queries
 from ibidem_engines import stored_groups
 from ibidem_engines.engine import EngineSearch, Info, LookupResult, Ranking, SignatureLookup, StoredDocument
-from ibidem_engines.query import FLAGS, MEMBERSHIPS, NOW, Phrase, Place, Query, ReadView, Words, days
+from ibidem_engines.query import NOW, Phrase, Place, Query, ReadView, Words
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value, as_json
-from ibidem_engines.words import mark, passage, searched_phrases
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -101,8 +101,8 @@ def _any_of(field: str, values: Sequence[str]) -> Conditions:
         return Conditions(
             f"({' or '.join(each.sql for each in dates)})", tuple(chain(*(each.values for each in dates)))
         )
-    listed = as_json([value == "true" for value in values] if field in FLAGS else values)
-    if field in ("id", "source", "language", *MEMBERSHIPS):
+    listed = as_json([value == "true" for value in values] if field in queries.FLAGS else values)
+    if field in ("id", "source", "language", *queries.MEMBERSHIPS):
         return Conditions(f"d.{field} {_IN}", (listed,))
     return Conditions(_META, (field.removeprefix("meta."), listed, listed))
 
@@ -110,7 +110,7 @@ def _any_of(field: str, values: Sequence[str]) -> Conditions:
 def _date(value: str) -> Conditions:
     if not value:
         return Conditions("d.first is null", ())
-    first, last = days(value)
+    first, last = queries.days(value)
     return Conditions(_DATE, (first, first, last, last))
 
 
@@ -396,15 +396,15 @@ class SqliteSearch(EngineSearch):
 
     def fetch(self, ids: Sequence[DocumentRef]) -> RequestFlow[list[StoredDocument]]:
         own_ids = self._own(ids)
-        in_title, in_text = searched_phrases(self.query, "title"), searched_phrases(self.query, "text")
+        in_title, in_text = queries.searched_phrases(self.query, "title"), queries.searched_phrases(self.query, "text")
         found: dict[str, StoredDocument] = {}
         for name, version, source, language, date, url, given, meta, title, text, origin in self.file.read(
             _BY_ID, (as_json(own_ids),)
         ):
             own_version = None if given is None else version
             document = Document(name, text, title, date, source, url, language, own_version, orjson.loads(meta), origin)
-            snippets = (passage(text, in_text),)
-            found[name] = StoredDocument(self.file.index, document, version, snippets, mark(title, in_title))
+            snippets = (queries.passage(text, in_text),)
+            found[name] = StoredDocument(self.file.index, document, version, snippets, queries.mark(title, in_title))
         return answered([found[name] for name in own_ids if name in found])
 
     def dates(self, ids: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, str]]:

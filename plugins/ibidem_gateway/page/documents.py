@@ -11,9 +11,8 @@ from pydantic import Field
 from ibidem.grouped_search.api import format_count, reason
 from ibidem.index.documents import Inspection, find_overrides, read_document
 from ibidem_dedupe.overrides import Override
-from ibidem_engines.engine import HIGHLIGHT, Engine
-from ibidem_engines.query import Phrase
-from ibidem_engines.words import mark
+from ibidem_engines.engine import Engine
+from ibidem_engines.query import HIGHLIGHT, Phrase, mark
 from ibidem_gateway.dependencies import CallersEngine, StrictQuery, WithContext
 from ibidem_gateway.page.comparison import PagedText
 from ibidem_gateway.page.rendering import html, printable, written_date

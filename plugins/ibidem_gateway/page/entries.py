@@ -11,7 +11,8 @@ from ibidem.comparison.word_diff import Piece, shorten
 from ibidem.grouped_search import response
 from ibidem.grouped_search.api import Response, SearchResult, format_count
 from ibidem.grouped_search.response import MAX_SOURCES, FacetBucket
-from ibidem_engines.engine import HIGHLIGHT, Engine
+from ibidem_engines.engine import Engine
+from ibidem_engines.query import HIGHLIGHT
 from ibidem_engines.stored_groups import FacetCount, Facets
 from ibidem_gateway.page.rendering import printable, written_date
 from ibidem_gateway.page.state import PageState

@@ -19,8 +19,8 @@ from ibidem.index.documents import add_override, find_overrides, read_document, 
 from ibidem.index.documents import inspect as find_copies
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_engines.engine import Engine
-from ibidem_engines.words import mark as highlight
-from ibidem_engines.words import searched_phrases
+from ibidem_engines.query import mark as highlight
+from ibidem_engines.query import searched_phrases
 from ibidem_gateway.dependencies import CallersEngine, GatewayContext, Id, Pair, WithCaller, WithContext
 from ibidem_gateway.document_routes import check_overrides
 from ibidem_gateway.errors import HttpError
