@@ -19,6 +19,7 @@ from ibidem_core.address import OURS, Address, Fields
 from ibidem_core.errors import Permanent
 from ibidem_dedupe.overrides import Override
 from ibidem_engines import engine as protocol
+from ibidem_engines import stored_groups
 from ibidem_engines.cluster import dsl, groups, records, search
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import write as writing
@@ -35,21 +36,7 @@ from ibidem_engines.cluster.write import WriteMode, WriteTarget, get_many
 from ibidem_engines.ledger import LookupValues
 from ibidem_engines.query import Query
 from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, Json, RequestFlow, Target, TtlCache
-from ibidem_engines.stored_groups import (
-    MANUAL_LEDGERS,
-    Coverage,
-    Entry,
-    Facets,
-    Hit,
-    IndexNames,
-    Ledger,
-    Marks,
-    Name,
-    RecordState,
-    SeqNoRange,
-    ShardRef,
-    own_group,
-)
+from ibidem_engines.stored_groups import Hit, IndexNames, Ledger, Marks, Name, RecordState, SeqNoRange, ShardRef
 from ibidem_ingest.errors import UsageError
 
 MAX_LOOKUP = 200_000_000  # documents that an index of one shard takes, as a look-up join needs it
@@ -163,7 +150,9 @@ class BesideSource(ClusterReindexSource):
 
     def _signing(self, document: protocol.SourceDocument, record: protocol.Record, values: LookupValues) -> Action:
         name, is_new = document.name, document.state == NO_STATE
-        body = signature_entry(record, name.index, document.order, document.group or own_group(name), values)
+        body = signature_entry(
+            record, name.index, document.order, document.group or stored_groups.own_group(name), values
+        )
         verb, state = ("create", None) if is_new else ("index", document.state)
         return Action(verb, self._held, record.document.id, body, state)
 
@@ -314,7 +303,7 @@ class ClusterEngine(protocol.Engine):
         self._plugin = TtlCache[str, bool]()
         self._counts = TtlCache[str, CountResult]()
         self._recent = TtlCache[str, list[Any]]()
-        self._covered = TtlCache[str, Coverage]()
+        self._covered = TtlCache[str, stored_groups.Coverage]()
         self._sets = TtlCache[str, ClusterEngine]()
         self._ledgers = TtlCache[str, bool]()
 
@@ -417,7 +406,7 @@ class ClusterEngine(protocol.Engine):
             return kind(self._cluster, self.index, self.fields, lookup=beside == "lookup")
         return ClusterReindexSource(self._cluster, self.index, self.fields, self._kind)
 
-    def facets(self, query: Query, limit: int) -> Facets:
+    def facets(self, query: Query, limit: int) -> stored_groups.Facets:
         body = groups.facet_request(dsl.clause(query, self._searched_fields()), self.fields, limit)
         return groups.read_facets(self._cluster.search(self.index, body))
 
@@ -477,7 +466,7 @@ class ClusterEngine(protocol.Engine):
     def close(self) -> None:
         self._cluster.close()
 
-    def put_records(self, ledger: Ledger, entries: Mapping[str, Entry]) -> None:
+    def put_records(self, ledger: Ledger, entries: Mapping[str, stored_groups.Entry]) -> None:
         self._store(ledger, writes=True).put(ledger, entries)
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -499,7 +488,9 @@ class ClusterEngine(protocol.Engine):
         entries, states = self._store(ledger).read_states(ledger, [key])
         return entries.get(key), states.get(key)
 
-    def replace_record(self, ledger: Ledger, key: str, entry: Entry, state: RecordState | None) -> RecordState | None:
+    def replace_record(
+        self, ledger: Ledger, key: str, entry: stored_groups.Entry, state: RecordState | None
+    ) -> RecordState | None:
         return self._store(ledger, writes=True).replace(ledger, key, entry, state)
 
     def count(self, ledger: Ledger) -> int:
@@ -519,7 +510,7 @@ class ClusterEngine(protocol.Engine):
 
     def _store(self, ledger: Ledger, *, writes: bool = False) -> LedgerStore:
         """Return the store of a ledger; manual records go to the index that an alias points to now."""
-        if writes and ledger in MANUAL_LEDGERS:
+        if writes and ledger in stored_groups.MANUAL_LEDGERS:
             self._layout_cache.clear()
         return LedgerStore(self._cluster, self._names(), self._ledgers)
 

@@ -19,6 +19,7 @@ import orjson
 from ibidem_core.address import OURS, Fields
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.overrides import DocumentRef
+from ibidem_engines import stored_groups
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster import index as layouts
 from ibidem_engines.cluster.client import Action, ClusterClient, run
@@ -29,27 +30,7 @@ from ibidem_engines.cluster.source import signature_fields
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import KEY, checkpoint_of
 from ibidem_engines.requests import Json, RequestFlow, Target, in_slices, quote_index
-from ibidem_engines.stored_groups import (
-    FIELDS,
-    Assignment,
-    FacetCount,
-    Facets,
-    GroupCounts,
-    GroupedDocument,
-    Hit,
-    IndexNames,
-    LeadKeys,
-    Marks,
-    MembershipChange,
-    Name,
-    SeqNoRange,
-    ShardRef,
-    StoredGroups,
-    StoredRecord,
-    Values,
-    hash_packed,
-    parse_marks,
-)
+from ibidem_engines.stored_groups import FIELDS, Assignment, GroupedDocument, Hit, IndexNames, Marks, SeqNoRange
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import long_keys, lookup_keys_batch
@@ -57,7 +38,7 @@ from ibidem_ingest.signatures.packed import LONG as IS_LONG
 
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
 SLICE = 1_000
-Points = Mapping[ShardRef, str]  # the point in time at which each part is read
+Points = Mapping[stored_groups.ShardRef, str]  # the point in time at which each part is read
 LONG_ALIVE = "1h"  # how long a point in time of a part waits for its next reader
 REMEDY = "settle the others with: ibidem regroup"
 WRITE, WRITES = 500, 4  # followers that are written at once, and how many such writes are under way at the same time
@@ -66,7 +47,7 @@ LEADS: Clause = {"term": {LEAD: True}}
 FOLLOWERS: Clause = {"term": {LEAD: False}}
 
 
-class ClusterGroups(StoredGroups):
+class ClusterGroups(stored_groups.StoredGroups):
     """The groups of an index, or of the indexes behind an alias; see `StoredGroups`."""
 
     def __init__(
@@ -79,7 +60,7 @@ class ClusterGroups(StoredGroups):
         self._parts = layouts.shards(layout)
         self._identities: Mapping[str, str] | None = None
 
-    def parts(self) -> list[ShardRef]:
+    def parts(self) -> list[stored_groups.ShardRef]:
         return self._parts
 
     def uuids(self) -> Mapping[str, str]:
@@ -87,7 +68,7 @@ class ClusterGroups(StoredGroups):
             self._identities = layouts.identities(self.cluster, self.layout)
         return self._identities
 
-    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
+    def newest(self, marks: Marks | None = None) -> dict[stored_groups.ShardRef, int]:
         return layouts.newest(self.cluster, self._parts, marks)
 
     def deletions(self) -> int:
@@ -103,7 +84,7 @@ class ClusterGroups(StoredGroups):
         body = {"query": all_of(LEADS, layouts.in_range(seq_range)), **COUNTED}
         return total_of(self._search(self._shard(seq_range.part), body))
 
-    def with_value(self, keys: Sequence[LeadKeys], end: Marks) -> list[Hit]:
+    def with_value(self, keys: Sequence[stored_groups.LeadKeys], end: Marks) -> list[Hit]:
         hits: list[Hit] = []
         for part, number in end.items():
             if number:
@@ -111,7 +92,7 @@ class ClusterGroups(StoredGroups):
                 hits += self.cluster.hold(leads_with_value(self._shard(part), self.layout, conditions, keys))
         return hits
 
-    def _shard(self, part: ShardRef) -> Target:
+    def _shard(self, part: stored_groups.ShardRef) -> Target:
         """Return a part as a target: each shard numbers its writes separately."""
         if part in self._points:
             return Target("", {"id": self._points[part], "keep_alive": LONG_ALIVE})
@@ -193,11 +174,13 @@ class ClusterGroups(StoredGroups):
             actions.append(Action("update", name.index, name.id, body, document.state, name.routing))
         return [not outcome.reason and outcome.status < 300 for outcome in run(self.cluster, actions)]
 
-    def counts(self) -> GroupCounts:
+    def counts(self) -> stored_groups.GroupCounts:
         aggs: Clause = {"leads": {"filter": LEADS}, "unsigned": {"filter": UNSIGNED}}
         answer = self._search(Target(self.index), {**COUNTED, "aggs": aggs})
         counts = answer["aggregations"]
-        return GroupCounts(total_of(answer), counts["leads"]["doc_count"], counts["unsigned"]["doc_count"])
+        return stored_groups.GroupCounts(
+            total_of(answer), counts["leads"]["doc_count"], counts["unsigned"]["doc_count"]
+        )
 
     def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
         pages: Clause = {"size": size, "sources": [{"group": {"terms": {"field": GROUP}}}]}
@@ -223,12 +206,16 @@ class ClusterGroups(StoredGroups):
         body: Clause = {"query": query, "size": 0, "track_total_hits": 1, "terminate_after": 1}
         return bool(total_of(self._search(Target(self.index), body)))
 
-    def write_memberships(self, changes: Sequence[MembershipChange]) -> int:
+    def write_memberships(self, changes: Sequence[stored_groups.MembershipChange]) -> int:
         written = 0
         for batch in in_slices(changes, WRITE):
             by_name = {each.name: each for each in batch}
             pairs = [(each, by_name[_place(each)]) for each in self.read(list(by_name))]
-            same = [(each, change.values) for each, change in pairs if hash_packed(each.packed) == change.text_hash]
+            same = [
+                (each, change.values)
+                for each, change in pairs
+                if stored_groups.hash_packed(each.packed) == change.text_hash
+            ]
             written += sum(self.update(same))
         return written
 
@@ -249,7 +236,7 @@ class BesideGroups(ClusterGroups):
         for documents in super().members(groups, entries, lead=lead):
             for at, each in enumerate(documents):
                 index, name = layouts.document_of(each.name.id)
-                documents[at] = replace(each, name=Name(index, name, each.name.order))
+                documents[at] = replace(each, name=stored_groups.Name(index, name, each.name.order))
             yield documents
 
 
@@ -296,14 +283,14 @@ def facet_request(clause: Clause, fields: Fields, limit: int) -> Clause:
     return {"query": clause, "size": 0, "track_total_hits": False, "aggs": aggs}
 
 
-def read_facets(answer: Json) -> Facets:
+def read_facets(answer: Json) -> stored_groups.Facets:
     counts = answer["aggregations"]
-    return Facets(*(_counts(counts.get(name, {})) for name in ("sources", "languages", "years")))
+    return stored_groups.Facets(*(_counts(counts.get(name, {})) for name in ("sources", "languages", "years")))
 
 
-def _counts(aggregation: Json) -> list[FacetCount]:
+def _counts(aggregation: Json) -> list[stored_groups.FacetCount]:
     return [
-        FacetCount(str(each.get("key_as_string", each["key"])), int(each["doc_count"]), _groups(each))
+        stored_groups.FacetCount(str(each.get("key_as_string", each["key"])), int(each["doc_count"]), _groups(each))
         for each in aggregation.get("buckets", ())
         if each["key"] != ""
     ]
@@ -314,8 +301,10 @@ def _groups(bucket: Json) -> int:
     return ungrouped + min(int(bucket["groups"]["value"]), int(bucket["doc_count"]) - ungrouped)
 
 
-def read_memberships(target: Target, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
-    memberships: dict[DocumentRef, Values] = {}
+def read_memberships(
+    target: Target, names: Sequence[DocumentRef]
+) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
+    memberships: dict[DocumentRef, stored_groups.Values] = {}
     shown = {"_source": False, "docvalue_fields": [f"{OURS}.{name}" for name in FIELDS]}
     for batch in in_slices(names, SLICE):
         for hit in hits_of((yield target.search(dsl.fetch_by_name(batch) | shown))):
@@ -396,7 +385,7 @@ class SettledNames:
     def _settled_indices(self, *sources: str) -> set[str]:
         """Return the indexes whose settling progress is recorded next to some names."""
         done = [checkpoint_of(self.entries[source]).done for source in sources if source in self.entries]
-        return {part.index for marks in done for part in parse_marks(marks)}
+        return {part.index for marks in done for part in stored_groups.parse_marks(marks)}
 
     def _overlap(self, home: str, sources: Sequence[str]) -> UsageError:
         return UsageError(
@@ -420,7 +409,7 @@ def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = Fa
         LedgerStore(cluster, names.keep(home)).put("groups", {KEY: begins_with})
     superseded = [records[source] for source in names_before]
     store.remove("groups", superseded)
-    store.remove("runs", [StoredRecord(each.source, LEASE, None) for each in superseded])
+    store.remove("runs", [stored_groups.StoredRecord(each.source, LEASE, None) for each in superseded])
     return home
 
 

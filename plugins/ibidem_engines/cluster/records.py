@@ -15,19 +15,8 @@ import orjson
 from xxhash import xxh3_128_hexdigest
 
 from ibidem_core.errors import Permanent
-from ibidem_engines.cluster.client import (
-    CONFLICT,
-    FORBIDDEN,
-    NOT_FOUND,
-    Action,
-    ActionOutcome,
-    ClusterClient,
-    build_failure,
-    is_failure,
-    read_docs,
-    run,
-    unless_failure,
-)
+from ibidem_engines.cluster import client
+from ibidem_engines.cluster.client import CONFLICT, FORBIDDEN, NOT_FOUND, Action, ClusterClient, unless_failure
 from ibidem_engines.cluster.dsl import COUNTED, Clause, all_of, hits_of, total_of
 from ibidem_engines.cluster.index import make, refresh_index
 from ibidem_engines.engine import HealthIssue
@@ -113,9 +102,9 @@ def _read(cluster: ClusterClient, names: Sequence[str]) -> dict[str, Any] | None
     try:
         return dict(cluster.ask("GET", f"/{quote_index(','.join(names))}", **params))
     except Permanent as error:
-        if is_failure(error, NOT_FOUND):
+        if client.is_failure(error, NOT_FOUND):
             return {}
-        if is_failure(error, FORBIDDEN):
+        if client.is_failure(error, FORBIDDEN):
             return None
         raise
 
@@ -237,7 +226,7 @@ class Reading:
             pairs = zip(self.sources, answers, strict=True)
             readable = [source for source, each in pairs if each.get("status") != FORBIDDEN]
         if self.needed and (self.needed not in readable or readable == self.sources):
-            raise build_failure(FORBIDDEN, answer)
+            raise client.build_failure(FORBIDDEN, answer)
         self.has_ended = not readable or readable == self.sources
         self.sources = readable
 
@@ -256,7 +245,7 @@ def _found(answer: Json) -> Json:
         return NO_HITS
     if "error" not in answer:
         return answer
-    failure = build_failure(int(answer["status"]), answer)
+    failure = client.build_failure(int(answer["status"]), answer)
     error = answer["error"]
     shards = error.get("failed_shards", []) if isinstance(error, Mapping) else []
     if failure.reason.startswith(SORT_ERRORS) and shards:
@@ -276,7 +265,7 @@ def get_docs(sources: Sequence[str], ledger: Ledger, keys: Sequence[str], field_
         {"_index": record_index(source, ledger), "_id": record_id(ledger, key)} for key in keys for source in sources
     ]
     params = {"_source_includes": field_name} if field_name else {}
-    answer = yield from read_docs(ApiRequest("POST", "/_mget", params, {"docs": docs}), ABSENT_KINDS)
+    answer = yield from client.read_docs(ApiRequest("POST", "/_mget", params, {"docs": docs}), ABSENT_KINDS)
     found: list[Json] = answer["docs"]
     return found
 
@@ -368,13 +357,13 @@ class LedgerStore:
         body = orjson.dumps({"ledger": ledger, "key": key, "entry": entry})
         return Action(verb, record_index(self.names.home, ledger), record_id(ledger, key), body, state)
 
-    def _write(self, ledger: Ledger, actions: Sequence[Action]) -> list[ActionOutcome]:
+    def _write(self, ledger: Ledger, actions: Sequence[Action]) -> list[client.ActionOutcome]:
         """Write records to a ledger, whose index is created if missing."""
         home = self.names.home
         if self.made.get(home) is None:
             make_missing(self.cluster, home)
             self.made.put(home, value=True)
-        outcomes = run(self.cluster, actions)
+        outcomes = client.run(self.cluster, actions)
         if refused := [outcome.reason for outcome in outcomes if outcome.reason and outcome.status != CONFLICT]:
             name = record_index(home, ledger)
             what = f"{self.cluster.label}: index {name!r} rejects a record: {refused[0]}"
@@ -479,7 +468,7 @@ class LedgerStore:
             Action("delete", record_index(source, ledger), record_id(ledger, key), state=_state(each))
             for (source, key), each in docs.items()
         ]
-        outcomes = run(self.cluster, actions)
+        outcomes = client.run(self.cluster, actions)
         return {place for place, each in zip(docs, outcomes, strict=True) if each.status not in (CONFLICT, NOT_FOUND)}
 
     def _refresh(self, ledger: Ledger) -> None:

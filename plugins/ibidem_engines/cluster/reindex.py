@@ -11,23 +11,14 @@ from typing import Any
 
 from ibidem_core.address import OURS, Fields, read_path, remove_path
 from ibidem_core.errors import NoIndex, Permanent
+from ibidem_engines import engine as protocol
 from ibidem_engines.cluster import client, records, source
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster.dsl import ALL, hits_of
 from ibidem_engines.cluster.lookup import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.write import ROUNDS, read_versions, refused_field
-from ibidem_engines.engine import (
-    Destination,
-    FieldCounts,
-    Outcome,
-    Record,
-    ReindexSource,
-    ReindexTarget,
-    Signed,
-    SourceDocument,
-    WriteStatus,
-)
+from ibidem_engines.engine import Destination, FieldCounts, Outcome, Record, Signed, SourceDocument
 from ibidem_engines.ledger import LookupValues, prepare_each, values_of_records
 from ibidem_engines.requests import ApiRequest, Json, quote_index
 from ibidem_engines.stored_groups import Ledger, Marks, Name, SeqNoRange, ShardRef, own_group
@@ -47,7 +38,7 @@ OF_AN_ALIAS = ("filter", "index_routing", "search_routing", "is_write_index", "i
 COPY_OF = "copy_of"  # in the metadata of a copy's mapping: the index that it is made of, from its very creation on
 
 
-class ClusterReindexTarget(ReindexTarget):
+class ClusterReindexTarget(protocol.ReindexTarget):
     """The copy of one index; see `Copy`."""
 
     def __init__(self, cluster: client.ClusterClient, source: str, name: str, kind: str) -> None:
@@ -143,7 +134,7 @@ class ClusterReindexTarget(ReindexTarget):
             stale = {
                 document.name.id: position
                 for position, (document, _) in enumerate(documents)
-                if found[position].status is WriteStatus.STALE and document.version
+                if found[position].status is protocol.WriteStatus.STALE and document.version
             }
             stored = read_versions(self._cluster, (self.name,), list(stale)) if stale else {}
             older = [
@@ -180,7 +171,7 @@ class ClusterReindexTarget(ReindexTarget):
             written = (
                 unfit[position].outcome(document.name.id) if position in unfit else read_outcome(document, outcome)
             )
-            outcomes.append(written or Outcome(document.name.id, WriteStatus.STALE, why="a newer one exists"))
+            outcomes.append(written or Outcome(document.name.id, protocol.WriteStatus.STALE, why="a newer one exists"))
         return outcomes
 
     def _read_source(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -221,7 +212,7 @@ SAMPLE = 20  # documents that are looked into for a field that no mapping names
 FIRST_READ, MAX_READ, READ_BYTES = 20, 500, 4_000_000
 
 
-class ClusterReindexSource(ReindexSource):
+class ClusterReindexSource(protocol.ReindexSource):
     """Documents of an index, or of the indexes behind an alias; see `ReindexSource`."""
 
     def __init__(self, cluster: client.ClusterClient, index: str, fields: Fields, kind: str) -> None:
@@ -422,7 +413,7 @@ class ClusterReindexSource(ReindexSource):
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
         return LedgerStore(self._cluster, self._layout.names(self.index)).get(ledger, "")
 
-    def copy_to(self, name: str) -> ReindexTarget:
+    def copy_to(self, name: str) -> protocol.ReindexTarget:
         (index,) = {part.index for part in self.parts()}
         return ClusterReindexTarget(self._cluster, index, name, self._kind)
 
@@ -471,8 +462,8 @@ def read_outcome(document: SourceDocument, outcome: client.ActionOutcome) -> Out
     if outcome.status == client.CONFLICT:
         return None
     if reason:
-        return Outcome(name, WriteStatus.REFUSED, 0, document.version, field=refused_field(reason), why=reason)
-    return Outcome(name, WriteStatus.INDEXED, layout.write_order(outcome.place), document.version)
+        return Outcome(name, protocol.WriteStatus.REFUSED, 0, document.version, field=refused_field(reason), why=reason)
+    return Outcome(name, protocol.WriteStatus.INDEXED, layout.write_order(outcome.place), document.version)
 
 
 def _has_field(mapping: Json, path: Sequence[str]) -> bool:

@@ -18,7 +18,7 @@ from typing import Any
 
 from ibidem_core.address import Fields, read_path
 from ibidem_dedupe.overrides import DocumentRef
-from ibidem_engines import engine
+from ibidem_engines import engine, stored_groups
 from ibidem_engines.cluster import dsl, lookup
 from ibidem_engines.cluster.client import Dialect, read_docs, read_responses
 from ibidem_engines.cluster.dsl import ALL, COUNTED, PACKED, Clause, all_of, hits_of, total_of
@@ -27,23 +27,7 @@ from ibidem_engines.cluster.index import Layout, document_of, field_issue
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.query import NOW, Place, Query, ReadView
 from ibidem_engines.requests import COUNTS_S, ApiRequest, Json, RequestFlow, Target, TtlCache, in_slices
-from ibidem_engines.stored_groups import (
-    BY_GROUP,
-    MAX_GROUPS,
-    MAX_MEMBERS,
-    Collapsed,
-    Collapsing,
-    Coverage,
-    GroupField,
-    GroupHit,
-    Hit,
-    Marks,
-    MatchCounts,
-    Members,
-    Order,
-    ShardRef,
-    Values,
-)
+from ibidem_engines.stored_groups import MAX_GROUPS, Collapsed, Collapsing, Coverage, GroupHit, MatchCounts, Members
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.distribution import installed_version
 from ibidem_ingest.errors import UsageError
@@ -107,13 +91,13 @@ class CountCache:
         self.cache.put(self.key, count)
 
 
-def read_coverage(target: Target, layout: Layout, settled: Marks) -> RequestFlow[Coverage]:
+def read_coverage(target: Target, layout: Layout, settled: stored_groups.Marks) -> RequestFlow[Coverage]:
     """Count the documents of indexes without a settled group; each shard numbers its writes separately."""
     bodies = [COUNTED, COUNTED | {"query": {"bool": {"must_not": [{"exists": {"field": GROUP}}]}}}]
     lines: list[Json] = [line for body in bodies for line in ({**target.head, "index": target.index}, body)]
     for index, shards in layout.shard_counts.items():
         for shard in range(shards):
-            newer: Clause = {"range": {"_seq_no": {"gte": settled.get(ShardRef(index, shard), 0)}}}
+            newer: Clause = {"range": {"_seq_no": {"gte": settled.get(stored_groups.ShardRef(index, shard), 0)}}}
             part = {"index": index} | ({"preference": f"_shards:{shard}"} if shards > 1 else {})
             lines += [{**target.head, **part}, COUNTED | {"query": all_of(LEADS, newer)}]
     answers = read_responses((yield ApiRequest("POST", "/_msearch", lines=lines)))
@@ -154,7 +138,7 @@ _TIES: Sequence[Clause] = (
     {"_seq_no": "asc"},
 )
 
-_BY_DATE: Mapping[Order, Sequence[Clause]] = {
+_BY_DATE: Mapping[stored_groups.Order, Sequence[Clause]] = {
     "relevance": [],
     "newest": [{"ibidem.date": {"order": "desc", "mode": "max", "missing": "_last", "unmapped_type": "date"}}],
     "oldest": [{"ibidem.date": {"order": "asc", "mode": "min", "missing": "_last", "unmapped_type": "date"}}],
@@ -166,9 +150,9 @@ def collapse_search(  # noqa: PLR0913 - what is ranked, and by name how
     target: Target,
     body: Json,
     layout: Layout,
-    order: Order = "relevance",
+    order: stored_groups.Order = "relevance",
     *,
-    by: GroupField = "group",
+    by: stored_groups.GroupField = "group",
     display: Json | None = None,
 ) -> "ClusterCollapse":
     """Return a search as a collapsed ranking in a total order: its own sort, if any, then index and id."""
@@ -271,7 +255,7 @@ class ClusterCollapse:
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
         if not groups:
             return Members((), {})
-        limit = min(limit, MAX_MEMBERS, self.layout.max_hits)
+        limit = min(limit, stored_groups.MAX_MEMBERS, self.layout.max_hits)
         size = min(MEMBER_BATCH, self.layout.max_hits, max(100, 2 * limit * len(groups)))
         counted = {"groups": {"terms": {"field": self.field, "size": len(groups), "include": list(groups)}}}
         body = self._members_body(groups, size) | {"aggs": {COUNTS: filter_aggregations(self.body, counted)}}
@@ -286,7 +270,7 @@ class ClusterCollapse:
             read[name] = self._read(each)
         return Members([each for name in groups for each in read.get(name, ())[:limit]], sizes)
 
-    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         """Read the leads of some groups if they match; other leads must not be disclosed."""
         (answer,) = yield from self._search([add_filter(self._members_body(groups, len(groups)), LEADS)])
         return {each.group: each.hit for each in self._read(answer)}
@@ -376,7 +360,14 @@ class ClusterCollapse:
         # All groups of two or more; with several shards, each shard also returns its single documents.
         min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if self.layout.shards == 1 else 1}
         aggs: Clause = {
-            "groups": {"terms": {"field": self.field, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, **min_counts}},
+            "groups": {
+                "terms": {
+                    "field": self.field,
+                    "size": MAX_GROUPS,
+                    "shard_size": MAX_GROUPS,
+                    **min_counts,
+                }
+            },
             "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
             "ungrouped": {"missing": {"field": self.field}},
             **self._writes,
@@ -601,7 +592,7 @@ class ClusterSearch(engine.EngineSearch):
     def long_signatures(self, ids: Names) -> RequestFlow[dict[DocumentRef, bytes]]:
         return lookup.long_values(Target(self.index), ids, self.layout.beside)
 
-    def coverage(self, settled_marks: Marks) -> RequestFlow[Coverage]:
+    def coverage(self, settled_marks: stored_groups.Marks) -> RequestFlow[Coverage]:
         key = repr(settled_marks)
         if (cached := self.covered.get(key)) is not None:
             return cached
@@ -609,19 +600,21 @@ class ClusterSearch(engine.EngineSearch):
             key, (yield from read_coverage(Target(self.index), self.layout, settled_marks)), COUNTS_S
         )
 
-    def collapse(self, place: Place, size: int, how: Collapsing = BY_GROUP) -> RequestFlow[Collapsed]:
+    def collapse(self, place: Place, size: int, how: Collapsing = stored_groups.BY_GROUP) -> RequestFlow[Collapsed]:
         began = yield from self._begin(how.view)
         cache = CountCache(self.counts, f"{self._ranked.digest()} {began.point} {how.by}")
         _, page = yield from self._collapsed(replace(how, view=began)).page(place, size, {}, cache)
         return replace(page, view=ReadView(page.newest) if began == NOW else began)
 
-    def members(self, groups: Sequence[str], limit: int, how: Collapsing = BY_GROUP) -> RequestFlow[Members]:
+    def members(
+        self, groups: Sequence[str], limit: int, how: Collapsing = stored_groups.BY_GROUP
+    ) -> RequestFlow[Members]:
         return self._collapsed(how).members(groups, limit)
 
-    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
-        return self._collapsed(BY_GROUP).leads(groups)
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
+        return self._collapsed(stored_groups.BY_GROUP).leads(groups)
 
-    def memberships(self, ids: Names) -> RequestFlow[dict[DocumentRef, Values]]:
+    def memberships(self, ids: Names) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
         return read_memberships(Target(self.index), ids)
 
     @property

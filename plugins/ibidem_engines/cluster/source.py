@@ -457,19 +457,12 @@ class SourceStorage:
                 f"index {self.index!r} stores no `_source` ({self.rebuilt}), so it takes no fields of ibidem",
                 f"copy it by {REINDEX} into an index without this setting, and sign that one",
             )
-        if target in ("copy", "strip"):
-            self._check_copyable(target)
-
-    def _check_copyable(self, target: Destination) -> None:
-        if self.rebuilt:
-            reason = f"index {self.index!r} stores no `_source` ({self.rebuilt})"
-        elif self.inferred:
-            field = self.inferred[0]
-            reason = (
-                f"index {self.index!r} keeps the embeddings of field {field.name!r} ({field.type}) outside `_source`"
-            )
-        else:
+        if target not in ("copy", "strip") or not (self.rebuilt or self.inferred):
             return
+        reason = f"index {self.index!r} stores no `_source` ({self.rebuilt})"
+        if not self.rebuilt:
+            field = f"field {self.inferred[0].name!r} ({self.inferred[0].type})"
+            reason = f"index {self.index!r} keeps the embeddings of {field} outside `_source`"
         reason += ", so no copy of its documents is sure to be whole"
         if target == "strip":
             raise Permanent(reason, f"copy it by {REINDEX} with the script: ctx._source.remove('{OURS}')")

@@ -5,6 +5,8 @@ Each write is one transaction. Look-up keys are words of a contentless full-text
 
 import os
 import shutil
+import sqlite3
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -21,14 +23,15 @@ from ibidem_engines import stored_groups
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, SignatureLookup, T, WriteStatus
 from ibidem_engines.query import MAX_SPELLED, NOW, Query, spellings
 from ibidem_engines.requests import RequestFlow, refuse, run_sync
-from ibidem_engines.sqlite.file import MAX_SECONDS, Row, SqliteFile, as_json
-from ibidem_engines.sqlite.search import SqliteSearch, facets, find, info, newest_place, word
+from ibidem_engines.sqlite.file import LAYOUT, MAX_SECONDS, Row, SqliteFile, as_json
+from ibidem_engines.sqlite.search import SqliteSearch, facets, find, newest_place, word
 from ibidem_engines.stored_groups import Entry, Facets, Hit, Ledger, RecordState, new_group
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import long_keys, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.text.tokens import visible
 
 _PUT = 'insert or replace into "ibidem.{index}.ledger" (ledger, key, entry) values (?, ?, ?)'
@@ -341,6 +344,7 @@ class SqliteGroups(stored_groups.StoredGroups):
         ]
 
 
+_BY_TABLE = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
 _AFTER_PREFIX = "\U0010ffff"  # greater than whatever may follow a prefix
 _COUNT = 'select count(*) from "ibidem.{index}.ledger" where ledger = ?'
 _SLICE = """select key, entry from "ibidem.{index}.ledger"
@@ -413,7 +417,19 @@ class SqliteEngine(Engine):
         """Do nothing: writes are visible at once."""
 
     def info(self) -> Info:
-        return info(self._file)
+        state = self._file.state()
+        schema = (str(state["schema"]),) if "schema" in state else ()
+        if (state.get("layout"), state.get("schema")) != (LAYOUT, SCHEMA):
+            return Info("sqlite", sqlite3.sqlite_version, bool(state), 0, 0, schema, {})
+        counts = self._file.read(_BY_TABLE)
+        tables: Counter[str] = Counter()
+        for idf, _, count in counts:
+            tables[idf] += count
+        documents = tables.total()
+        unsigned = sum(count for _, is_signed, count in counts if not is_signed)
+        schema = schema if documents > unsigned else ()
+        del tables[""]
+        return Info("sqlite", sqlite3.sqlite_version, bool(state), documents, unsigned, schema, dict(tables))
 
     def health_issues(self) -> list[HealthIssue]:
         path = self._file.path

@@ -5,7 +5,6 @@ each group is kept.
 """
 
 import re
-import sqlite3
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,15 +17,14 @@ from xxhash import xxh3_128_hexdigest
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import query as queries
 from ibidem_engines import stored_groups
-from ibidem_engines.engine import EngineSearch, Info, LookupResult, Ranking, SignatureLookup, StoredDocument
+from ibidem_engines.engine import EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.query import NOW, Phrase, Place, Query, ReadView, Words
 from ibidem_engines.requests import RequestFlow, answered
-from ibidem_engines.sqlite.file import LAYOUT, SqliteFile, Value, as_json
+from ibidem_engines.sqlite.file import SqliteFile, Value, as_json
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField
-from ibidem_ingest.signatures.schema import SCHEMA
 
 _IN = "in (select value from json_each(?))"
 _META = f"""exists (select 1 from json_each(d.meta) m where m.key = ? and (
@@ -118,7 +116,6 @@ _NEWEST = (1 << 63) - 1
 _BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
 _BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
     where place in (select value from json_each(?)) and lead >= ? order by id"""
-_COUNTS = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
 
 
 def newest_place(file: SqliteFile, view: ReadView) -> int:
@@ -126,22 +123,6 @@ def newest_place(file: SqliteFile, view: ReadView) -> int:
     if view.newest is not None:
         return view.newest
     return file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
-
-
-def info(file: SqliteFile) -> Info:
-    """Describe the file; see `Engine.info`."""
-    state = file.state()
-    if (state.get("layout"), state.get("schema")) != (LAYOUT, SCHEMA):
-        return Info("sqlite", sqlite3.sqlite_version, bool(state), 0, 0, _schema(state), {})
-    counts = file.read(_COUNTS)
-    tables: dict[str, int] = {}
-    for idf, _, count in counts:
-        if idf:
-            tables[idf] = tables.get(idf, 0) + count
-    documents = sum(count for _, _, count in counts)
-    unsigned_count = sum(count for _, is_signed, count in counts if not is_signed)
-    schema = _schema(state) if documents > unsigned_count else ()
-    return Info("sqlite", sqlite3.sqlite_version, bool(state), documents, unsigned_count, schema, tables)
 
 
 def read_places(file: SqliteFile, places: Iterable[int], *, leads: bool) -> list[tuple[int, str, bytes | None]]:
@@ -162,10 +143,6 @@ class Selection:
         """Build the statement that returns positions with their ranks."""
         return f"select {self.place} as place, {rank or self.rank} as rank from {self.from_clause}"  # noqa: S608 - values are bound
 
-    @property
-    def count(self) -> str:
-        return f"select count(*) from {self.from_clause}"  # noqa: S608 - values are bound
-
 
 def choose(query: Query, newest: int) -> Selection:
     """Build the selection of a query's matches up to a position; tables are joined only for filters."""
@@ -178,10 +155,6 @@ def choose(query: Query, newest: int) -> Selection:
     condition = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}'
     tables = f'"ibidem.{{index}}.texts" t{join} where {condition}'
     return Selection(place, _BM25, tables, (words, newest, *limits.values))
-
-
-def _schema(state: dict[str, Value]) -> tuple[str, ...]:
-    return (str(state["schema"]),) if "schema" in state else ()
 
 
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
@@ -486,7 +459,7 @@ def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, Ranke
     ).fetchall()
     if len(top) < size + MARGIN:
         return len(top), top
-    (total,) = file.run(selection.count, selection.values).fetchone()
+    (total,) = file.run(f"select count(*) from ({selection.sql('0.0')})", selection.values).fetchone()  # noqa: S608 - values are bound
     last = top[size - 1][1]
     if top[-1][1] > last:
         return total, [(place, rank) for place, rank in top if rank <= last]
