@@ -212,7 +212,6 @@ class GroupCheckpoint:
         return policy
 
     def settled_write(self, part: ShardRef) -> int:
-        """Return the sequence number of the last settled write of a part."""
         return self.done.get(str(part), 0)
 
     def plan(self, names: Iterable[tuple[str, str]]) -> None:
@@ -240,7 +239,6 @@ class GroupCheckpoint:
 
     @classmethod
     def from_record(cls, record: Mapping[str, object]) -> "GroupCheckpoint":
-        """Parse a stored checkpoint."""
         checkpoint = parse_record(cls, record)
         parse_policy(checkpoint.policy)
         parse_marks({**checkpoint.done, **checkpoint.seen})
@@ -298,7 +296,6 @@ def count_joined(engine: Engine) -> dict[str, int]:
 
 
 def override_hashes(overrides: Sequence[Override]) -> dict[str, str]:
-    """Return a hash of each manual decision, by its key."""
     return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in overrides}
 
 

@@ -577,7 +577,6 @@ def passage(text: str, phrases: Sequence[Phrase]) -> str:
 
 
 def mark(title: str, phrases: Sequence[Phrase]) -> str:
-    """Highlight the phrases in a short text."""
     return _mark(title, _patterns(phrases, title))
 
 
@@ -692,34 +691,3 @@ def _mark(piece: str, patterns: Sequence[re.Pattern[str]]) -> str:
 MIN_LETTERS, MAX_LETTERS = 3, 40
 
 MAX_SPELLED = 10  # words of a query that are looked at
-
-ALPHABETS = (
-    "abcdefghijklmnopqrstuvwxyz",
-    "αβγδεζηθικλμνξοπρστυφχψω",
-    "абвгдежзийклмнопрстуфхцчшщъыьэюя",
-    "אבגדהוזחטיכלמנסעפצקרשתךםןףץ",
-    "ابتثجحخدذرزسشصضطظعغفقكلمنهوي",
-)
-
-
-def spellings(word: str) -> set[str]:
-    """Return all words at edit distance one from a word, with the letters of its alphabet.
-
-    >>> {"grain", "gain", "rain"} <= spellings("gran") | spellings("garin") | spellings("grin") | spellings("rgain")
-    True
-    >>> spellings("an")
-    set()
-    """
-    found: set[str] = set()
-    if not MIN_LETTERS <= len(word) <= MAX_LETTERS:
-        return found
-    letters = "".join(alphabet for alphabet in ALPHABETS if set(alphabet) & set(word)) or "".join(sorted(set(word)))
-    for position in range(len(word) + 1):
-        head, tail = word[:position], word[position:]
-        found.update(head + letter + tail for letter in letters)
-        if tail:
-            found.add(head + tail[1:])
-            found.update(head + letter + tail[1:] for letter in letters)
-        if len(tail) > 1:
-            found.add(head + tail[1] + tail[0] + tail[2:])
-    return found - {word}

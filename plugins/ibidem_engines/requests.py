@@ -112,11 +112,9 @@ class Target:
         return ApiRequest("POST", self._path("_search"), {**ALL_SHARDS, **self.params, **params}, self._complete(body))
 
     def search_packed(self, body: Json) -> ApiRequest:
-        """Return a flow that reads packed values by one search."""
         return replace(self.search(body), packed=True)
 
     def searches(self, bodies: Sequence[Json]) -> ApiRequest:
-        """Return a flow of several searches in one request."""
         lines = [line for body in bodies for line in (self.head, self._complete(body))]
         return ApiRequest("POST", self._path("_msearch"), lines=lines)
 

@@ -40,7 +40,6 @@ class ShardRef:
     shard: int = 0  # number of the shard
 
     def __str__(self) -> str:
-        """Format the part as a key."""
         return f"{self.index}/{self.shard}"
 
     @classmethod

@@ -215,7 +215,6 @@ def to_engine_error(failure: Failure, location: str) -> EngineError:
 
 
 def is_failure(error: EngineError, *statuses: int) -> bool:
-    """Return whether a request failed with one of some statuses."""
     return isinstance(error.__cause__, Failure) and error.__cause__.status in statuses
 
 
@@ -328,7 +327,6 @@ class ClusterClient:
 
     @property
     def resend_count(self) -> int:
-        """Number of repeated requests of this thread."""
         return int(getattr(self._of_thread, "resend_count", 0))
 
     def ask(self, method: str, path: str, body: object = None, /, **params: str) -> Any:
@@ -356,7 +354,6 @@ class ClusterClient:
         time.sleep(self.waits[turn] * (1 + secrets.randbelow(500) / 1000))
 
     def close(self) -> None:
-        """Close this process's connections."""
         if self._wire is not None and self._pid == os.getpid():
             self._wire.close()
         self._wire = None

@@ -110,7 +110,6 @@ def window(query: Query, fields: Fields, size: int) -> Clause:
 
 
 def with_ids(body: Json) -> Clause:
-    """Build the same request with the engine's own ids."""
     return {name: part for name, part in body.items() if name != "stored_fields"} | {"_source": False}
 
 
@@ -155,7 +154,6 @@ def fetch_by_name(ids: Sequence[DocumentRef]) -> Clause:
 
 
 def documents(ids: Sequence[DocumentRef]) -> list[Clause]:
-    """Build a clause for documents by index and id."""
     by_index: dict[str, list[str]] = {}
     for index, name in ids:
         by_index.setdefault(index, []).append(name)
@@ -163,12 +161,10 @@ def documents(ids: Sequence[DocumentRef]) -> list[Clause]:
 
 
 def ids_query(ids: Sequence[str]) -> Clause:
-    """Build a clause for documents by id."""
     return {"ids": {"values": list(ids)}}
 
 
 def _words(words: Query | Words, fields: Fields) -> Clause:
-    """Build the clauses of required and excluded words."""
     return {
         "must": [_or([_part(part, fields) for part in entry]) for entry in words.all_of] or [ALL],
         "must_not": [_part(part, fields) for part in words.none_of],

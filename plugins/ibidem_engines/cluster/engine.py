@@ -181,7 +181,6 @@ class BesideSource(ClusterReindexSource):
         return removed
 
     def _written(self, after: int, end: int) -> Clause:
-        """Build a clause for the documents written in a range of numbers."""
         return _orders("_seq_no", after, end)
 
     def _entries(self, conditions: Sequence[Clause]) -> list[dict[str, Any]]:

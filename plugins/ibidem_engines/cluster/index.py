@@ -216,7 +216,6 @@ def _each_alias(metadata: Json) -> Iterator[tuple[str, str, Json]]:
 
 
 def _aliases(metadata: Json) -> dict[str, tuple[str, ...]]:
-    """Return the indexes behind each alias and data stream in index metadata."""
     indices: dict[str, list[str]] = {}
     for index, each in sorted(metadata.items()):
         for name in (*each.get("aliases", {}), *([each["data_stream"]] if "data_stream" in each else ())):
@@ -304,7 +303,6 @@ def create(cluster: ClusterClient, index: str, kind: str) -> None:
 
 
 def template(kind: str) -> dict[str, Any]:
-    """Load settings and mapping of a new index."""
     name = f"cluster.v{VERSION}.json" if kind == "full" else f"cluster.{kind}.v{VERSION}.json"
     body: dict[str, Any] = orjson.loads(load(name).replace("{schema}", SCHEMA))
     return body
@@ -363,7 +361,6 @@ UNREADABLE_STATUSES = (403, 404)  # statuses of those who may not look at the he
 
 
 def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> None:
-    """Make all writes visible to searches."""
     for _ in range(2):  # again if a shard came back between the two responses
         answer = cluster.ask("POST", f"/{quote_index(indices)}/_refresh", **params)["_shards"]
         if answer["failed"]:
@@ -498,7 +495,6 @@ def _names(parts: Sequence[ShardRef]) -> str:
 
 
 def in_range(seq_range: SeqNoRange) -> Clause:
-    """Return the filter for documents in a range of sequence numbers."""
     return {"range": {"_seq_no": {"gte": seq_range.after, "lt": seq_range.end}}}
 
 

@@ -213,7 +213,6 @@ NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}  # aggregation of the
 
 
 def limit_writes(query: Clause, newest: int) -> Clause:
-    """Restrict a query to the writes up to a sequence number."""
     return {"bool": {"must": [query], "filter": [{"range": {"_seq_no": {"lte": newest}}}]}}
 
 

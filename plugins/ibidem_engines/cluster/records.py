@@ -64,7 +64,6 @@ def mapping_error(index: str) -> Permanent:
 
 
 def template() -> dict[str, Any]:
-    """Load settings and mapping of a record index."""
     body: dict[str, Any] = orjson.loads(load(f"records.v{VERSION}.json"))
     return body
 
@@ -152,7 +151,6 @@ def repair(cluster: ClusterClient, names: Sequence[str]) -> list[str]:
 
 
 def drop(cluster: ClusterClient, sources: Iterable[str]) -> None:
-    """Remove the record indexes of names."""
     for name in record_indices(sources):
         cluster.ask("DELETE", f"/{quote_index(name)}", ignore_unavailable="true")
 

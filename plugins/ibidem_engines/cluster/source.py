@@ -398,7 +398,6 @@ class MappedField:
 
     @property
     def exists(self) -> dict[str, Any]:
-        """The query for documents that have the field."""
         query: dict[str, Any] = {"exists": {"field": self.name}}
         return {"nested": {"path": self.nested, "query": query}} if self.nested else query
 

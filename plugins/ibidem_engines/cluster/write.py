@@ -76,7 +76,6 @@ class WriteTarget:
         return ledger.tombstone_versions(self.ledgers.get_keys("tombstones", ids))
 
     def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:
-        """Run actions as bulk requests."""
         return run(self.cluster, actions)
 
 

@@ -21,10 +21,10 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import ledger as ledgers
 from ibidem_engines import stored_groups
 from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, SignatureLookup, T, WriteStatus
-from ibidem_engines.query import MAX_SPELLED, NOW, Query, spellings
+from ibidem_engines.query import MAX_SPELLED, NOW, Query
 from ibidem_engines.requests import RequestFlow, refuse, run_sync
 from ibidem_engines.sqlite.file import LAYOUT, MAX_SECONDS, Row, SqliteFile, as_json
-from ibidem_engines.sqlite.search import SqliteSearch, facets, find, newest_place, word
+from ibidem_engines.sqlite.search import SqliteSearch, facets, find, newest_place, spellings, word
 from ibidem_engines.stored_groups import Entry, Facets, Hit, Ledger, RecordState, new_group
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
@@ -157,7 +157,6 @@ def _read_stored(file: SqliteFile, ids: Sequence[str]) -> tuple[dict[str, ledger
 
 
 def _write(file: SqliteFile, ready: Mapping[str, _Ready]) -> dict[str, Outcome]:
-    """Store rows and return their outcomes, by id."""
     with file.transaction():
         stored, tombstones = _read_stored(file, list(ready))
         decisions = {
@@ -206,7 +205,6 @@ def _keys_of(file: SqliteFile, places: Sequence[int]) -> list[tuple[int, str]]:
 
 
 def _remove(file: SqliteFile, places: Sequence[int]) -> None:
-    """Remove documents from all tables."""
     file.run_many(_FORGET_KEYS, _keys_of(file, places))
     for statement in _REMOVED:
         file.run_many(statement, [(place,) for place in places])

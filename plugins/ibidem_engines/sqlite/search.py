@@ -140,7 +140,6 @@ class Selection:
     values: tuple[Value, ...]  # the bound values
 
     def sql(self, rank: str = "") -> str:
-        """Build the statement that returns positions with their ranks."""
         return f"select {self.place} as place, {rank or self.rank} as rank from {self.from_clause}"  # noqa: S608 - values are bound
 
 
@@ -163,6 +162,38 @@ _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
 def word(value: str) -> str:
     """Return a value as one word, hashed if the tokenizer would split it, as it may an id."""
     return value if _PLAIN.fullmatch(value) else f"x:{xxh3_128_hexdigest(value.encode())}"
+
+
+ALPHABETS = (
+    "abcdefghijklmnopqrstuvwxyz",
+    "αβγδεζηθικλμνξοπρστυφχψω",
+    "абвгдежзийклмнопрстуфхцчшщъыьэюя",
+    "אבגדהוזחטיכלמנסעפצקרשתךםןףץ",
+    "ابتثجحخدذرزسشصضطظعغفقكلمنهوي",
+)
+
+
+def spellings(word: str) -> set[str]:
+    """Return all words at edit distance one from a word, with the letters of its alphabet.
+
+    >>> {"grain", "gain", "rain"} <= spellings("gran") | spellings("garin") | spellings("grin") | spellings("rgain")
+    True
+    >>> spellings("an")
+    set()
+    """
+    found: set[str] = set()
+    if not queries.MIN_LETTERS <= len(word) <= queries.MAX_LETTERS:
+        return found
+    letters = "".join(alphabet for alphabet in ALPHABETS if set(alphabet) & set(word)) or "".join(sorted(set(word)))
+    for position in range(len(word) + 1):
+        head, tail = word[:position], word[position:]
+        found.update(head + letter + tail for letter in letters)
+        if tail:
+            found.add(head + tail[1:])
+            found.update(head + letter + tail[1:] for letter in letters)
+        if len(tail) > 1:
+            found.add(head + tail[1] + tail[0] + tail[2:])
+    return found - {word}
 
 
 _WITH_VALUE = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
