@@ -14,15 +14,18 @@ from ibidem_engines.engine import HIGHLIGHT, Engine
 from ibidem_engines.query import (
     MAX_PARENTHESES,
     MAX_WORDS,
+    PASSAGE_CHARACTERS,
     Filter,
     Phrase,
     Query,
     Words,
     days,
+    mark,
     parse_filter,
     parse_query,
+    passage,
+    searched_phrases,
 )
-from ibidem_engines.words import PASSAGE_CHARACTERS, mark, passage, searched_phrases
 from ibidem_ingest.dates import MONTHS, iso_range, spelled_date
 from ibidem_ingest.errors import UsageError
 
