@@ -37,7 +37,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.long_text import LongField, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, PackedColumns, unpack
-from ibidem_workers.backfill.batch import all_writes, read_all, refusal, signed_records
+from ibidem_workers.backfill.batch import all_writes, read_ranges, refusal, signed_records
 from ibidem_workers.backfill.run import check_fields, look_through, open_for_backfill
 
 MAX_LISTED = 10
@@ -340,7 +340,7 @@ def dry_run(
         documents = sum(map(source.count, all_writes(end)))
         tables = Tables(settings.tables, settings.index)
         passages = look_through(source, tables)
-        hits = tally.hits(settings, tables, read_all(source, end))
+        hits = tally.hits(settings, tables, read_ranges(source, all_writes(end)))
         try:
             words = load_overrides(engine)
         except NoIndex:

@@ -62,7 +62,7 @@ def test_a_document_that_the_kernels_fail_on_is_refused_and_the_others_are_done(
         return right(document, tables)
 
     monkeypatch.setattr(pages, "is_current", fail)
-    account = sign_batch(context, make_batch(context)).account
+    account = sign_batch(context, make_batch(context))[0]
     assert account.unchanged == 9
     assert [(refusal.id, refusal.why) for refusal in account.refusals] == [
         ("d4", "ZeroDivisionError: division by zero")
@@ -92,7 +92,7 @@ def test_a_document_that_others_change_all_the_time_is_given_up(
 
     monkeypatch.setattr(pages, "is_current", lambda *_: False)
     monkeypatch.setattr(context.source, "sign", never)
-    account = sign_batch(context, make_batch(context)).account
+    account = sign_batch(context, make_batch(context))[0]
     assert turns == [10] * ROUNDS
     assert {refusal.why for refusal in account.refusals} == {"other writers keep changing it; try again"}
 
@@ -106,9 +106,9 @@ def test_what_a_killed_process_had_under_way_counts_as_written_when_its_page_is_
     context = replace(context, tables=tables)
     page = make_batch(context)
     sign_batch(context, replace(page, names=page.names[:4]))
-    account = sign_batch(context, replace(page, before=3, is_resumed=True)).account
+    account = sign_batch(context, replace(page, before=3, is_resumed=True))[0]
     assert (account.indexed, account.unchanged) == (13, 0)
-    account = sign_batch(context, replace(make_batch(context), is_resumed=True)).account
+    account = sign_batch(context, replace(make_batch(context), is_resumed=True))[0]
     assert (account.indexed, account.unchanged) == (0, 10)
 
 
@@ -136,8 +136,8 @@ def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(theirs
             context = BackfillContext(engine, source, None, Tables(there.tables), there, Portions(4, 100_000))
             outcome = sign_batch(context, make_batch(context))
             outcome_again = sign_batch(context, replace(make_batch(context), number=1))
-    assert (outcome.account.indexed, len(set(outcome.own)), outcome.account.documents) == (40, len(outcome.own), 40)
-    assert (outcome_again.account.unchanged, outcome_again.account.documents) == (40, 40)
+    assert (outcome[0].indexed, len(set(outcome[1])), outcome[0].documents) == (40, len(outcome[1]), 40)
+    assert (outcome_again[0].unchanged, outcome_again[0].documents) == (40, 40)
     assert left[0] < -1, "none was rejected"
 
 

@@ -102,8 +102,7 @@ def interleave(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
     """
     queue = deque(sources)
     while queue:
-        source = queue.popleft()
-        for item in islice(source, 1):
+        for item in islice(source := queue.popleft(), 1):
             yield item
             queue.append(source)
 
@@ -111,11 +110,6 @@ def interleave(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
 def all_writes(end: Marks) -> list[SeqNoRange]:
     """Return for each part the range of all writes up to a sequence number."""
     return [SeqNoRange(part, NONE, last) for part, last in end.items()]
-
-
-def read_all(source: ReindexSource, end: Marks) -> Iterator[list[SourceDocument]]:
-    """Read all documents, in the order of writing within each part."""
-    return read_ranges(source, all_writes(end))
 
 
 def read_ranges(
@@ -251,7 +245,7 @@ def load_checkpoint(engine: Engine, into: str = "") -> Checkpoint | None:
 
 
 class OwnWrites:
-    """Sequence numbers of our own writes, as runs without gaps.
+    """Sequence numbers of our own writes, as runs without gaps: the first of each run, and the first behind it.
 
     >>> own, part = OwnWrites(), ShardRef("news")
     >>> own.add(part, [7, 5, 6, 9])
@@ -260,45 +254,25 @@ class OwnWrites:
     """
 
     def __init__(self) -> None:
-        self._first: defaultdict[ShardRef, list[int]] = defaultdict(list)
-        self._last: defaultdict[ShardRef, list[int]] = defaultdict(list)
+        self._edges: defaultdict[ShardRef, list[int]] = defaultdict(list)
 
     def add(self, part: ShardRef, numbers: Iterable[int]) -> None:
-        for number in sorted(numbers):
-            self._add(self._first[part], self._last[part], number)
+        edges = self._edges[part]
+        for number in numbers:
+            at = bisect_right(edges, number)
+            if at % 2 == 0:  # it is in no run, and may go on one before it and one behind it
+                follows, precedes = edges[at - 1 : at] == [number], edges[at : at + 1] == [number + 1]
+                edges[at - follows : at + precedes] = [number] * (not follows) + [number + 1] * (not precedes)
 
     def gaps(self, seq_range: SeqNoRange) -> Iterator[SeqNoRange]:
         """Yield the parts of a range that others wrote."""
-        first, last = self._first[seq_range.part], self._last[seq_range.part]
-        start = seq_range.after
-        for position in range(bisect_left(last, start + 1), len(first)):
-            if first[position] > seq_range.end:
-                break
-            if first[position] - 1 > start:
-                yield SeqNoRange(seq_range.part, start, first[position] - 1)
-            start = max(start, last[position])
-        if start < seq_range.end:
-            yield SeqNoRange(seq_range.part, start, seq_range.end)
-
-    @staticmethod
-    def _add(first: list[int], last: list[int], number: int) -> None:
-        position = bisect_right(first, number)
-        if position and last[position - 1] >= number:
+        edges, begin, end = self._edges[seq_range.part], seq_range.after + 1, seq_range.end + 1
+        if begin >= end:
             return
-        before, behind = (
-            position > 0 and last[position - 1] == number - 1,
-            position < len(first) and first[position] == number + 1,
-        )
-        if before and behind:
-            last[position - 1] = last.pop(position)
-            first.pop(position)
-        elif before:
-            last[position - 1] = number
-        elif behind:
-            first[position] = number
-        else:
-            first.insert(position, number)
-            last.insert(position, number)
+        first, last = bisect_right(edges, begin), bisect_left(edges, end)
+        borders = [*[begin] * (first % 2 == 0), *edges[first:last], *[end] * (last % 2 == 0)]
+        for start, stop in zip(borders[::2], borders[1::2], strict=True):
+            yield SeqNoRange(seq_range.part, start - 1, stop - 1)
 
 
 Answer = TypeVar("Answer")
@@ -433,14 +407,12 @@ class BackfillContext:
     portions: Portions = field(default_factory=lambda: Portions(PORTION, PORTION_CHARACTERS))
     own: list[int] = field(default_factory=list)  # numbers of the writes to the page in hand
 
+    def retry(self, call: Callable[[], Answer]) -> Answer:
+        return retry_unavailable(call, self.settings.patience)
 
-@dataclass(frozen=True, slots=True)
-class BatchOutcome:
-    """Outcome of a page."""
 
-    account: BatchResult  # result of its documents
-    own: Sequence[int]  # numbers of our writes in the index that was read; none if its documents were copied
-
+# The result of a page, and the numbers of our writes in the index that was read; none if its documents were copied.
+BatchOutcome = tuple[BatchResult, Sequence[int]]
 
 # What became of documents, and those that another writer has changed since they were read.
 Written = tuple[BatchResult, list[Name]]
@@ -455,10 +427,8 @@ def sign_batch(context: BackfillContext, page: BackfillBatch, deaths: int = 0) -
     if page.changes_only:
         account = replace(account, unchanged=0, stale=0)
     if page.needs_record(account):
-        retry_unavailable(
-            lambda: context.engine.put_records("runs", {page.key: account.as_json()}), context.settings.patience
-        )
-    return BatchOutcome(account, list(context.own))
+        context.retry(lambda: context.engine.put_records("runs", {page.key: account.as_json()}))
+    return account, list(context.own)
 
 
 def _sign(context: BackfillContext, page: BackfillBatch) -> BatchResult:
@@ -541,7 +511,7 @@ def _write_until_stable(
 
 def _read(context: BackfillContext, names: Sequence[Name]) -> list[SourceDocument]:
     raw = context.copy is not None or not context.source.updates_in_part
-    originals = retry_unavailable(lambda: context.source.read(names, raw=raw), context.settings.patience)
+    originals = context.retry(lambda: context.source.read(names, raw=raw))
     context.portions.learn([len(each.document.text) for each in originals])
     return originals
 
@@ -552,11 +522,22 @@ def _prepare(
     """Sign documents that were read; returns the call that writes them."""
     verdicts = [(each, refusal(each, context.source.text_field, context.settings.max_text)) for each in originals]
     documents = [each for each, why in verdicts if why is None]
-    rejects = [each for each, why in verdicts if why is not None]
     account = BatchResult(refusals=[why for _, why in verdicts if why], stale=len(names) - len(originals))
     if context.copy is None:
         return _sign_in_place(context, page, documents, account)
-    return _sign_copies(context, context.copy, page, documents, rejects, account)
+    signed: list[Signed] = [*zip(documents, signed_records(documents, context.tables, context.settings), strict=True)]
+    copies = [*signed, *((each, None) for each, why in verdicts if why is not None)]  # those without signatures
+    copy, switch_marks = context.copy, page.switch_marks
+
+    def write() -> Written:
+        if switch_marks is None:
+            outcomes = context.retry(lambda: copy.take(copies))
+        else:
+            written = context.retry(lambda: copy.take_late(copies, switch_marks))
+            outcomes = context.retry(lambda: delete_late_copies(context.engine, context.source, copies, written))
+        return account + _account(list(zip(copies, outcomes, strict=True))[: len(documents)]), []
+
+    return write
 
 
 def _sign_in_place(
@@ -569,7 +550,7 @@ def _sign_in_place(
     pairs = list(zip(targets, signed_records(targets, context.tables, context.settings), strict=True))
 
     def write() -> Written:
-        outcomes = retry_unavailable(lambda: context.source.sign(pairs), context.settings.patience) if pairs else []
+        outcomes = context.retry(lambda: context.source.sign(pairs)) if pairs else []
         conflicts = [each.name for each, outcome in zip(targets, outcomes, strict=True) if outcome is None]
         results = [(pair, outcome) for pair, outcome in zip(pairs, outcomes, strict=True) if outcome is not None]
         context.own.extend(outcome.order for _, outcome in results if outcome.order)
@@ -578,32 +559,6 @@ def _sign_in_place(
             indexed=own_count, unchanged=len(skips) - own_count, unsigned=sum(not has_words(each) for each in skips)
         )
         return account + skip_account + _account(results), conflicts
-
-    return write
-
-
-def _sign_copies(  # noqa: PLR0913, PLR0917 - what is copied, by which rules, beside what was refused
-    context: BackfillContext,
-    copy: ReindexTarget,
-    page: BackfillBatch,
-    documents: list[SourceDocument],
-    rejects: Sequence[SourceDocument],
-    account: BatchResult,
-) -> Callable[[], Written]:
-    """Sign documents; returns the call that copies them, and the refused ones without signatures."""
-    copies: list[Signed] = [*zip(documents, signed_records(documents, context.tables, context.settings), strict=True)]
-    copies += [(each, None) for each in rejects]
-    switch_marks = page.switch_marks
-
-    def write() -> Written:
-        if switch_marks is None:
-            outcomes = retry_unavailable(lambda: copy.take(copies), context.settings.patience)
-        else:
-            written = retry_unavailable(lambda: copy.take_late(copies, switch_marks), context.settings.patience)
-            outcomes = retry_unavailable(
-                lambda: delete_late_copies(context.engine, context.source, copies, written), context.settings.patience
-            )
-        return account + _account(list(zip(copies, outcomes, strict=True))[: len(documents)]), []
 
     return write
 

@@ -41,7 +41,7 @@ from ibidem_workers.backfill.batch import (
     names,
     open_signing,
     paginate,
-    read_all,
+    read_ranges,
     refusal,
 )
 from ibidem_workers.batches import BatchResult, batch_key
@@ -272,17 +272,17 @@ class Backfill:
     def _settle(self) -> None:
         """Wait for the oldest page, so that the checkpoint grows without gaps."""
         page, part, wait = self._waiting[0]
-        outcome = wait()
-        self._own.add(part, outcome.own)
-        self.signed += outcome.account.indexed
-        self.refused += len(outcome.account.refusals)
-        if page.needs_record(outcome.account):
-            self.checkpoint.settle(page.number, outcome.account.documents)
+        account, own = wait()
+        self._own.add(part, own)
+        self.signed += account.indexed
+        self.refused += len(account.refusals)
+        if page.needs_record(account):
+            self.checkpoint.settle(page.number, account.documents)
         else:
-            self.checkpoint.fold(page.number, outcome.account)
+            self.checkpoint.fold(page.number, account)
         self._waiting.popleft()
         if self._guard is not None:
-            self._guard.note(len(outcome.own))
+            self._guard.note(len(own))
             if self._guard.is_pending:
                 self._guard.check()
         self._report(self.checkpoint.documents, self._total)
@@ -342,7 +342,7 @@ def start_in_place(
 
 def look_through(source: ReindexSource, tables: Tables, *keep: str) -> Sequence[SharedPassage]:
     """Look for passages that the first documents of an index share, leave them out, and keep that for some indexes."""
-    originals = chain.from_iterable(read_all(source, source.newest()))
+    originals = chain.from_iterable(read_ranges(source, all_writes(source.newest())))
     return tables.look_through((original.document for original in originals), *keep)
 
 
@@ -403,7 +403,7 @@ def check(settings: Settings, report: Callable[[int, int], None] = lambda *_: No
         check_fields(source)
         end = source.newest()
         documents = sum(source.count(seq_range) for seq_range in all_writes(end))
-        for portion in read_all(source, end):
+        for portion in read_ranges(source, all_writes(end)):
             for original in portion:
                 _take(result, original, tables, settings, source.text_field)
             report(result.read, documents)
