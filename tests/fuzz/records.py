@@ -33,7 +33,7 @@ from ibidem_ingest.signatures.sign import digest, sign_one
 from ibidem_workers.batches import BatchResult, check
 from ibidem_workers.celery_app import TASK, make_app
 from ibidem_workers.dead_letters import read_letter
-from ibidem_workers.runs import RunRecord
+from ibidem_workers.runs import RunRecord, parse_run
 from ibidem_workers.worker import FOREIGN_ERRORS
 
 FIELDS = Fields(text="article.body", title="headline", meta="")
@@ -183,7 +183,7 @@ def ledger(data: bytes) -> None:
     """Read records of every ledger, as somebody may have written them who has the right to."""
     read = parse(data)
     if isinstance(read, dict):
-        for reader in (BatchResult.from_json, RunRecord.from_json, Override.from_record, read_letter):
+        for reader in (BatchResult.from_json, parse_run, Override.from_record, read_letter):
             try:
                 reader(read)
             except ENDS:
@@ -192,7 +192,7 @@ def ledger(data: bytes) -> None:
 
 LEDGER = (
     orjson.dumps(BatchResult(indexed=2, at=1.0).as_json()),
-    orjson.dumps(RunRecord("r", ["a"], 1.0).as_json()),
+    orjson.dumps(RunRecord("r", ["a"], 1.0)),
     orjson.dumps(Override(("news", "a"), ("news", "b"), "not").as_record()),
     b'{"run":"r","refusal":{"where":"w","id":"a","field":"","why":"y"},"tries":1,"when":1.5,"record":{"id":"a"}}',
     b'{"name":"a","query":"wheat","filters":["source=AP"],"dedupe":{"dedupe_level":"near"}}',

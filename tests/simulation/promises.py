@@ -1,6 +1,7 @@
 """Promises of the documentation, asked of an index once all processes of a schedule have ended."""
 
 from collections.abc import Collection
+from dataclasses import asdict
 from itertools import combinations
 
 from ibidem_engines.ledger import POLICY, GroupCheckpoint, load_overrides
@@ -39,7 +40,7 @@ def _check_documents(world: World, dead: Collection[str]) -> None:
 def _check_accounts(world: World, engine: MemoryEngine) -> set[str]:
     """See that each document is accounted for once; returns those that were set aside after too many kills."""
     record = RunRecord(RUN, [], 0.0, "submitted", world.documents, world.batches)
-    engine.put_records("runs", {record.key: record.as_json()})
+    engine.put_records("runs", {record.key: asdict(record)})
     monitor = RunMonitor(engine, RUN)
     progress = monitor.look()
     if not progress.has_ended or progress.done != world.documents:

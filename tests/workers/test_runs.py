@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Sequence
+from dataclasses import asdict
 
 import pytest
 from hypothesis import HealthCheck, given
@@ -13,15 +14,15 @@ from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batches import BatchResult, batch_key, refusals_as_json
-from ibidem_workers.runs import BLOCK, MAX_PAUSE, WATCH_SHARE, RunMonitor, RunRecord, refusals_key, summary
+from ibidem_workers.runs import BLOCK, MAX_PAUSE, WATCH_SHARE, RunMonitor, RunRecord, parse_run, refusals_key, summary
 from support.examples import examples
 
 
 def noted_run(engine: Engine, batches: int, documents: int, state: str = "submitted") -> RunRecord:
     """Note a run whose batches are (to be) accounted for."""
     values = {"run": "run", "paths": [], "started": 0.0, "state": state, "documents": documents, "batches": batches}
-    record = RunRecord.from_json(values)
-    engine.put_records("runs", {record.key: record.as_json()})
+    record = parse_run(values)
+    engine.put_records("runs", {record.key: asdict(record)})
     return record
 
 
@@ -32,7 +33,7 @@ def note(engine: Engine, number: int, account: BatchResult) -> None:
 def test_batches_add_up(engine: Engine) -> None:
     record = noted_run(engine, 2, 7)
     record.refused = 1
-    engine.put_records("runs", {record.key: record.as_json()})
+    engine.put_records("runs", {record.key: asdict(record)})
     read_refusal = Refusal("news.jsonl:3", "", "", "not JSON")
     engine.put_records("runs", {refusals_key("run", 0): {"refusals": refusals_as_json([read_refusal])}})
     late_refusal = Refusal("message", "x", "date", "none")
@@ -56,7 +57,7 @@ def test_duplicates_are_the_documents_that_joined_a_group_since_the_run_began_an
 ) -> None:
     for started, (run, counts) in enumerate({"first": {"near": 2}, "second": {"near": 5, "identical": 1}}.items()):
         record = RunRecord(run, [], float(started), "submitted", joined=counts)
-        engine.put_records("runs", {record.key: record.as_json()})
+        engine.put_records("runs", {record.key: asdict(record)})
     GroupCheckpoint(joined={"near": 9, "identical": 1}).save(engine)
     assert summary(engine, "first")["duplicates"] == {"identical": 1, "near": 3}
     assert summary(engine, "second")["duplicates"] == {"identical": 0, "near": 4}
@@ -103,7 +104,7 @@ def test_a_submission_that_was_killed_is_shown_with_what_it_sent(engine: Engine)
 def test_without_a_name_the_last_run_is_meant(engine: Engine) -> None:
     for name in ("20250101-000000-aaaa", "20260101-000000-aaaa"):
         record = RunRecord(name, [], 0.0, "submitted")
-        engine.put_records("runs", {record.key: record.as_json()})
+        engine.put_records("runs", {record.key: asdict(record)})
     assert summary(engine)["run"] == "20260101-000000-aaaa"
 
 

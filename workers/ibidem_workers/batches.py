@@ -320,11 +320,8 @@ def check(message: Message, limit: int) -> None:
 
 def _check_headers(headers: Mapping[str, object]) -> None:
     for name, value in headers.items():
-        if name in NAMES:
-            fine = value is None or isinstance(value, str)
-        else:
-            fine = not value or name.startswith(FOR_BROKERS) or (name, value) in HEADER_TYPES
-        if not fine:
+        is_other = not value or name.startswith(FOR_BROKERS) or (name, value) in HEADER_TYPES
+        if not (value is None or isinstance(value, str) if name in NAMES else is_other):
             raise ValueError(f"unexpected header {name!r}")
 
 

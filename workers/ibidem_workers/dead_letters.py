@@ -6,7 +6,8 @@ Of a document that cannot be stored, the id and the beginning of its JSON are ke
 import json
 import time
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import astuple, dataclass
+from dataclasses import asdict, astuple, dataclass
+from functools import partial
 
 import orjson
 
@@ -55,17 +56,7 @@ class DeadLetter:
 
 
 def add_dead_letters(engine: Engine, letters: Iterable[DeadLetter]) -> None:
-    entries = {
-        letter.key: {
-            "run": letter.run,
-            "refusal": letter.refusal.as_json(),
-            "tries": letter.tries,
-            "when": letter.when,
-            "record": dict(letter.record),
-        }
-        for letter in letters
-    }
-    engine.put_records("dead", entries)
+    engine.put_records("dead", {letter.key: asdict(letter) for letter in letters})
 
 
 def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
@@ -105,9 +96,7 @@ def forget(engine: Engine, letters: Iterable[DeadLetter]) -> None:
     engine.delete_records("dead", [each.key for each in known if each.when <= last.get(each.document, 0.0)])
 
 
-def read_letter(entry: Mapping[str, object]) -> DeadLetter:
-    return parse_record(DeadLetter, entry)
-
+read_letter = partial(parse_record, DeadLetter)
 
 MAX_RECORD = 50 << 20  # bytes of a record that is kept whole; engines take requests of twice that
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
+from dataclasses import asdict
 from functools import cached_property, partial
 from pathlib import Path
 
@@ -291,7 +292,7 @@ class Submission:
         self.record.unread_dates = self._tally.unread_dates
         self.record.damaged_bytes = dict(self._tally.damaged_bytes.most_common(MAX_DAMAGED))
         self._last_note = time.monotonic()
-        retry_unavailable(lambda: self._head.write(self.record.as_json()), self._patience)
+        retry_unavailable(lambda: self._head.write(asdict(self.record)), self._patience)
 
 
 def check_tables(signed: Info, index: str, tables: Tables) -> None:

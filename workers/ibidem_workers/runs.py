@@ -2,9 +2,10 @@
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
+from functools import partial
 from itertools import count
 from typing import Literal
 
@@ -55,19 +56,8 @@ class RunRecord:
     def key(self) -> str:
         return RUN_PREFIX + self.run
 
-    def as_json(self) -> dict[str, object]:
-        """Return the stored record, which `from_json` parses."""
-        return asdict(self)
 
-    @classmethod
-    def from_json(cls, record: Mapping[str, object]) -> "RunRecord":
-        """Parse a stored record.
-
-        >>> one = RunRecord("r", ["news.jsonl"], 0.0)
-        >>> RunRecord.from_json(one.as_json()) == one
-        True
-        """
-        return parse_record(cls, record)
+parse_run = partial(parse_record, RunRecord)  # of a record as `asdict` returns it
 
 
 def refusals_key(run: str, slice_number: int) -> str:
@@ -211,7 +201,7 @@ def _read_run(engine: Engine, run: str) -> RunRecord:
     entry = engine.get_record("runs", RUN_PREFIX + run)
     if entry is None:
         raise UsageError(f"there is no run {run!r}", "see the last one: ibidem status")
-    return check_entry(entry, RunRecord.from_json)
+    return check_entry(entry, parse_run)
 
 
 def may_be_harmful(engine: Engine, run: str) -> bool:
@@ -226,7 +216,7 @@ def may_be_harmful(engine: Engine, run: str) -> bool:
 
 def runs(engine: Engine) -> list[RunRecord]:
     """Return the records of all runs, the oldest first."""
-    return [run for _, run in read_ledger(engine, "runs", RunRecord.from_json, RUN_PREFIX)]
+    return [run for _, run in read_ledger(engine, "runs", parse_run, RUN_PREFIX)]
 
 
 def summary(engine: Engine, run: str = "") -> dict[str, object]:

@@ -310,14 +310,6 @@ def _document_refusal(location: str, id_: str, reason: str) -> Refusal:
 def _letters(delivery: Delivery, refusals: Sequence[Refusal]) -> list[DeadLetter]:
     if not refusals:
         return []
-    by_place = {(place(record, delivery.where), printable_id(record)): record for record in delivery.batch.records}
-    return [
-        DeadLetter(
-            delivery.run,
-            refusal,
-            delivery.tries + 1,
-            time.time(),
-            writable(by_place.get((refusal.where, refusal.id), {})),
-        )
-        for refusal in refusals
-    ]
+    received = {(place(record, delivery.where), printable_id(record)): record for record in delivery.batch.records}
+    found = ((each, writable(received.get((each.where, each.id), {}))) for each in refusals)
+    return [DeadLetter(delivery.run, each, delivery.tries + 1, time.time(), record) for each, record in found]

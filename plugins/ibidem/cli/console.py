@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -252,12 +252,7 @@ def presets_for(name: str | None) -> Mapping[str, NamedFigures]:
         return lookup_presets(engine, name)
 
 
-@contextmanager
-def engine_context(settings: Settings | None = None) -> Iterator[Engine]:
-    """Open the engine of the settings, and close it at the end."""
+def engine_context(settings: Settings | None = None) -> closing[Engine]:
+    """Open the engine of the settings; it is closed at the end."""
     settings = settings or load()
-    engine = open_engine(settings.address, settings.index)
-    try:
-        yield engine
-    finally:
-        engine.close()
+    return closing(open_engine(settings.address, settings.index))

@@ -1,6 +1,6 @@
 """`ibidem doctor`: every setting with its source, and a check of each part of the installation."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from typing import Annotated, Any
 
@@ -40,19 +40,17 @@ def run(
     if repair:
         with engine_context() as engine:
             repaired["repaired"] = engine.repair_ledgers()
-    findings = read_report() | repaired
-    show(findings, describe(findings), as_json=as_json)
-    if not all(check["ok"] for check in findings["checks"]):
-        raise typer.Exit(FAILED)
-
-
-def read_report() -> dict[str, Any]:
-    """Return the report; if the settings cannot be read, a report of their errors."""
+    findings: dict[str, Any] = {}
     try:
         settings = load()
     except UsageError as error:
-        return {"settings": [], "checks": [asdict(Check.from_issue("settings", error))]}
-    return report(settings, lambda: open_engine(settings.address, settings.index))
+        findings |= {"settings": [], "checks": [asdict(Check.from_issue("settings", error))]}
+    else:
+        findings |= report(settings, lambda: open_engine(settings.address, settings.index))
+    findings |= repaired
+    show(findings, describe(findings), as_json=as_json)
+    if not all(check["ok"] for check in findings["checks"]):
+        raise typer.Exit(FAILED)
 
 
 def describe(findings: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -60,13 +58,9 @@ def describe(findings: Mapping[str, Any]) -> Iterator[RenderableType]:
     rows = [(row["name"], row["value"], row["origin"]) for row in findings["settings"]]
     yield table(("setting", "value", "from"), rows)
     yield ""
-    yield checks_table(findings["checks"])
-
-
-def checks_table(rows: Sequence[Mapping[str, Any]]) -> Table:
-    table = Table.grid(padding=(0, 2))
-    for row in rows:
+    checks = Table.grid(padding=(0, 2))
+    for row in findings["checks"]:
         mark = Text("ok", "good") if row["ok"] else Text("NOT OK", "bad")
         remedy = f" ({row['remedy']})" if row["remedy"] else ""
-        table.add_row(mark, row["name"], Text(f"{row['what']}{remedy}"))
-    return table
+        checks.add_row(mark, row["name"], Text(f"{row['what']}{remedy}"))
+    yield checks

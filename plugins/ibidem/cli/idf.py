@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.console import Json, bar, engine_context, messages, print_json, results, sanitize, table
+from ibidem.cli import console
+from ibidem.cli.console import Json, bar, engine_context, messages, sanitize, table
 from ibidem.grouped_search.api import format_count
 from ibidem.index.documents import stored_documents
 from ibidem.index.idf_build import REMEDY, ForeignShare, build_table, table_facts
@@ -51,10 +52,9 @@ def build(
         built = build_table(documents(paths, settings), language, origin, lambda count: advance(count, None))
     Tables(settings.tables, settings.index).keep(built.table)
     warn_once(built.foreign)
+    console.show(built.as_json(), [Text(line(built.table))], as_json=as_json)
     if as_json:
-        print_json(built.as_json())
         return
-    results().print(Text(line(built.table)))
     for other, times in built.others.items():
         messages().print(Text(f"{format_count(times, 'document')} in {sanitize(repr(other))} left out"))
     messages().print(Text(f"Sign with it: ibidem idf use {built.table.name}"))
@@ -66,10 +66,8 @@ def use(name: Annotated[str, typer.Argument(metavar="NAME", help="A table's name
     tables = Tables(load().tables)
     found = find_table(name, tables)
     tables.use(found)
-    if as_json:
-        print_json(table_facts(found))
-    else:
-        results().print(Text(line(found)))
+    console.show(table_facts(found), [Text(line(found))], as_json=as_json)
+    if not as_json:
         messages().print(Text(f"The documents of the index keep their signatures; {SIGN_AGAIN}"))
 
 
@@ -81,23 +79,24 @@ def show(
     settings = load()
     tables = Tables(settings.tables, settings.index)
     if name:
-        show_table(find_table(name, tables), as_json=as_json)
+        found = find_table(name, tables)
+        first = min(found.first_allowed, found.size)
+        rarest = [found.term(rank) for rank in range(first, min(first + RAREST_TERMS, found.size))]
+        counted = f"{format_count(first, 'term')} too rare to count; the rarest that count: "
+        lines = [Text(line(found)), Text(f"{counted}{sanitize(', '.join(rarest))}")]
+        console.show(table_facts(found) | {"too_rare": first, "rarest": rarest}, lines, as_json=as_json)
         return
     current = set(tables.current().values())
-    tables_of_folder = tables.all()
-    if as_json:
-        print_json({"tables": [table_facts(each) | {"current": each.name in current} for each in tables_of_folder]})
-    elif not tables_of_folder:
-        results().print(Text(f"No tables in {tables.folder}; one is built when the first document is signed."))
-    else:
-        rows = [
-            (
-                *(each.name, each.language, f"{each.size:,}", f"{each.documents:,}", table_facts(each)["origin"]),
-                "current" if each.name in current else "",
-            )
-            for each in tables_of_folder
-        ]
-        results().print(table(("name", "language", "terms", "documents", "origin", ""), rows))
+    facts = [table_facts(each) | {"current": each.name in current} for each in tables.all()]
+    columns = ("name", "language", "terms", "documents", "origin")
+    rows = [
+        [f"{each[name]:,}" if name in ("terms", "documents") else each[name] for name in columns]
+        + ["current" * bool(each["current"])]
+        for each in facts
+    ]
+    nothing = Text(f"No tables in {tables.folder}; one is built when the first document is signed.")
+    shown = table((*columns, ""), rows) if rows else nothing
+    console.show({"tables": facts}, [shown], as_json=as_json)
 
 
 def documents(paths: list[str] | None, settings: Settings) -> Iterator[Document | Refusal]:
@@ -117,14 +116,3 @@ def find_table(name: str, tables: Tables) -> Table:
 
 def line(found: Table) -> str:
     return f"{found.name}  {found.language}  {found.size:,} terms of {found.documents:,} documents: {found.origin}"
-
-
-def show_table(found: Table, *, as_json: bool) -> None:
-    first = min(found.first_allowed, found.size)
-    rarest = [found.term(rank) for rank in range(first, min(first + RAREST_TERMS, found.size))]
-    if as_json:
-        print_json(table_facts(found) | {"too_rare": first, "rarest": rarest})
-        return
-    too_rare = format_count(first, "term")
-    results().print(Text(line(found)))
-    results().print(Text(f"{too_rare} too rare to count; the rarest that count: {sanitize(', '.join(rarest))}"))

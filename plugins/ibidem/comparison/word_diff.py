@@ -47,16 +47,6 @@ MAX_WORD = 24
 
 
 @dataclass(frozen=True, slots=True)
-class Chunk:
-    """A run of text without white space, or a word broken at the end of a line."""
-
-    start: int  # offset of its first character in the text
-    end: int  # offset behind its last character
-    tokens: tuple[str, ...]
-    signs: str = ""  # those that carry meaning, such as a minus
-
-
-@dataclass(frozen=True, slots=True)
 class Words:
     """The tokens of a text and the characters that each of them covers."""
 
@@ -79,29 +69,6 @@ def token_offsets(text: str) -> Words:
             result.starts.append(match.start() + start)
             result.ends.append(match.start() + end)
     return result
-
-
-def chunks_with_signs(text: str, limit: int | None = None) -> list[Chunk]:
-    """Return the first chunks that hold a token or a sign that carries meaning.
-
-    >>> [(chunk.tokens, chunk.signs) for chunk in chunks_with_signs("-5.2 % -- or 5")]
-    [(('5', '2'), '-.'), ((), '%'), (('or',), ''), (('5',), '')]
-    """
-    points = code_points(text)
-    outlines = shapes().take(points)
-    outlines[[match.start() for match in signs.SUPERSCRIPT.finditer(text)]] = signs.OF_SUPERSCRIPT
-    positions = find_signs(outlines.tobytes())
-    found: list[Chunk] = []
-    at = 0
-    for match in _CHUNK.finditer(text):
-        if len(found) == limit:
-            break
-        end = bisect_left(positions, match.end(), at)
-        written = signs.name(unicodedata.normalize("NFKC", "".join(text[each] for each in positions[at:end])))
-        at = end
-        if (inside := _tokens(match[0])) or written:
-            found.append(Chunk(match.start(), match.end(), inside, written))
-    return found
 
 
 @lru_cache(maxsize=100_000)
@@ -177,20 +144,34 @@ class Piece:
 class DiffSide:
     """The beginning of a text, prepared for alignment: the words to compare, and the words to show."""
 
-    keys: list[tuple[str, ...]]  # tokens and signs of each chunk, so that case and other punctuation are no difference
+    # Tokens and signs that carry meaning, of each chunk, so that case and other punctuation are no difference.
+    keys: list[tuple[str, ...]]
     words: list[str]  # each chunk, as in the text
     starts: list[int]  # offset of each chunk in what was cut
 
     @classmethod
     def cut(cls, text: str, limit: int | None = None) -> "DiffSide":
-        """Take the first words of a text.
+        """Take the first chunks of a text that hold a token or a sign that carries meaning, such as a minus.
 
-        >>> DiffSide.cut("Profit rose -- to 12.3 mln").words
-        ['Profit', 'rose', 'to', '12.3', 'mln']
+        >>> side = DiffSide.cut("-5.2 % -- or 5")
+        >>> side.words, side.keys
+        (['-5.2', '%', 'or', '5'], [('5', '2', '-.'), ('%',), ('or', ''), ('5', '')])
         """
-        cut = chunks_with_signs(text, limit)
-        words = [text[chunk.start : chunk.end] for chunk in cut]
-        return cls([(*chunk.tokens, chunk.signs) for chunk in cut], words, [chunk.start for chunk in cut])
+        side = cls([], [], [])
+        outlines = shapes().take(code_points(text))
+        outlines[[match.start() for match in signs.SUPERSCRIPT.finditer(text)]] = signs.OF_SUPERSCRIPT
+        positions = find_signs(outlines.tobytes())
+        at = 0
+        for match in _CHUNK.finditer(text):
+            if len(side.words) == limit:
+                break
+            begin, at = at, bisect_left(positions, match.end(), at)
+            sign = signs.name(unicodedata.normalize("NFKC", "".join(text[each] for each in positions[begin:at])))
+            if (inside := _tokens(match[0])) or sign:
+                side.keys.append((*inside, sign))
+                side.words.append(match[0])
+                side.starts.append(match.start())
+        return side
 
     def offset(self, number: int) -> int:
         """Return where a word begins, or the last one; 0 if there is none."""

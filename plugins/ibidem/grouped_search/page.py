@@ -41,35 +41,6 @@ UNKNOWN = Passage("")
 MAX_WORDS = 5_000  # words of a passage; a longer text is not read, so that a window of books fits into memory
 
 
-@dataclass(slots=True)
-class WindowOverlaps:
-    """The passages of a window that grows."""
-
-    source: SearchBackend  # backend that they are read from
-    fields: PassageFields | None  # fields with text and document; None: nothing is read, and nothing overlaps
-    _passages: dict[DocumentRef, Passage] = field(default_factory=dict)
-
-    def overlaps(self, hits: Sequence[Hit]) -> RequestFlow[Overlaps]:
-        """Return the pairs of hits, by row, that overlap in their document."""
-        if self.fields is None:
-            return NO_OVERLAPS
-        unread = [hit for hit in hits if document_ref(hit) not in self._passages]
-        self._passages |= dict.fromkeys(HitNames(unread), UNKNOWN)
-        if short := [hit for hit in unread if (hit.packed is not None and read_length(hit.packed) <= MAX_WORDS)]:
-            self._passages |= yield from self.source.passages(short, self.fields)
-        return overlaps([self._passages[name] for name in HitNames(hits)])
-
-    def account(self, hits: Sequence[Hit]) -> response.Json:
-        """Report the fields, and the number of hits that lack one of them; empty without passages."""
-        if self.fields is None:
-            return {}
-        known = [self._passages[name] for name in HitNames(hits)]
-        return {
-            "document": str(self.fields),
-            "without_document": sum(not (each.text and each.document) for each in known),
-        }
-
-
 def read_passage(source: Mapping[str, object], fields: PassageFields) -> Passage:
     """Return a document as a passage; names and texts of other types are ignored.
 
@@ -216,45 +187,30 @@ class WindowReader:
     def __init__(self, source: SearchBackend, page_request: PageRequest) -> None:
         self.ranking = Ranking((), 0)
         self.window: Window
-        self.neighbours = WindowOverlaps(source, page_request.request.passages)
         self._source = source
-        self._page_request = page_request
-        self._step = page_request.request.window
+        self._page_request, self._request = page_request, page_request.request
         self._longs = LongSignatureCache()
         self._memberships: dict[DocumentRef, Values] = {}
+        self._passages: dict[DocumentRef, Passage] = {}
 
     def read_steps(self) -> RequestFlow[None]:
         """Read as many steps of the window as the page needs, or as there are."""
         deepest, goal = self._page_request.deepest, self._page_request.start + self._page_request.size
-        steps = max(1, -(-min(deepest, goal) // self._step))
+        steps = max(1, -(-min(deepest, goal) // self._request.window))
         while True:
-            depth = min(deepest, steps * self._step)
+            depth = min(deepest, steps * self._request.window)
             self.ranking = yield from self._source.window(depth)
             yield from self._group()
-            if self._is_done(depth):
+            groups = len(self.window.grouping.leads)
+            if groups >= goal or len(self.ranking.hits) < depth or depth == deepest:  # no request can add to the page
                 return
-            steps = next_steps(steps, len(self.window.grouping.leads), goal)
-
-    def _is_done(self, depth: int) -> bool:
-        """Return whether no further request can add to the page."""
-        start, size = self._page_request.start, self._page_request.size
-        pages = response.Pages(self.window.grouping, self._step, size)
-        is_full = pages.steps_needed(start + size) is not None
-        return is_full or len(self.ranking.hits) < depth or depth == self._page_request.deepest
+            steps = next_steps(steps, groups, goal)
 
     def _group(self) -> RequestFlow[None]:
         overrides, hits = self._source.overrides(), self.ranking.hits
-        membership = self._page_request.request.membership
-        overlaps = yield from self.neighbours.overlaps(hits)
-        group = partial(
-            Window.group,
-            hits,
-            self._page_request.request.policy,
-            overrides,
-            long_signatures=self._longs,
-            overlaps=overlaps,
-            alone=bool(membership),
-        )
+        policy, membership = self._request.policy, self._request.membership
+        found, alone = (yield from self._overlaps()), bool(membership)
+        group = partial(Window.group, hits, policy, overrides, long_signatures=self._longs, overlaps=found, alone=alone)
         self.window = yield from group_window(self._source, self._longs, group)
         if membership:
             members = need_hook("window_members", "ibidem_mail")
@@ -263,6 +219,25 @@ class WindowReader:
             days = [response.sort_key_earliest(self.window.columns, row) for row in range(len(hits))]
             own: WindowMembers = members(membership, names, stored, days)
             self.window = self.window.regroup(membership, own, overrides)
+
+    def _overlaps(self) -> RequestFlow[Overlaps]:
+        """Return the pairs of hits, by row, that overlap in their document; without passages nothing is read."""
+        hits, fields = self.ranking.hits, self._request.passages
+        if fields is None:
+            return NO_OVERLAPS
+        unread = [hit for hit in hits if document_ref(hit) not in self._passages]
+        self._passages |= dict.fromkeys(HitNames(unread), UNKNOWN)
+        if short := [hit for hit in unread if (hit.packed is not None and read_length(hit.packed) <= MAX_WORDS)]:
+            self._passages |= yield from self._source.passages(short, fields)
+        return overlaps([self._passages[name] for name in HitNames(hits)])
+
+    def passages_account(self, hits: Sequence[Hit]) -> response.Json:
+        """Report the fields, and the number of hits that lack one of them; empty without passages."""
+        if (fields := self._request.passages) is None:
+            return {}
+        known = [self._passages[name] for name in HitNames(hits)]
+        lacking = sum(not (each.text and each.document) for each in known)
+        return {"document": str(fields), "without_document": lacking}
 
     def _stored_members(self, names: Sequence[DocumentRef]) -> RequestFlow[list[Values]]:
         """Return the stored threads and works of documents; those that were read before are not read again."""
@@ -358,7 +333,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
         for group in groups
         if group.first in scope_matches.capped
     ]
-    account |= read.neighbours.account(window.hits[: window.ranked])
+    account |= read.passages_account(window.hits[: window.ranked])
     account |= window.members.stats(window.ranked) if window.members else {}
     hits = response.ResponseRenderer(window, groups, request, sources, scope_matches.outside).hits()
     facets = response.count_facets(window) if page_request.facets else response.Facets()

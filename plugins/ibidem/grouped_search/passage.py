@@ -1,7 +1,7 @@
 """Passages: texts cut from documents by a retriever, and which passages overlap."""
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from typing import Literal
@@ -100,65 +100,57 @@ def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
         if passage.document:
             by_document[passage.document].append(place)
     shared = [place for places in by_document.values() if len(places) > 1 for place in places]
-    numbers = {document: number for number, document in enumerate(by_document)}
     hashes, ends = hash_words([passages[place].text for place in shared])
-    cut = CutWords(shared, [numbers[passages[place].document] for place in shared], hashes, ends)
+
+    @cache
+    def words(number: int) -> list[int]:
+        return [*hashes[ends[number] : ends[number + 1]].tolist()]
+
     found: dict[tuple[int, int], Overlap] = {}
-    for pair, overlap in cut.overlaps():
-        if pair not in found or overlap.words > found[pair].words:
-            found[pair] = overlap
+    for (number, begins), starts in _starts([passages[place].document for place in shared], hashes, ends).items():
+        own, other = words(number), words(begins)
+        begin = first_match(own, other, starts) if own != other else None
+        if begin is None:
+            continue
+        size, least = min(len(own) - begin, len(other)), min(len(own), len(other))
+        earlier, later = shared[number], shared[begins]
+        behind = Overlap(size, "within" if size == len(other) else "after", least)
+        before = Overlap(size, "within" if size == len(own) else "before", least)
+        for pair, overlap in (((later, earlier), behind), ((earlier, later), before)):
+            if pair not in found or size > found[pair].words:
+                found[pair] = overlap
     return found
 
 
 _TOP = np.uint64(48)  # bits below those by which most runs that begin no passage are set aside
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class CutWords:
-    """The words of passages in one array, grouped by document."""
+def _starts(
+    documents: Sequence[str], hashes: NDArray[np.uint64], ends: Sequence[int]
+) -> Mapping[tuple[int, int], list[int]]:
+    """Return the positions in passages at which another passage of the document may start.
 
-    places: Sequence[int]  # (p) place of each passage in the list, ascending in a document
-    documents: Sequence[int]  # (p) number of the document of each
-    hashes: NDArray[np.uint64]  # (w,) uint64: hashes of their words
-    ends: Sequence[int]  # (p + 1) where the words of each begin, and the end
-
-    def overlaps(self) -> Iterator[tuple[tuple[int, int], Overlap]]:
-        """Yield the overlaps of each pair in both orders; a pair may have several."""
-        words = cache(self._words)
-        for (position, begins), starts in self._starts().items():
-            own, other = words(position), words(begins)
-            begin = first_match(own, other, starts) if own != other else None
-            if begin is not None:
-                earlier, later = self.places[position], self.places[begins]
-                size, least = min(len(own) - begin, len(other)), min(len(own), len(other))
-                yield (later, earlier), Overlap(size, "within" if size == len(other) else "after", least)
-                yield (earlier, later), Overlap(size, "within" if size == len(own) else "before", least)
-
-    def _starts(self) -> Mapping[tuple[int, int], list[int]]:
-        """Return the positions in passages at which another passage of the document may start."""
-        starts: dict[tuple[int, int], list[int]] = defaultdict(list)
-        begins = [number for number in range(len(self.places)) if self.ends[number + 1] - self.ends[number] >= RUN]
-        keys = runs(self.hashes)
-        first = keys[[self.ends[number] for number in begins]]
-        holders: dict[tuple[int, int], list[int]] = defaultdict(list)
-        for number, key in zip(begins, first.tolist(), strict=True):
-            holders[self.documents[number], key].append(number)
-        is_first = np.zeros(1 << 16, np.bool_)
-        is_first[first >> _TOP] = True
-        rows = np.flatnonzero(is_first[keys >> _TOP])
-        numbers = np.searchsorted(self.ends, rows, "right") - 1
-        for row, number, key in zip(rows.tolist(), numbers.tolist(), keys[rows].tolist(), strict=True):
-            others = holders.get((self.documents[number], key), ())
-            if row + RUN > self.ends[number + 1] or (len(others) > MAX_HOLDERS and number >= others[MAX_HOLDERS]):
-                continue
-            for other in others[:MAX_HOLDERS]:
-                if other != number:
-                    starts[number, other].append(row - self.ends[number])
-        return starts
-
-    def _words(self, passage: int) -> list[int]:
-        words: list[int] = self.hashes[self.ends[passage] : self.ends[passage + 1]].tolist()
-        return words
+    `documents` are those of the passages, `hashes` all their words, which begin and end at `ends`.
+    """
+    starts: dict[tuple[int, int], list[int]] = defaultdict(list)
+    begins = [number for number in range(len(documents)) if ends[number + 1] - ends[number] >= RUN]
+    keys = runs(hashes)
+    first = keys[[ends[number] for number in begins]]
+    holders: dict[tuple[str, int], list[int]] = defaultdict(list)
+    for number, key in zip(begins, first.tolist(), strict=True):
+        holders[documents[number], key].append(number)
+    is_first = np.zeros(1 << 16, np.bool_)
+    is_first[first >> _TOP] = True
+    rows = np.flatnonzero(is_first[keys >> _TOP])
+    numbers = np.searchsorted(ends, rows, "right") - 1
+    for row, number, key in zip(rows.tolist(), numbers.tolist(), keys[rows].tolist(), strict=True):
+        others = holders.get((documents[number], key), ())
+        if row + RUN > ends[number + 1] or (len(others) > MAX_HOLDERS and number >= others[MAX_HOLDERS]):
+            continue
+        for other in others[:MAX_HOLDERS]:
+            if other != number:
+                starts[number, other].append(row - ends[number])
+    return starts
 
 
 def first_match(own: Sequence[object], other: Sequence[object], starts: Sequence[int]) -> int | None:

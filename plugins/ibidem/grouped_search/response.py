@@ -145,17 +145,12 @@ class Pages:
     step: int  # rows in a step of the window
     size: int  # groups on a page
 
-    def steps_needed(self, groups: int) -> int | None:
-        """Return the number of steps that hold the first `groups` groups; None if too few were read."""
-        leads = self.grouping.leads
-        if groups <= 0:
-            return 0
-        return int(leads[groups - 1]) // self.step + 1 if groups <= len(leads) else None
-
     def steps_used(self, groups: int) -> int:
         """Return the number of steps used by a page that ends after `groups` groups; all if they hold fewer."""
-        steps = self.steps_needed(groups)
-        return -(-len(self.grouping.lead) // self.step) if steps is None else steps
+        firsts, rows = self.grouping.leads, len(self.grouping.lead)
+        if groups <= len(firsts):
+            rows = int(firsts[groups - 1]) + 1 if groups > 0 else 0
+        return -(-rows // self.step)
 
     def leads(self, start: int) -> list[int]:
         """Return the first occurrences of the groups of the page that begins after `start` groups."""

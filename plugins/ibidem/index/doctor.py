@@ -45,11 +45,11 @@ from ibidem_workers.backfill import batch as backfill
 from ibidem_workers.batches import TRIES, BatchResult, Tries, read_refusals
 from ibidem_workers.celery_app import connect_broker, count_rejected
 from ibidem_workers.dead_letters import read_letter
-from ibidem_workers.runs import RUN_PREFIX, RunRecord
+from ibidem_workers.runs import RUN_PREFIX, parse_run
 
 # What reads a record of runs, by the beginning of its key; all others are accounts.
 _RUNS: dict[str, Parse[object]] = {
-    RUN_PREFIX: RunRecord.from_json,
+    RUN_PREFIX: parse_run,
     backfill.KEYS: backfill.Checkpoint.from_json,
     "groups/": dict,
     "strip/": dict,

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ibidem.grouped_search.api import reason, relation_name
+from ibidem.grouped_search.backend import document_ref
 from ibidem.grouped_search.page import build_lookup, cut_fields
 from ibidem.grouped_search.texts import check_date, general_tables
 from ibidem.grouped_search.window import Window
@@ -107,7 +108,7 @@ def find_overrides(engine: Engine, pair: Sequence[str] = (), *, readable: bool =
     if not readable:
         return overrides
     ids = sorted({name for word in overrides for _, name in (word.a, word.b)})
-    known_names = {hit_ref(hit) for hit in fetch_hits(engine, ids)}
+    known_names = {document_ref(hit) for hit in fetch_hits(engine, ids)}
     return [word for word in overrides if word.a in known_names and word.b in known_names]
 
 
@@ -190,7 +191,7 @@ def inspect(
     """Find the duplicates of a document in the whole index."""
     document, packed = read_signed(engine, name)
     all_overrides = load_overrides(engine) if overrides is None else overrides
-    own_overrides = [each for each in all_overrides if hit_ref(document) in (each.a, each.b)]
+    own_overrides = [each for each in all_overrides if document_ref(document) in (each.a, each.b)]
     return _inspect(engine, document, packed, policy or Policy(), overrides=own_overrides)
 
 
@@ -253,7 +254,7 @@ def _inspect(  # noqa: PLR0913 - what is known of a document
     outside: bytes | None = None,
 ) -> Inspection:
     """Find the duplicates of a document; the long signature of one from outside is not in the index."""
-    own = hit_ref(document)
+    own = document_ref(document)
 
     def read_long(names: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
         if outside is None:
@@ -267,7 +268,7 @@ def _inspect(  # noqa: PLR0913 - what is known of a document
     (result,) = engine.find([with_pages(look_up, packed, long) if is_related else look_up])
     # Documents that people have marked as the same, which look-ups may miss.
     same = {name for word in overrides if word.verdict == "same" for _, name in (word.a, word.b)}
-    hits = {hit_ref(hit): hit for hit in [*result.hits, *fetch_hits(engine, sorted(same))]}
+    hits = {document_ref(hit): hit for hit in [*result.hits, *fetch_hits(engine, sorted(same))]}
     hits.pop(own, None)
     pairs = ((0, row) for row in range(1, len(hits) + 1))
     rows = [document, *hits.values()]
@@ -318,10 +319,6 @@ def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
     if packed is None:
         raise UsageError(f"document {name!r} carries no signatures", "ingest it again to sign it")
     return hit, packed
-
-
-def hit_ref(hit: Hit) -> DocumentRef:
-    return hit.index, hit.id
 
 
 def packed_facts(packed: Packed) -> dict[str, object]:

@@ -10,7 +10,7 @@ A dry run signs an index in memory, counts its groups, samples its pairs, and es
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields, replace
+from dataclasses import asdict, dataclass, field, replace
 from heapq import nsmallest
 from time import perf_counter
 from typing import Any
@@ -39,6 +39,7 @@ from ibidem_ingest.signatures.long_text import LongField, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, PackedColumns, unpack
 from ibidem_workers.backfill.batch import all_writes, read_ranges, refusal, signed_records
 from ibidem_workers.backfill.run import check_fields, look_through, open_for_backfill
+from ibidem_workers.groups.settle import ARRAYS
 
 MAX_LISTED = 10
 AT_ONCE = 100  # groups whose documents are held at once
@@ -46,7 +47,6 @@ MAX_DOCUMENTS = 200_000  # documents that are looked at, in the order of writing
 MAX_SAMPLES = 3  # pairs of each level that are shown
 MAX_REFUSALS = 1_000  # refusals that are listed; more are counted
 ReadLong = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
-ARRAYS = [each.name for each in fields(PackedColumns) if each.name not in ("values", "ids")]  # the columns themselves
 
 
 @dataclass(frozen=True, slots=True)

@@ -79,7 +79,7 @@ def test_in_pages_of_any_size_each_document_of_a_range_is_named_once(
     monkeypatch.setattr(module, "PAGE", page)
     found = list(names(SevenDocuments().source(), SeqNoRange(PART, after, end)))
     assert [name.order for name in found] == list(range(after + 1, min(end, 7) + 1))
-    pages = list(paginate(found))
+    pages = list(paginate(found, page))
     assert [name for some in pages for name in some] == found
     assert [len(some) for some in pages[:-1]] == [page] * (len(pages) - 1)
     assert all(1 <= len(some) <= page for some in pages)

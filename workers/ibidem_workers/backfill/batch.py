@@ -87,10 +87,10 @@ def names(source: ReindexSource, seq_range: SeqNoRange) -> Iterator[Name]:
         seq_range = SeqNoRange(seq_range.part, page[-1].order, seq_range.end)
 
 
-def paginate(names: Iterable[Name]) -> Iterator[list[Name]]:
-    """Split names into pages."""
-    names = iter(names)
-    while page := list(islice(names, PAGE)):
+def paginate(items: Iterable[Item], size: int = PAGE) -> Iterator[list[Item]]:
+    """Split names, or other items, into pages."""
+    items = iter(items)
+    while page := list(islice(items, size)):
         yield page
 
 
@@ -291,6 +291,14 @@ def find_survivors(engine: Engine, tombstones: Mapping[str, Tombstone]) -> set[s
     return {id_ for id_, version in versions.items() if 0 < version <= tombstones[id_].version}
 
 
+def delete_by_version(engine: Engine, tombstones: Mapping[str, Tombstone]) -> None:
+    ids: defaultdict[int, list[str]] = defaultdict(list)
+    for id_, tombstone in tombstones.items():
+        ids[tombstone.version].append(id_)
+    for version, deleted in ids.items():
+        engine.delete(deleted, version)
+
+
 def delete_late_copies(
     engine: Engine, source: ReindexSource, copies: Sequence[Signed], outcomes: Sequence[Outcome]
 ) -> list[Outcome]:
@@ -315,8 +323,7 @@ def delete_late_copies(
     earlier = {id_: tombstone for id_, tombstone in deleted.items() if id_ not in written}
     for id_ in earlier.keys() - find_survivors(engine, earlier):
         del deleted[id_]
-    for version in {each.version for each in deleted.values()}:
-        engine.delete([id_ for id_, each in deleted.items() if each.version == version], version)
+    delete_by_version(engine, deleted)
     reasons = {id_: f"it was deleted with version {each.version}" for id_, each in deleted.items()}
     return [
         Outcome(each.id, WriteStatus.STALE, field="version", why=reasons[each.id]) if each.id in reasons else each

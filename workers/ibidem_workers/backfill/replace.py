@@ -6,12 +6,10 @@ new one through the alias. Documents deleted from the first index are deleted fr
 """
 
 import time
-from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from typing import Any, get_args
 
 import orjson
@@ -25,7 +23,14 @@ from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.stored_groups import Ledger, Marks, marks_as_record, parse_marks, rename
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.batch import KEYS, Checkpoint, find_survivors, load_checkpoint
+from ibidem_workers.backfill.batch import (
+    KEYS,
+    Checkpoint,
+    delete_by_version,
+    find_survivors,
+    load_checkpoint,
+    paginate,
+)
 from ibidem_workers.backfill.run import Backfill, Report, check_copy, check_fields, look_through
 from ibidem_workers.runs import new_run
 
@@ -68,13 +73,13 @@ class RecordCopy:
         """Yield records that another process has copied; the new index may have newer versions of them."""
         for ledger in LEDGERS:
             there = dict(self.engine.get_records(ledger))
-            for portion in _portions((key, entry) for key, entry in self._records(ledger) if key in there):
+            for portion in paginate((each for each in self._records(ledger) if each[0] in there), AT_ONCE):
                 pending = self._pending(portion, there) if ledger == "tombstones" else ()
-                yield from (((ledger, key), _hash(portion[key])) for key in portion if key not in pending)
+                yield from (((ledger, key), _hash(entry)) for key, entry in portion if key not in pending)
 
-    def _pending(self, tombstones: Mapping[str, Any], there: Mapping[str, Any]) -> set[str]:
+    def _pending(self, tombstones: Iterable[tuple[str, Any]], there: Mapping[str, Any]) -> set[str]:
         """Return the ids whose deletion is incomplete: the copied tombstone is older, or the document still exists."""
-        stones = dict(read_entries(tombstones.items(), Tombstone.from_record))
+        stones = dict(read_entries(tombstones, Tombstone.from_record))
         known = dict(read_entries(((key, there[key]) for key in stones), Tombstone.from_record))
         older = {key for key, stone in stones.items() if key not in known or known[key].version < stone.version}
         return older | find_survivors(self.engine, stones)
@@ -82,23 +87,15 @@ class RecordCopy:
     def _copy_changes(self, *, deletes: bool = False) -> None:
         removed = set(self.copied)
         for ledger in LEDGERS:
-            for portion in _portions(self._changes(ledger, removed)):
-                deleted = self._delete(portion) if deletes and ledger == "tombstones" else ()
-                self.engine.put_records(ledger, {key: portion[key] for key in portion if key not in deleted})
+            for portion in paginate(self._changes(ledger, removed), AT_ONCE):
+                is_deletion = deletes and ledger == "tombstones"
+                stones = dict(read_entries(portion, Tombstone.from_record)) if is_deletion else {}
+                delete_by_version(self.engine, stones)
+                self.engine.put_records(ledger, {key: entry for key, entry in portion if key not in stones})
         for ledger, key in removed:
             entry = self.engine.get_record(ledger, key)
             if _hash(entry) == self.copied.pop((ledger, key)):
                 self.engine.delete_unchanged(ledger, {key: entry})
-
-    def _delete(self, tombstones: Mapping[str, Any]) -> set[str]:
-        """Delete documents deleted from the source, by version; returns the ids of the processed tombstones."""
-        stones = dict(read_entries(tombstones.items(), Tombstone.from_record))
-        ids: defaultdict[int, list[str]] = defaultdict(list)
-        for id_, stone in stones.items():
-            ids[stone.version].append(id_)
-        for version, deleted in ids.items():
-            self.engine.delete(deleted, version)
-        return set(stones)
 
     def _changes(self, ledger: Ledger, removed: set[Key]) -> Iterator[tuple[str, Any]]:
         """Yield the records that differ from the new index; `removed` collects those that no longer exist."""
@@ -121,13 +118,6 @@ class RecordCopy:
 
 def _hash(entry: object) -> int:
     return xxh3_64_intdigest(orjson.dumps(entry))
-
-
-def _portions(entries: Iterable[tuple[str, Any]]) -> Iterator[dict[str, Any]]:
-    """Split records into portions."""
-    entries = iter(entries)
-    while portion := dict(islice(entries, AT_ONCE)):
-        yield portion
 
 
 ON_THE_WAY = 0.5  # seconds in which a write arrives that went to the first index before its alias moved

@@ -8,7 +8,7 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import chain
 
@@ -83,29 +83,25 @@ class FieldGuard:
 
     def __init__(self, source: ReindexSource) -> None:
         self._source = source
-        self._writes = 0
-        self._is_verified = False
         self._counts = source.count_fields()
-        self._marks: Marks = {}
-        if self._counts.by_field:
+        # Whether none of our writes is verified yet, so that no further page may be written.
+        self.is_pending = bool(self._counts.by_field)
+        if self.is_pending:
             self._begin()
 
-    @property
-    def is_pending(self) -> bool:
-        """Whether none of our writes is verified yet, so that no further page may be written."""
-        return bool(self._counts.by_field) and not self._is_verified
-
     def note(self, writes: int) -> None:
-        """Count our own writes."""
-        self._writes += writes
+        """Count our own writes; while none is verified, compare the counts."""
+        if self._counts.by_field:
+            self._writes += writes
+        if self.is_pending:
+            self.check()
 
     def check(self) -> None:
         """Compare the counts with those of the last check."""
-        if not (self._counts.by_field and self._writes):
-            return
-        check_counts(self._look, f"index {self._source.index!r}")
-        self._is_verified = True
-        self._begin()
+        if self._counts.by_field and self._writes:
+            check_counts(self._look, f"index {self._source.index!r}")
+            self.is_pending = False
+            self._begin()
 
     def _look(self) -> Comparison:
         counts = self._source.count_fields()
@@ -238,7 +234,7 @@ class Backfill:
             joined=checkpoint.joined,
             followed=checkpoint.followed,
         )
-        self._head.write(read.as_json())
+        self._head.write(asdict(read))
         self._progress.write(checkpoint.as_json())
 
     def _context(self) -> BackfillContext:
@@ -283,8 +279,6 @@ class Backfill:
         self._waiting.popleft()
         if self._guard is not None:
             self._guard.note(len(own))
-            if self._guard.is_pending:
-                self._guard.check()
         self._report(self.checkpoint.documents, self._total)
 
 
@@ -395,14 +389,14 @@ class CheckResult:
         }
 
 
-def check(settings: Settings, report: Callable[[int, int], None] = lambda *_: None) -> CheckResult:
+def check(settings: Settings, report: Report = lambda *_: None) -> CheckResult:
     """Compare every document with its signatures."""
     result, tables = CheckResult(), Tables(settings.tables, settings.index)
     with open_for_backfill(settings) as (_, source):
         source.check("place")
         check_fields(source)
         end = source.newest()
-        documents = sum(source.count(seq_range) for seq_range in all_writes(end))
+        documents = sum(map(source.count, all_writes(end)))
         for portion in read_ranges(source, all_writes(end)):
             for original in portion:
                 _take(result, original, tables, settings, source.text_field)

@@ -68,15 +68,14 @@ def strip(
     """Remove the signatures from an index, or copy it into a new one without them; with `records`, also the records."""
     with open_for_backfill(settings) as (engine, source):
         if not into and (dropped := source.drop_beside(dry=dry)) is not None:
-            if records and not dry:
-                source.drop_records()
-            return StripResult(dropped[0], dropped[0], dropped[1])
-        source.check("copy" if into else "memory" if dry else "strip")
-        if into and not dry:
-            check_name(into)
-            result = _strip_into(engine, source, source.copy_to(into), report)
+            result = StripResult(dropped[0], dropped[0], dropped[1])
         else:
-            result = _strip_in_place(engine, source, report, dry=dry)
+            source.check("copy" if into else "memory" if dry else "strip")
+            if into and not dry:
+                check_name(into)
+                result = _strip_into(engine, source, source.copy_to(into), report)
+            else:
+                result = _strip_in_place(engine, source, report, dry=dry)
         if records and not dry:
             source.drop_records()
         return result
@@ -91,8 +90,6 @@ def _strip_in_place(engine: Engine, source: ReindexSource, report: Report, *, dr
             result.count(each, source.strip_document(each))
         if not dry:
             guard.note(_write(source, [each for each in originals if carries(each)], result))
-            if guard.is_pending:
-                guard.check()
         report(result.read, documents)
     if not dry:
         guard.check()

@@ -24,7 +24,6 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
-from itertools import islice
 from math import inf
 from typing import Protocol
 from uuid import uuid4
@@ -54,7 +53,7 @@ from ibidem_engines.stored_groups import (
 from ibidem_ingest.distribution import hook
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed import PackedColumns
-from ibidem_workers.backfill.batch import all_writes
+from ibidem_workers.backfill.batch import all_writes, paginate
 from ibidem_workers.executors import has_exited, this_process
 from ibidem_workers.groups.settle import (
     MAX_BYTES,
@@ -155,11 +154,10 @@ def first_leads(stored: StoredColumns) -> Bools:
 
 def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
     """Count the followers, by the level at which they duplicate their lead."""
-    rows = np.flatnonzero(grouping.lead != np.arange(len(grouping.lead)))
-    _, first, counts = np.unique(grouping.evidence[rows], return_index=True, return_counts=True)
+    followers = grouping.lead != np.arange(len(grouping.lead))
     joins: Counter[str] = Counter()
-    for position, count in zip(first.tolist(), counts.tolist(), strict=True):
-        joins[rules.level(grouping, int(rows[position]))] += count
+    for code, count in zip(*np.unique(grouping.evidence[followers], return_counts=True), strict=True):
+        joins[rules.level(code)] += int(count)
     return joins
 
 
@@ -187,9 +185,8 @@ def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, a
                 regrouping.write(store, seq_range.part, documents, plan)
                 report(len(documents))
         checkpoint.joined = dict(count_joined(regrouping.grouping, regrouping.rules))
-        names = iter(stored.names)
-        while some := list(islice(names, NAMES_AT_ONCE)):
-            settled(some)
+        for names in paginate(stored.names, NAMES_AT_ONCE):
+            settled(names)
     checkpoint.done = {str(part): number for part, number in end.items()}
     checkpoint.everything, checkpoint.in_hand = False, []
 
@@ -424,9 +421,8 @@ def revisit(store: StoredGroups, names: Sequence[tuple[str, str]]) -> bool:
     """Mark documents to be settled again; followers leave their group first."""
     store.newest()
     documents = store.read(sorted(set(names)))
-    leads = [each for each in documents if each.lead]
-    starts = start_groups(each for each in documents if not each.lead)
-    changes = [*(Assignment(each, each.group, lead=True) for each in leads), *starts]
+    leads = [Assignment(each, each.group, lead=True) for each in documents if each.lead]
+    changes = [*leads, *start_groups(each for each in documents if not each.lead)]
     return not changes or all(store.assign(changes))
 
 
@@ -465,16 +461,12 @@ class SettlingLease:
         self.is_lost = self.is_taken()
         return not self.is_lost
 
-    def renew(self) -> bool:
-        """Renew the lease, unless another process has taken it; returns whether it was renewed."""
+    def has_passed(self) -> bool:
+        """Return whether another process has taken the lease; it is renewed if none has."""
         self.is_lost = self.is_lost or self.is_taken()
         if not self.is_lost and time.monotonic() - self._renewal > SECONDS / 4:
             self._note(time.time() + SECONDS)
-        return not self.is_lost
-
-    def has_passed(self) -> bool:
-        """Renew the lease; returns whether another process has taken it."""
-        return not self.renew()
+        return self.is_lost
 
     def give_back(self) -> None:
         """Release the lease, unless another process holds it."""

@@ -19,7 +19,7 @@ from itertools import islice
 from math import ceil, floor
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any
+from typing import Any, SupportsInt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -28,7 +28,7 @@ from xxhash import xxh3_64_intdigest
 from ibidem_core.errors import Permanent
 from ibidem_dedupe import evidence
 from ibidem_dedupe.column_rules import Rows
-from ibidem_dedupe.leader_clustering import Grouping, first_copies, group
+from ibidem_dedupe.leader_clustering import first_copies, group
 from ibidem_dedupe.overrides import DocumentRef, Overrides, PairConstraints, apply_overrides
 from ibidem_dedupe.pairs import PairClassifier
 from ibidem_dedupe.policy import Level, Policy
@@ -80,13 +80,13 @@ class Rules:
         columns, constraints = self._columns([*leads, *rows])
         grouping = group(columns, self.policy, constraints, leads=len(leads))
         return [
-            Join(names[row], names[int(grouping.lead[row])], self.level(grouping, row))
+            Join(names[row], names[int(grouping.lead[row])], self.level(grouping.evidence[row]))
             for row in np.flatnonzero(grouping.lead != np.arange(len(names))).tolist()
         ]
 
-    def level(self, grouping: Grouping, row: int) -> Level:
-        """Return the level at which a row duplicates its lead; for a manual decision the requested level."""
-        return evidence.TABLE.level(int(grouping.evidence[row]), self.policy)
+    def level(self, code: SupportsInt) -> Level:
+        """Return the level of the evidence that joined a row; for a manual decision the requested level."""
+        return evidence.TABLE.level(int(code), self.policy)
 
     def originals(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Row]:
         """Return the rows that are not copies of a lead or of an earlier row, to look up leads for."""
@@ -493,7 +493,7 @@ def match_columns(
                 raise LeadChanged
             lead = int(grouping.lead[place])
             if lead != place:
-                joins.append(Join(row.name, stored.names[lead], rules.level(grouping, place)))
+                joins.append(Join(row.name, stored.names[lead], rules.level(grouping.evidence[place])))
         return joins
 
     return match
