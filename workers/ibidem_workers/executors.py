@@ -97,10 +97,8 @@ def _start_time(number: int) -> str | None:
 def _exists(number: int) -> bool:
     try:
         os.kill(number, 0)
-    except ProcessLookupError:
-        return False
-    except OSError:  # it is another user's
-        return True
+    except OSError as error:  # such as one of another user's
+        return not isinstance(error, ProcessLookupError)
     return True
 
 

@@ -177,22 +177,18 @@ def _process_or_split(context: WorkerContext, delivery: Delivery) -> tuple[Batch
 
 
 def _process(context: WorkerContext, delivery: Delivery) -> BatchResult:
-    """Sign and write a batch: each portion is signed while earlier ones are written."""
-    parts = _portions(context, delivery)
+    """Sign and write a batch: each portion of the maximum write size is signed while earlier ones are written.
+
+    A batch with a repeated id stays whole: which of two documents of one id is the newer is decided where both are
+    written together.
+    """
+    batch, parts = delivery.batch, [delivery]
+    repeats = len({printable_id(record) for record in batch.records}) < len(batch.records)
+    if context.engine.parallel_writes and not repeats:
+        portions = batch.portions(context.settings.batch_characters // WRITES)
+        parts = [replace(delivery, batch=portion) for portion in portions]
     calls = (call for part in parts for call in _writes(context, part))
     return sum(overlap(calls, WRITES if len(parts) > 1 else 1), BatchResult())
-
-
-def _portions(context: WorkerContext, delivery: Delivery) -> list[Delivery]:
-    """Split a batch into portions of the maximum write size; a batch with a repeated id stays whole.
-
-    Which of two documents of one id is the newer is decided where both are written together.
-    """
-    batch = delivery.batch
-    repeats = len({printable_id(record) for record in batch.records}) < len(batch.records)
-    if repeats or not context.engine.parallel_writes:
-        return [delivery]
-    return [replace(delivery, batch=part) for part in batch.portions(context.settings.batch_characters // WRITES)]
 
 
 def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[], BatchResult]]:

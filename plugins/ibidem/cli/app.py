@@ -162,10 +162,6 @@ def root(
     """Find duplicate documents while indexing, and indent or collapse them while searching."""
 
 
-def placeholder() -> None:
-    """Placeholder in the help for a command that was not given."""
-
-
 def side_commands() -> dict[str, tuple[str, str]]:
     """Return the commands of side packages: their line in the help, and their module."""
     return {name: row for table in registered("ibidem.commands") for name, row in table.items()}
@@ -192,7 +188,7 @@ def build(typed: str) -> typer.Typer:
     if typed not in commands:
         commands |= side_commands()
     for name, (line, module) in commands.items():
-        command = load(module) if name == typed else placeholder
+        command = load(module) if name == typed else lambda: None  # of the others the help needs the name alone
         panel = "Maintenance" if name in MAINTENANCE else "Commands"
         if isinstance(command, typer.Typer):
             app.add_typer(command, name=name, help=line, no_args_is_help=True, rich_help_panel=panel)

@@ -3,7 +3,6 @@
 import os
 import select
 import signal
-import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from datetime import timedelta
@@ -16,10 +15,9 @@ from rich.filesize import decimal
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED, START
-from ibidem.cli.console import Indented, Json, bar, engine_context, format_difference, messages, sanitize, show
+from ibidem.cli.console import Indented, Json, bar, format_difference, messages, sanitize, show
 from ibidem.cli.groups import boilerplate_lines, report
-from ibidem.cli.status import count_lines, refusals
-from ibidem.cli.status import show_run as show_summary
+from ibidem.cli.status import count_lines, refusals, show_run
 from ibidem.comparison.word_diff import Piece
 from ibidem.grouped_search.api import format_count
 from ibidem.index.groups import MAX_DOCUMENTS, dry_run
@@ -32,7 +30,6 @@ from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.follow import follow
 from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
 from ibidem_workers.backfill.run import CheckResult, backfill_in_place, check
-from ibidem_workers.runs import summary
 
 MAX_CHANGES = 20
 
@@ -85,21 +82,13 @@ def run(
             result = replace_index(Replacement(into, alias), settings, advance)
         for line in next_steps(result, settings, into):
             messages().print(Text(line))
-        show_run(settings.changed(index=into), result.run, as_json=as_json)
+        show_run(settings.changed(index=into), result.run, as_json=as_json, started=START)
     elif following:
         show_followed(settings, kind, as_json=as_json)
     else:
         with bar("Signing", rated=True) as advance:
             name = backfill_in_place(settings, advance, kind)
-        show_run(settings, name, as_json=as_json)
-
-
-def show_run(settings: Settings, name: str, *, as_json: bool) -> None:
-    """Print the outcomes of the documents; exit with 3 if some were refused."""
-    with engine_context(settings) as engine:
-        run_summary = summary(engine, name)
-    run_summary["took_s"] = round(time.monotonic() - START, 3)
-    show_summary(run_summary, as_json=as_json)
+        show_run(settings, name, as_json=as_json, started=START)
 
 
 def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator[str]:
@@ -126,16 +115,16 @@ def show_check(settings: Settings, *, as_json: bool) -> None:
 
 
 def describe_comparison(result: CheckResult) -> Iterator[Indented]:
-    outcomes = {
-        "as they were signed": result.unchanged,
-        "changed since they were signed": result.changed,
-        "never signed, or without words": result.unsigned,
-        "without a text that could be signed": result.refused,
-        "signed with another schema or idf table": result.outdated,
-        "will be signed by: ibidem backfill": result.due,
-    }
-    counts = [(count, meaning) for meaning, count in outcomes.items() if count]
-    yield from count_lines([(result.read, f"{'document' if result.read == 1 else 'documents'} read"), *counts])
+    outcomes = (
+        (result.unchanged, "as they were signed"),
+        (result.changed, "changed since they were signed"),
+        (result.unsigned, "never signed, or without words"),
+        (result.refused, "without a text that could be signed"),
+        (result.outdated, "signed with another schema or idf table"),
+        (result.due, "will be signed by: ibidem backfill"),
+    )
+    read = result.read, f"{'document' if result.read == 1 else 'documents'} read"
+    yield from count_lines([read, *(each for each in outcomes if each[0])])
     for index, name in result.first_changed[:MAX_CHANGES]:
         yield Indented(Text(sanitize(f"{name} in {index}")), 2)
     if result.changed > MAX_CHANGES:
@@ -179,7 +168,7 @@ def show_followed(settings: Settings, beside: BesideKind, *, as_json: bool) -> N
     with catch_end_signals() as stop:
         name = follow(settings, stop, notify=lambda line: messages().print(Text(line)), beside=beside)
     if name:
-        show_run(settings, name, as_json=as_json)
+        show_run(settings, name, as_json=as_json, started=START)
 
 
 @contextmanager

@@ -16,6 +16,7 @@ from rich.text import Text
 from ibidem.cli.console import bar, engine_context, messages, results
 from ibidem.cli.search import show
 from ibidem.cli.status import describe, update_bar
+from ibidem.comparison.compare import read_groups
 from ibidem.grouped_search.api import search_index
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.parameters import parse_request
@@ -110,14 +111,9 @@ def next_commands(settings: Settings, response: Response, program: str) -> list[
 
 def example(hits: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
     """Return the ids of a lead and one of its duplicates, preferably with different words."""
-    pairs: list[tuple[str, str, str]] = []
-    lead = ""
-    for hit in hits:
-        if hit["_dedupe"]["indent"]:
-            pairs.append((hit["_dedupe"]["level"], lead, hit["_id"]))
-        else:
-            lead = hit["_id"]
-    return next((pair[1:] for pair in sorted(pairs, key=lambda pair: pair[0] != "near")), None)
+    pairs = [entry for group in read_groups(hits) for entry in group.duplicates]
+    best = min(pairs, key=lambda entry: entry.level != "near", default=None)
+    return (best.lead["_id"], best.id) if best else None
 
 
 def run() -> None:

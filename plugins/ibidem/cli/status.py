@@ -1,5 +1,6 @@
 """`ibidem status`: progress and summary of a run, and documents that could not be ingested, with the reason."""
 
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
 from itertools import chain
@@ -18,14 +19,13 @@ from ibidem.cli.console import (
     engine_context,
     messages,
     print_json,
-    results,
     sanitize,
     show,
     table,
 )
 from ibidem.grouped_search.api import format_count
 from ibidem_core import logs
-from ibidem_core.settings import load
+from ibidem_core.settings import Settings, load
 from ibidem_ingest.document import DEFAULT_LANGUAGE
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.inputs import LINK, PIPE
@@ -197,11 +197,7 @@ def run(
             raise UsageError(f"{'--retry' if is_retry else '--drop'} needs --dead", "give --dead too")
         if len(names or ()) > 1:
             raise UsageError("more than one run is named", "name one run, or give --dead for failed documents")
-        with engine_context() as engine:
-            run_summary = summary(engine, names[0] if names else "")
-        if not as_json:
-            results().print(Text(f"Run {run_summary['run']}"))
-        show_run(run_summary, as_json=as_json)
+        show_run(load(), names[0] if names else "", as_json=as_json, is_named=True)
     elif is_retry is None:
         list_dead(names or (), as_json=as_json)
     elif not names:
@@ -217,10 +213,17 @@ def run(
             messages().print(f"{format_count(count, 'failed document')} dropped")
 
 
-def show_run(run_summary: Summary, *, as_json: bool) -> None:
-    """Print the summary of a run, and exit with 3 if documents were refused."""
-    show(run_summary, describe(run_summary), as_json=as_json)
-    if run_summary["refused"]:
+def show_run(
+    settings: Settings, name: str, *, as_json: bool, is_named: bool = False, started: float | None = None
+) -> None:
+    """Print the summary of a run, maybe with its name or the time since; exit with 3 if documents were refused."""
+    with engine_context(settings) as engine:
+        found = summary(engine, name)
+    if started is not None:
+        found["took_s"] = round(time.monotonic() - started, 3)
+    head = [Text(f"Run {found['run']}")] * is_named
+    show(found, chain(head, describe(found)), as_json=as_json)
+    if found["refused"]:
         raise typer.Exit(SOME_REFUSED)
 
 
@@ -250,9 +253,7 @@ def retry_dead(ids: Sequence[str], *, as_json: bool) -> None:
         ids_again = [letter.refusal.id for letter in letters(engine, chosen(ids))]
     with bar("Indexing") as advance:
         name = retry(ids_again, settings, report=partial(update_bar, advance))
-    with engine_context(settings) as engine:
-        run_summary = summary(engine, name)
-    show_run(run_summary, as_json=as_json)
+    show_run(settings, name, as_json=as_json)
 
 
 def letter_lines(letter: DeadLetter) -> Iterator[Text]:

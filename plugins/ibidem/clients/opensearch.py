@@ -20,20 +20,13 @@ class OpenSearchAdapter(ClientAdapter):
     async_class = AsyncOpenSearch
 
     def start(self, request: ApiRequest) -> Any:
-        options = {"ignore": request.ok_statuses} | (
-            {} if self.request_timeout is None else {"request_timeout": self.request_timeout}
-        )
+        params: dict[str, Any] = {**request.params, "ignore": request.ok_statuses}
+        params |= {} if self.request_timeout is None else {"request_timeout": self.request_timeout}
         headers = {"content-type": JSON if request.lines is None else LINES}
-        transport = self.client.transport
+        transport, body = self.client.transport, request_json(request)
         if request.packed:
             transport = read_fast(transport, "deserializer", reads_json_plainly)
-        return transport.perform_request(
-            request.method,
-            request.path,
-            params={**request.params, **options},
-            headers=headers,
-            body=request_json(request),
-        )
+        return transport.perform_request(request.method, request.path, params=params, headers=headers, body=body)
 
     def read(self, request: ApiRequest, answer: Any) -> Any:
         if not isinstance(answer, Mapping) or "error" not in answer:
@@ -56,9 +49,6 @@ class OpenSearchAdapter(ClientAdapter):
         if isinstance(error.info, Mapping):
             return {**error.info, "status": error.status_code}
         return error_json(error.status_code, "exception", str(error.error))
-
-    def to_response(self, answer: Json) -> Any:
-        return answer
 
 
 def reads_json_plainly(decoders: Any) -> bool:

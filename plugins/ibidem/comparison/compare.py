@@ -139,13 +139,11 @@ def passages(runs: Iterable[Run], gap: int = MAX_GAP) -> list[Passage]:
     """
     chains: list[list[Run]] = []
     for run in runs:
-        for chain in reversed(chains[-OPEN_PASSAGES:]):
-            last = chain[-1]
-            if 0 <= run.a - last.a - last.words <= gap and 0 <= run.b - last.b - last.words <= gap:
-                chain.append(run)
-                break
-        else:
-            chains.append([run])
+        ends = ((chain, chain[-1].a + chain[-1].words, chain[-1].b + chain[-1].words) for chain in reversed(chains))
+        near = (each for each, a, b in islice(ends, OPEN_PASSAGES) if 0 <= run.a - a <= gap and 0 <= run.b - b <= gap)
+        if (chain := next(near, None)) is None:
+            chains.append(chain := [])
+        chain.append(run)
     return [Passage(tuple(chain)) for chain in chains]
 
 
@@ -243,18 +241,17 @@ class Comparison:
 
     def as_json(self) -> dict[str, object]:
         """Return the output of `ibidem compare --json`."""
-        decision: dict[str, object] | None = None
+        evidence, decision = self.evidence, None
         if self.decision is not None:
-            record = self.decision.as_record()
-            named = {name: record[name] for name in ("verdict", "author", "reason", "date")}
-            decision = named | {"stale": self.is_stale}
+            record = self.decision.as_record() | {"stale": self.is_stale}
+            decision = {name: record[name] for name in ("verdict", "author", "reason", "date", "stale")}
         return {
             "a": self.a.id,
             "b": self.b.id,
-            "level": self.evidence.level if self.evidence else None,
-            "relation": relation_name(self.evidence) if self.evidence else None,
-            "confidence": self.evidence.score if self.evidence else None,
-            "why": dict(self.evidence.why) if self.evidence else None,
+            "level": evidence.level if evidence else None,
+            "relation": relation_name(evidence) if evidence else None,
+            "confidence": evidence.score if evidence else None,
+            "why": dict(evidence.why) if evidence else None,
             "decision": decision,
             "signals": self.signals,
             "shared": [{"a": list(region.a), "b": list(region.b), "words": region.words} for region in self.shared],
@@ -301,21 +298,11 @@ def compare(  # noqa: PLR0913, PLR0917 - the parts of a decision
         evidence = decision.evidence(policy.level) if decision.verdict == "same" else None
     misread = {"misread": {"words": [list(each) for each in examples]}} if examples else {}
     left_out = tables.left_out(a.language, words_a.tokens, words_b.tokens)
-    parts = part_signals(packed_a, packed_b, long_pair)
     shares = {"a": share(words_a, [each.a for each in shared]), "b": share(words_b, [each.b for each in shared])}
-    overlap: dict[str, Mapping[str, object]] = {"overlap": shares}
-    return Comparison(
-        a,
-        b,
-        evidence,
-        signals(packed_a, packed_b) | left_out | misread | parts | overlap,
-        words_a,
-        words_b,
-        tuple(align(words_a.tokens, words_b.tokens, matches)),
-        tuple(shared),
-        decision,
-        is_stale,
-    )
+    found = signals(packed_a, packed_b) | left_out | misread | part_signals(packed_a, packed_b, long_pair)
+    found |= {"overlap": shares}
+    aligned = tuple(align(words_a.tokens, words_b.tokens, matches))
+    return Comparison(a, b, evidence, found, words_a, words_b, aligned, tuple(shared), decision, is_stale)
 
 
 def holds(decision: Override, a: tuple[str, Packed], b: tuple[str, Packed]) -> bool:
@@ -394,9 +381,8 @@ def part_signals(a: Packed, b: Packed, long_pair: LongPair | None) -> dict[str, 
     relation = relate(*long_pair, similarity=similarity)
     if relation is None:
         return {}
-    spans = {"a": list(relation.a), "b": list(relation.b)}
-    figures = {"relation": relation.label, "confidence": relation.confidence, **spans}
-    return {long_pair[0].parts: {**figures, **relation.signals}}
+    figures = {"relation": relation.label, "confidence": relation.confidence}
+    return {long_pair[0].parts: {**figures, "a": list(relation.a), "b": list(relation.b), **relation.signals}}
 
 
 def share(text: Words, spans: list[tuple[int, int]]) -> float:

@@ -82,11 +82,10 @@ class EngineBackend(backend.SearchBackend):
         """Read whole documents, a few texts at a time, and drop the texts."""
         documents: dict[DocumentRef, Document] = {}
         for start in range(0, len(hits), TEXTS_AT_ONCE):
-            read = yield from self.fetch(hits[start : start + TEXTS_AT_ONCE])
-            for name, hit in read.items():
-                record = hit["_source"]
-                texts = {field: record.get(field, "") for field in ("title", "date", "url")}
-                documents[name] = Document(record["id"], "", meta=record.get("meta", {}), **texts)
+            names = [backend.document_ref(hit) for hit in hits[start : start + TEXTS_AT_ONCE]]
+            with self._timed("fetch"):
+                read = yield from self._search.fetch(names)
+            documents |= {(each.index, each.document.id): replace(each.document, text="") for each in read}
         return documents
 
     def fetch(
@@ -264,13 +263,10 @@ def notes(source: EngineBackend, page_request: backend.PageRequest, matched: int
 
 def list_here(source: EngineBackend, page_request: backend.PageRequest) -> RequestFlow[Page]:
     """Return the engine's own list, unchanged; each document is its own group."""
-    start, request = page_request.start, page_request.request
-    depth = (
-        min(page_request.deepest, start + page_request.size) if source.order == "relevance" else page_request.deepest
-    )
-    ranking = yield from source.window(depth)
+    start, end, deepest = page_request.start, page_request.start + page_request.size, page_request.deepest
+    ranking = yield from source.window(min(deepest, end) if source.order == "relevance" else deepest)
     read, total = len(ranking.hits), max(ranking.total, len(ranking.hits))
-    hits = ranking.hits[start : start + page_request.size]
+    hits, request = ranking.hits[start:end], page_request.request
     documents = yield from source.fetch(hits)
     account = response.request_stats(request) | response.count_stats(ranking.total, read, len(hits), read, len(hits))
     account |= {"unsigned": sum(hit.packed is None for hit in ranking.hits)}
@@ -299,11 +295,10 @@ def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Js
     result = {"_index": hit["_index"], "_id": hit["_id"], "_score": hit["_score"]}
     result |= {"_source": {}} if document is None else response.to_source(document)
     result["_dedupe"] = hit["_dedupe"]
-    inner = hit.get("inner_hits", {}).get(response.DUPLICATES)
-    if inner is None:
-        return result
-    duplicates = [plugin_hit(each, documents) for each in inner["hits"]["hits"]]
-    return result | {"inner_hits": {response.DUPLICATES: {"hits": inner["hits"] | {"hits": duplicates}}}}
+    if (inner := hit.get("inner_hits", {}).get(response.DUPLICATES)) is not None:
+        duplicates = [plugin_hit(each, documents) for each in inner["hits"]["hits"]]
+        result["inner_hits"] = {response.DUPLICATES: {"hits": inner["hits"] | {"hits": duplicates}}}
+    return result
 
 
 def count_lacking(engine: Engine, query: Query, name: str, view: ReadView) -> int:
@@ -466,8 +461,7 @@ def differing_sign(a: str, b: str) -> list[str]:
     """
     words, signs = tokens_and_signs(a)
     sides = signs.split(), tokens_and_signs(b)[1].split()
-    at = next((at for at, (one, other) in enumerate(zip_longest(*sides)) if one != other), None)
-    if at is None:
+    if (at := next((at for at, (one, other) in enumerate(zip_longest(*sides)) if one != other), None)) is None:
         return []
     place = min(int("".join(filter(str.isdigit, side[at]))) for side in sides if at < len(side))
     beside: list[str] = []
@@ -504,11 +498,9 @@ def is_duplicate(hit: ResponseHit) -> bool:
 
 
 def duplicate_reason(mark: Mapping[str, Any], lead: str = "") -> str:
-    phrases = [f": {reason(mark['why'], lead)}"] if mark.get("why") else []
-    phrases += [f"; {note}" for note in mark.get("notes", ())]
-    if mark.get("outside"):
-        phrases.append("; it does not match the query")
-    return "".join(phrases)
+    why = f": {reason(mark['why'], lead)}" if mark.get("why") else ""
+    outside = ["it does not match the query"] if mark.get("outside") else []
+    return why + "".join(f"; {note}" for note in (*mark.get("notes", ()), *outside))
 
 
 def account_line(response: Response, first: int) -> str:
@@ -523,16 +515,13 @@ def account_line(response: Response, first: int) -> str:
     match_count, read_count = documents["matched"], documents["in_window"]
     counted = format_count(match_count, "document")
     if not match_count:
-        parts = ["no results"]
-    elif account["mode"] == "off":
-        parts = [counted]
-    elif groups.get("matching") is not None:
-        prefix = "" if groups["exact"] else "about "
-        parts = [f"{counted} in {prefix}{format_count(groups['matching'], 'group')}"]
-    else:
+        counted = "no results"
+    elif groups.get("matching") is not None and account["mode"] != "off":
+        counted += f" in {'' if groups['exact'] else 'about '}{format_count(groups['matching'], 'group')}"
+    elif account["mode"] != "off":
         prefix = f"the first {read_count:,} of " if read_count < match_count else ""
-        parts = [f"{prefix}{counted} in {format_count(groups['in_window'], 'group')}"]
-    parts += remarks(account)
+        counted = f"{prefix}{counted} in {format_count(groups['in_window'], 'group')}"
+    parts = [counted, *remarks(account)]
     if account.get("capped"):
         parts.append(f"look-up limited for {format_count(len(account['capped']), 'lead')}")
     if account.get("limited"):

@@ -8,6 +8,7 @@ Neighbours in a window: passages that overlap in their document; each hit is rea
 a document is named by a field of the caller's, so both are read, for each hit once.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -86,24 +87,20 @@ def look_up_duplicates(
     searches = [build_lookup(packed, request.policy, window.long_signatures(row)) for row, packed in leads_with_text]
     matching = yield from backend.find(searches, whole_index=False)
     results = (yield from backend.find(searches, whole_index=True)) if request.scope == "index" else matching
-    rows = [row for row, _ in leads_with_text]
+    found = {row: each for (row, _), each in zip(leads_with_text, results, strict=True)}
     window_refs = {window.name(row) for row in range(window.ranked)}
-    hits = {document_ref(hit): hit for hit in merge_hits(results) if document_ref(hit) not in window_refs}
+    hits = {name: hit for each in results for hit in each.hits if (name := document_ref(hit)) not in window_refs}
     return ScopeMatches(
         hits=[hits[name] for name in sorted(hits)],
-        outside=frozenset(hits.keys() - set(map(document_ref, merge_hits(matching)))),
-        with_value={row: set(map(document_ref, each.hits)) for row, each in zip(rows, results, strict=True)},
-        capped={row: cut for row, each in zip(rows, results, strict=True) if (cut := cut_fields(each))},
+        outside=frozenset(hits.keys() - {document_ref(hit) for each in matching for hit in each.hits}),
+        with_value={row: set(map(document_ref, each.hits)) for row, each in found.items()},
+        capped={row: cut for row, each in found.items() if (cut := cut_fields(each))},
     )
 
 
 def cut_fields(result: LookupResult) -> Sequence[LookupField]:
     """Return the look-up fields whose hits were cut, by the policy's limit or because copies are only counted."""
     return [*result.capped, "content"] if result.copies > min(len(result.hits), CONTENT_HITS) else result.capped
-
-
-def merge_hits(results: Iterable[LookupResult]) -> Iterable[Hit]:
-    return (hit for each in results for hit in each.hits)
 
 
 def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Sequence[Override]) -> Window:
@@ -116,12 +113,11 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Seque
         return window
     extended = extend_window(window, scope_matches.hits, scope_matches, overrides)
     leads = extended.grouping.lead[window.ranked :].tolist()
+    found = scope_matches.with_value
     matches = [
         hit
         for hit, lead in zip(scope_matches.hits, leads, strict=True)
-        if lead >= window.ranked
-        or document_ref(hit) in scope_matches.with_value.get(lead, ())
-        or lead not in scope_matches.with_value
+        if lead >= window.ranked or lead not in found or document_ref(hit) in found[lead]
     ]
     if len(matches) == len(scope_matches.hits):
         return extended
@@ -131,25 +127,17 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Seque
 def extend_window(
     window: Window, matches: Sequence[Hit], scope_matches: ScopeMatches, overrides: Sequence[Override]
 ) -> Window:
-    hits = [*window.hits[: window.ranked], *matches]
-    row = {document_ref(hit): window.ranked + offset for offset, hit in enumerate(matches)}
-    found = scope_matches.with_value
-    candidates = ((lead, row[name]) for lead, names in found.items() for name in names if name in row)
+    hits, ranked = [*window.hits[: window.ranked], *matches], window.ranked
+    row = {document_ref(hit): ranked + offset for offset, hit in enumerate(matches)}
+    found, overlaps, longs = scope_matches.with_value, window.overlaps, window.matcher.long_signatures
+    pairs = ((lead, row[name]) for lead, names in found.items() for name in names if name in row)
     return Window.group(
-        hits,
-        window.policy,
-        overrides,
-        ranked=window.ranked,
-        long_signatures=window.matcher.long_signatures,
-        candidates=candidates,
-        overlaps=window.overlaps,
+        hits, window.policy, overrides, ranked=ranked, long_signatures=longs, candidates=pairs, overlaps=overlaps
     )
 
 
 def check_scope(request: DedupeRequest) -> None:
-    if request.scope == "window":
-        return
-    if request.policy.terms is not None and not request.policy.terms.full:
+    if request.scope != "window" and request.policy.terms is not None and not request.policy.terms.full:
         raise UsageError(
             f"dedupe_preset={request.preset!r} compares padded sets, which cannot be looked up",
             "use dedupe_scope=window with it, or another preset",
@@ -409,24 +397,24 @@ class PageGroups:
     def build(
         cls, heads: Sequence[GroupHit], members: Members, page_request: PageRequest, overrides: Sequence[Override]
     ) -> "PageGroups":
-        members_by_group: dict[str, list[GroupHit]] = {}
+        by_group: defaultdict[str, list[GroupHit]] = defaultdict(list)
         best = {head.name for head in heads}
         for each in members.hits:
-            if each.name not in best:
-                members_by_group.setdefault(each.group, []).append(each)
+            if each.name not in best and each.group:
+                by_group[each.group].append(each)
         hits: list[Hit] = []
         lead: list[int] = []
-        names: dict[int, str] = {}
         rows: dict[int, Sequence[int]] = {}
         sizes: dict[int, int] = {}
         leads: dict[int, int] = {}
+        names: dict[int, str] = {}
         for head in heads:
-            first, followers = len(hits), members_by_group.get(head.group, []) if head.group else []
-            hits += [head.hit, *(each.hit for each in followers)]
-            lead += [first] * (1 + len(followers))
+            first, documents = len(hits), [head, *by_group[head.group]]
+            hits += [each.hit for each in documents]
+            lead += [first] * len(documents)
             rows[first] = range(first, len(hits))
-            sizes[first] = max(1 + len(followers), members.sizes.get(head.group, 1))
-            if led := [row for row, each in enumerate((head, *followers), first) if each.lead and head.group]:
+            sizes[first] = max(len(documents), members.sizes.get(head.group, 1))
+            if led := [row for row, each in enumerate(documents, first) if each.lead and head.group]:
                 leads[first] = led[0]
             if head.group and page_request.request.by == "stored":
                 names[first] = head.group
@@ -467,9 +455,8 @@ def read_leads(
         group for group in groups if any(window.evidence(row, group.lead) is None for row in group.shown_rows[1:])
     ]
     stored_leads = {each.first: documents.leads[each.first] for each in unexplained if each.first in documents.leads}
-    unread = [each for each in unexplained if each.first not in stored_leads]
-    unread = [each for each in unread if request.by == "stored" and (each.unread_count or request.cursor)]
-    if not unread:
+    unread = [each for each in unexplained if each.first not in stored_leads and (each.unread_count or request.cursor)]
+    if not unread or request.by != "stored":
         return window, stored_leads
     leads = yield from source.leads([group.id for group in unread])
     hits, lead = list(window.hits), window.grouping.lead.tolist()
@@ -494,9 +481,10 @@ def window_stats(
     ranked, deepest = window.ranked, page_request.deepest
     leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
     shown_count = sum(len(group.shown_rows) for group in groups)
+    counts = response.count_stats(matched, ranked, shown_count, leads, len(groups), deepest)
     return (
         response.request_stats(page_request.request)
-        | response.count_stats(matched, ranked, shown_count, leads, len(groups), deepest)
+        | counts
         | {
             "duplicates": ranked - leads,
             "crowded": int(np.count_nonzero(window.grouping.crowded[:ranked])),
@@ -512,25 +500,17 @@ def stored_stats(
     """Build the account of a page; `unsigned`, `too_short` and `mixed_tables` count the documents that were read."""
     matched, found = counts.documents, counts.groups
     shown_count = sum(len(group.shown_rows) for group in groups)
+    shown_groups = {"on_page": len(groups), "exact": counts.exact, "counted": found is not None}
+    # Only some documents of such a group were considered when choosing its lead.
+    capped = [each.id for each in groups if page_request.request.keep.by != "rank" and each.unread_count > 0]
     return response.request_stats(page_request.request) | {
         "documents": {"matched": matched, "in_window": matched, "beyond_window": 0, "on_page": shown_count},
-        "groups": {
-            "matching": found,
-            "in_window": found,
-            "on_page": len(groups),
-            "exact": counts.exact,
-            "counted": found is not None,
-        },
+        "groups": {"matching": found, "in_window": found, **shown_groups},
         "limited": False,
         "duplicates": None if found is None else matched - found,
         **response.count_signed(window, page_request.tables),
         "found_by_scope": 0,
-        # Only some documents of such a group were considered when choosing its lead.
-        "capped": [
-            {"group": group.id, "by": ["keep"]}
-            for group in groups
-            if page_request.request.keep.by != "rank" and group.unread_count > 0
-        ],
+        "capped": [{"group": group, "by": ["keep"]} for group in capped],
     }
 
 

@@ -26,7 +26,6 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import IDF_BYTES, NO_DATE, PackedColumns, hash_value
 
 NO_DAY = 1 << 40
-Worse = Callable[[PackedColumns, int], int]
 
 
 def sort_key_earliest(columns: PackedColumns, row: int) -> int:
@@ -35,45 +34,29 @@ def sort_key_earliest(columns: PackedColumns, row: int) -> int:
     return day if columns.is_signed[row] and day != NO_DATE else NO_DAY
 
 
-def sort_key_latest(columns: PackedColumns, row: int) -> int:
-    """Return the last day of a row's date, later days first; rows without a date come last."""
-    day = int(columns.date_to[row])
-    return -day if columns.is_signed[row] and day != NO_DATE else NO_DAY
-
-
-# For each way of choosing a number that is least for the member to show.
-WORSE: Mapping[KeepBy, Worse] = {
-    "rank": lambda _, row: row,
-    "earliest": sort_key_earliest,
-    "latest": sort_key_latest,
-    "longest": lambda columns, row: -int(columns.length[row]),
-}
-
-
-def source_order(sources: Sequence[str]) -> Worse:
-    """Order rows by the position of their source in a list; unlisted sources come last.
-
-    A packed value holds four bytes of a hash of the source: two names meet once in four billion pairs.
-    """
-    places = {
-        int.from_bytes(hash_value(name.encode()), "little"): place for place, name in reversed(list(enumerate(sources)))
-    }
-    return lambda columns, row: places.get(int(columns.source[row]), NO_DAY)
-
-
 NO_PLACES: Mapping[int, int] = {}
 
 
 def choose_lead(
     columns: PackedColumns, members: Sequence[int], keep: Keep, places: Mapping[int, int] = NO_PLACES
 ) -> int:
-    """Return the member that is shown as the lead; ties go to the first in rank."""
-    if keep.by == "rank":
-        return min(members)
-    if keep.by == "current":
-        return min(members, key=lambda row: (-places.get(row, -1), row))
-    worse = source_order(keep.sources) if keep.by == "source" else WORSE[keep.by]
-    return min(members, key=lambda row: (worse(columns, row), row))
+    """Return the member that is shown as the lead; ties go to the first in rank.
+
+    A packed value holds four bytes of a hash of the source: two names meet once in four billion pairs. Rows without a
+    date, and those whose source is not listed, come last.
+    """
+    listed = list(enumerate(keep.sources))
+    sources = {int.from_bytes(hash_value(name.encode()), "little"): place for place, name in reversed(listed)}
+    # For each way of choosing a number that is least for the member to show.
+    worse: Mapping[KeepBy, Callable[[int], int]] = {
+        "rank": lambda row: row,
+        "earliest": lambda row: sort_key_earliest(columns, row),
+        "latest": lambda row: -int(columns.date_to[row]) if sort_key_earliest(columns, row) != NO_DAY else NO_DAY,
+        "longest": lambda row: -int(columns.length[row]),
+        "current": lambda row: -places.get(row, -1),
+        "source": lambda row: sources.get(int(columns.source[row]), NO_DAY),
+    }
+    return min(members, key=lambda row: (worse[keep.by](row), row))
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ Documents whose files are gone existed at ingest, but no longer do.
 import time
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
@@ -219,21 +220,15 @@ def _candidates(engine: Engine, documents: Sequence[Packed]) -> Iterator[str]:
     """
     searches = []
     for value in documents:
-        keys = lookup_keys(value)
-        values = {name: keys[name] for name in COPY_KEYS if name in keys}
-        searches.append(SignatureLookup(values, {"bands": len(keys.get("bands", ()))}, own_id=value.id))
+        keys = {name: each for name, each in lookup_keys(value).items() if name in COPY_KEYS}
+        searches.append(SignatureLookup(keys, {"bands": len(keys.get("bands", ()))}, own_id=value.id))
     answers = engine.find(searches)
     yield from (hit.id for answer in answers for hit in answer.hits)
-    cut = {
-        value.words
-        for value, answer in zip(documents, answers, strict=True)
-        if answer.capped or answer.copies > len(answer.hits)
-    }
-    if cut:
-        for hit in chain.from_iterable(engine.scan()):
-            other = unpack(hit.packed) if hit.packed is not None else None
-            if other is not None and other.words in cut:
-                yield hit.id
+    pairs = zip(documents, answers, strict=True)
+    cut = {value.words for value, answer in pairs if answer.capped or answer.copies > len(answer.hits)}
+    for hit in chain.from_iterable(engine.scan()) if cut else ():
+        if hit.packed is not None and (other := unpack(hit.packed)) is not None and other.words in cut:
+            yield hit.id
 
 
 def delete(
@@ -257,12 +252,11 @@ def delete(
     engine.refresh()
     clear_tombstones(engine, datetime.now(UTC) - timedelta(days=tombstone_days))
     if refused := [outcome for outcome in outcomes if outcome.status in (WriteStatus.STALE, WriteStatus.REFUSED)]:
-        first = refused[0]
-        newer = "leave the version out, which deletes any version, or name a newer one"
-        raise UsageError(
-            f"{len(refused)} of {len(outcomes)} documents are not deleted: {first.id!r}: {first.why}",
-            newer if first.status is WriteStatus.STALE else "delete it by the name of its index",
-        )
+        first, remedy = refused[0], "delete it by the name of its index"
+        if first.status is WriteStatus.STALE:
+            remedy = "leave the version out, which deletes any version, or name a newer one"
+        what = f"{len(refused)} of {len(outcomes)} documents are not deleted: {first.id!r}: {first.why}"
+        raise UsageError(what, remedy)
     return outcomes
 
 
@@ -358,15 +352,13 @@ def find_leftovers(engine: Engine, ids: Sequence[str]) -> Leftovers:
     attachments = sorted({hit.id for hit in fetch_hits(engine, ids, f"meta.{FAMILY}")} - set(ids))
     known = {*ids, *attachments}
     texts = {normalize(document.text) for document in _read(engine, [*ids, *attachments])} - {""}
-    dead = [
-        each for each in letters(engine) if each.refusal.id in known or normalize(str(each.record.get("text"))) in texts
-    ]
-    deleted = [
-        id_
-        for id_, each in read_ledger(engine, "deleted", parse_deleted)
-        if id_ in known or normalize(each.document.text) in texts
-    ]
-    return Leftovers(attachments, dead, deleted)
+
+    def is_left(id_: str, text: object) -> bool:
+        return id_ in known or normalize(str(text)) in texts
+
+    dead = [each for each in letters(engine) if is_left(each.refusal.id, each.record.get("text"))]
+    kept = read_ledger(engine, "deleted", parse_deleted)
+    return Leftovers(attachments, dead, [id_ for id_, each in kept if is_left(id_, each.document.text)])
 
 
 def still_held(engine: Engine, settings: Settings, ids: Sequence[str]) -> Iterator[tuple[str, list[str]]]:
@@ -376,12 +368,7 @@ def still_held(engine: Engine, settings: Settings, ids: Sequence[str]) -> Iterat
     except NoIndex:
         return
     for name in sorted({each.source for each in checkpoints if each.into}):
-        former = open_engine(settings.address, name)
-        try:
-            found = [each.document.id for each in former.fetch([(name, id_) for id_ in ids])]
-        except EngineError:  # the former index was deleted, and the documents with it
-            found = []
-        finally:
-            former.close()
-        if found:
-            yield name, found
+        # A former index that was deleted is gone with its documents.
+        with closing(open_engine(settings.address, name)) as former, suppress(EngineError):
+            if found := [each.document.id for each in former.fetch([(name, id_) for id_ in ids])]:
+                yield name, found

@@ -185,20 +185,19 @@ def check_plugin(read_nodes: Callable[[], Sequence[PluginNode]], own_version: st
     missing = [node.name for node in nodes if not node.plugin]
     other = [f"{node.name} ({node.plugin} for {node.engine})" for node in nodes if node.plugin not in {"", own_version}]
     fit = ", ".join(node.name for node in nodes if node.plugin)
-    remedy = _zip_remedy(nodes, own_version, engine_name)
+    is_nowhere = len(missing) == len(nodes)
     if not nodes:
-        yield Check("plugin", ok=True, what="this user may not list the server's nodes")
-    elif len(missing) == len(nodes):
-        yield Check("plugin", ok=True, what="not installed on any node: ibidem groups by itself", remedy=remedy)
+        what = "this user may not list the server's nodes"
+    elif is_nowhere:
+        what = "not installed on any node: ibidem groups by itself"
     elif other:
-        message = f"another version than this {own_version}: {', '.join(other)}; ibidem groups by itself"
-        yield Check("plugin", ok=False, what=message, remedy=remedy)
+        what = f"another version than this {own_version}: {', '.join(other)}; ibidem groups by itself"
     elif missing:
-        subject = f"node {missing[0]}" if len(missing) == 1 else f"nodes {', '.join(missing)}"
-        message = f"missing on {subject}; on the others {own_version}: {fit}"
-        yield Check("plugin", ok=False, what=message, remedy=remedy)
+        what = f"missing on node{'s' * (len(missing) > 1)} {', '.join(missing)}; on the others {own_version}: {fit}"
     else:
-        yield Check("plugin", ok=True, what=f"{own_version} on {format_count(len(nodes), 'node')}: {fit}")
+        what = f"{own_version} on {format_count(len(nodes), 'node')}: {fit}"
+    remedy = _zip_remedy(nodes, own_version, engine_name) if missing or other else ""
+    yield Check("plugin", ok=is_nowhere or not (missing or other), what=what, remedy=remedy)
 
 
 def _zip_remedy(nodes: Sequence[PluginNode], own_version: str, engine_name: str) -> str:
@@ -264,21 +263,16 @@ def check_misread(engine: Engine) -> Iterator[Check]:
 
 def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
     """Check for documents without signatures, or signed with an outdated idf table."""
+    what, remedy = "every document is signed", ""
     if info.unsigned:
-        yield Check(
-            "unsigned",
-            ok=True,
-            what=f"{format_count(info.unsigned, 'document')} without signatures: without words, or written by others",
-            remedy="searches find them but never group them; sign those that others wrote with: ibidem backfill",
-        )
-    else:
-        yield Check("unsigned", ok=True, what="every document is signed")
+        what = f"{format_count(info.unsigned, 'document')} without signatures: without words, or written by others"
+        remedy = "searches find them but never group them; sign those that others wrote with: ibidem backfill"
+    yield Check("unsigned", ok=True, what=what, remedy=remedy)
     languages = {table.language for name in filter(None, info.tables) if (table := tables.named(name)) is not None}
     current = {table.name for language in languages if (table := tables.of(language)) is not None}
-    mixed = {name: count for name, count in info.tables.items() if name and name not in current}
+    mixed = [f"{count:,} with {name}" for name, count in info.tables.items() if name and name not in current]
     if mixed:
-        counts = ", ".join(f"{count:,} with {name}" for name, count in mixed.items())
-        what = f"documents signed with another idf table: {counts}"
+        what = f"documents signed with another idf table: {', '.join(mixed)}"
         yield Check("tables", ok=False, what=what, remedy=SIGN_AGAIN)
     else:
         yield Check("tables", ok=True, what="all signatures come from the current idf tables")
@@ -337,12 +331,9 @@ def check_signing() -> Check:
     """Check whether the signing loops were compiled at installation."""
     if loops.IN_USE:
         return Check("signing", ok=True, what="by compiled loops")
-    return Check(
-        "signing",
-        ok=True,
-        what="by plain Python, as is grouping: the compiled loops are missing or of another version",
-        remedy="to sign and group many times faster, install a C compiler, then reinstall ibidem",
-    )
+    what = "by plain Python, as is grouping: the compiled loops are missing or of another version"
+    remedy = "to sign and group many times faster, install a C compiler, then reinstall ibidem"
+    return Check("signing", ok=True, what=what, remedy=remedy)
 
 
 def check_libraries() -> Iterator[Check]:

@@ -118,19 +118,17 @@ def read_decision(engine: Engine, a: str, b: str) -> Override | None:
 
 
 def read_verdict(typed: str) -> Verdict:
-    for verdict in VERDICTS:
-        if typed == verdict:
-            return verdict
-    raise UsageError(f"verdict {typed!r} is not known", f"allowed: {', '.join(VERDICTS)}")
+    if (verdict := next((each for each in VERDICTS if each == typed), None)) is None:
+        raise UsageError(f"verdict {typed!r} is not known", f"allowed: {', '.join(VERDICTS)}")
+    return verdict
 
 
 def find_pair(engine: Engine, a: str, b: str) -> tuple[tuple[DocumentRef, str], tuple[DocumentRef, str]]:
     """Return index, id and content hash of two documents; a decision becomes stale when a hash changes."""
     names_by_id: dict[str, list[tuple[DocumentRef, str]]] = {a: [], b: []}
     for hit in fetch_hits(engine, [a, b]):
-        packed = unpack(hit.packed) if hit.packed is not None else None
-        if packed is not None:
-            names_by_id[hit.id].append(((hit.index, hit.id), content_key(packed)))
+        if hit.packed is not None and (packed := unpack(hit.packed)) is not None:
+            names_by_id[hit.id].append((document_ref(hit), content_key(packed)))
     if missing := [id_ for id_, each in names_by_id.items() if not each]:
         raise MissingDocument(
             f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}", "name two ids"
@@ -277,16 +275,12 @@ def _inspect(  # noqa: PLR0913 - what is known of a document
     names = [*evidence] if outside is not None else [own, *evidence]
     stored = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
     mail_hash = with_hash(stored[own].meta).get(MIH) if own in stored else None
+    ranked = sorted(evidence.items(), key=lambda each: (each[1].level != "identical", -each[1].score, each[0]))
     return Inspection(
         id=document.id,
         title=stored[own].title if own in stored else "",
         signatures=packed_facts(packed) | ({MIH: mail_hash} if mail_hash else {}),
-        duplicates=[
-            Duplicate(*ref, stored[ref].title if ref in stored else "", decision)
-            for ref, decision in sorted(
-                evidence.items(), key=lambda each: (each[1].level != "identical", -each[1].score, each[0])
-            )
-        ],
+        duplicates=[Duplicate(*ref, stored[ref].title if ref in stored else "", found) for ref, found in ranked],
         capped=cut_fields(result),
     )
 
@@ -324,11 +318,8 @@ def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
 def packed_facts(packed: Packed) -> dict[str, object]:
     """Return the contents of a packed value, by the names of signatures.md."""
     block = noise.read(packed.noise)
-    hashes = {
-        "content": (f"ch{packed.scheme}", packed.content),
-        "fingerprint": ("fp1", packed.fingerprint),
-        "profile": ("tp1", packed.profile),
-    }
+    schemes = {"content": f"ch{packed.scheme}", "fingerprint": "fp1", "profile": "tp1"}
+    hashes = {name: (scheme, getattr(packed, name)) for name, scheme in schemes.items()}
     return {
         "length": packed.length,
         "shingles": packed.shingles,

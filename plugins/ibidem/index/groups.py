@@ -29,7 +29,7 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys, d
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine, ReindexSource, SourceDocument
 from ibidem_engines.ledger import GroupCheckpoint, load_overrides, parse_policy
-from ibidem_engines.stored_groups import GroupedDocument, Hit
+from ibidem_engines.stored_groups import GroupedDocument, Hit, index_places
 from ibidem_engines.stored_groups import Name as Place
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
@@ -71,18 +71,14 @@ class IndexGroups:
     @property
     def kinds(self) -> Mapping[str, int]:
         """Number of duplicates joined by each signature, the most frequent first."""
-        codes, counts = np.unique(self.grouping.evidence[self.grouping.evidence > 0], return_counts=True)
-        by_kind = {
-            evidence.TABLE.name(code): count for code, count in zip(codes.tolist(), counts.tolist(), strict=True)
-        }
-        return dict(sorted(by_kind.items(), key=lambda each: -each[1]))
+        codes = self.grouping.evidence[self.grouping.evidence > 0]
+        return {evidence.TABLE.name(code): count for code, count in Counter(sorted(codes.tolist())).most_common()}
 
     @property
     def largest(self) -> Sequence[tuple[DocumentRef, int]]:
         """The leads of the largest groups, with the groups' sizes."""
-        several = ((lead, size) for lead, size in self._counts.items() if size > 1)
-        first = sorted(several, key=lambda each: (-each[1], each[0]))[:MAX_LISTED]
-        return [(self.names[lead], size) for lead, size in first]
+        several = ((-size, lead) for lead, size in self._counts.items() if size > 1)
+        return [(self.names[lead], -size) for size, lead in nsmallest(MAX_LISTED, several)]
 
     @property
     def _counts(self) -> Mapping[int, int]:
@@ -250,15 +246,14 @@ def read_group(engine: Engine, name: str) -> dict[str, object]:
     """Describe the stored group of a document: its name, lead and size, and why the document joined."""
     store = engine.groups()
     store.newest()
-    for document in store.read([(part.index, name) for part in {part.index: part for part in store.parts()}.values()]):
+    for document in store.read([(index, name) for index in index_places(store)]):
         lead, count = document, 0
         for batch in store.members([document.group]):
             lead = next((each for each in batch if each.lead), lead)
             count += len(batch)
-        evidence = (
-            member(document, lead, count, stored_policy(engine)).evidence if document.name.id != lead.name.id else None
-        )
-        return {"name": document.group, "lead": lead.name.id, "documents": count, "signature": evidence}
+        found = member(document, lead, count, stored_policy(engine))
+        signature = found.evidence if document.name.id != lead.name.id else None
+        return {"name": document.group, "lead": lead.name.id, "documents": count, "signature": signature}
     return {}
 
 

@@ -77,9 +77,8 @@ class LanguageSampler:
 
     def find_foreign(self, find_table: Callable[[str], Table | None]) -> list[ForeignShare]:
         """Return the problems by language; none for languages without a table."""
-        languages = [language for language in sorted(self._lots) if find_table(language) is not None]
-        shares = (find_foreign(language, self._lots[language].texts) for language in languages)
-        return [each for each in shares if each is not None]
+        languages = sorted(filter(find_table, self._lots))
+        return [each for code in languages if (each := find_foreign(code, self._lots[code].texts)) is not None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,9 +92,8 @@ class BuiltTable:
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem idf build --json` prints."""
-        return {**table_facts(self.table), "left_out": dict(self.others), "refused": self.refused} | {
-            "foreign": [*map(asdict, self.foreign)]
-        }
+        foreign = [*map(asdict, self.foreign)]
+        return table_facts(self.table) | {"left_out": dict(self.others), "refused": self.refused, "foreign": foreign}
 
 
 def build_table(

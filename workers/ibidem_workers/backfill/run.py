@@ -176,19 +176,20 @@ class Backfill:
             seq_range: list(self._own.gaps(seq_range)) for seq_range in seq_ranges if seq_range.after < seq_range.end
         }
         pages_left = self._resume_pages(switch_marks)
-        documents = sum(self._source.count(gap) for page_names in gaps.values() for gap in page_names)
-        self._total = (
-            self.checkpoint.documents + documents + sum(len(page.names) + page.before for page, _ in pages_left)
-        )
+        documents = sum(map(self._source.count, chain.from_iterable(gaps.values())))
+        left = sum(len(page.names) + page.before for page, _ in pages_left)
+        self._total = self.checkpoint.documents + documents + left
         try:
             beside: Beside = "index" if self._source.beside else ""
             guard = self._guard  # until the first page is verified to lose no field, no further one is written
-            job = partial(open_signing, self._settings, self.checkpoint.source, self.checkpoint.into, beside)
-            with Signers(job, self._context(), documents) as signers:
-                folds = changes_only and signers.at_once == 1
-                like = BackfillBatch(
-                    self.checkpoint.run, 0, (), 0, switch_marks=switch_marks, changes_only=changes_only, folds=folds
-                )
+            into, settings = self.checkpoint.into, self._settings
+            job = partial(open_signing, settings, self.checkpoint.source, into, beside)
+            copy = self._source.copy_to(into) if into else None
+            tables = Tables(settings.tables, settings.index)  # read again, since they may have changed
+            context = BackfillContext(self._engine, self._source, copy, tables, settings)
+            with Signers(job, context, documents) as signers:
+                like = BackfillBatch(self.checkpoint.run, 0, (), switch_marks=switch_marks, changes_only=changes_only)
+                like = replace(like, folds=changes_only and signers.at_once == 1)
                 for page, part in chain(pages_left, self._new_pages(gaps, like)):
                     self._waiting.append((page, part, signers.sign(page)))
                     while len(self._waiting) >= signers.at_once or (self._waiting and guard and guard.is_pending):
@@ -236,13 +237,6 @@ class Backfill:
         )
         self._head.write(asdict(read))
         self._progress.write(checkpoint.as_json())
-
-    def _context(self) -> BackfillContext:
-        """Return the signing context of this process; idf tables are read again, since they may have changed."""
-        into = self.checkpoint.into
-        copy = self._source.copy_to(into) if into else None
-        tables = Tables(self._settings.tables, self._settings.index)
-        return BackfillContext(self._engine, self._source, copy, tables, self._settings)
 
     def _names(self, seq_range: SeqNoRange, gaps: Sequence[SeqNoRange]) -> Iterator[tuple[ShardRef, list[Name]]]:
         """Yield the names of the documents that others wrote in a range, page by page."""

@@ -111,8 +111,14 @@ class Regrouping:
         """Write the changes of some documents, leads before their followers."""
         rows = [self.stored.find(ref(each), each.name.order, self.bounds[part]) for each in documents]
         pairs = [(row, each) for row, each in zip(rows, documents, strict=True) if row is not None]
-        leads = [(row, each) for row, each in pairs if self.grouping.lead[row] == row]
-        changes = {row: change for row, each in leads if (change := self._lead(row, each)) is not None}
+        changes: dict[int, Assignment] = {}
+        for row, document in pairs:
+            if self.grouping.lead[row] == row:
+                name = document.group if self.is_lead[row] else new_group()
+                if self.is_named[row]:
+                    self.names[row] = name
+                if not self.is_lead[row]:
+                    changes[row] = Assignment(document, name, lead=True, settled=True)
         if names := [ref(each.document) for each in (*changes.values(), *self._joins(pairs))]:
             plan(names)
         if changes:
@@ -134,13 +140,6 @@ class Regrouping:
             elif document.lead or document.group != name:
                 joins.append(Assignment(document, name, lead=False))
         return joins
-
-    def _lead(self, row: int, document: GroupedDocument) -> Assignment | None:
-        is_lead = bool(self.is_lead[row])
-        name = document.group if is_lead else new_group()
-        if self.is_named[row]:
-            self.names[row] = name
-        return None if is_lead else Assignment(document, name, lead=True, settled=True)
 
 
 def first_leads(stored: StoredColumns) -> Bools:

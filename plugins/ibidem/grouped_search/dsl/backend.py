@@ -44,9 +44,9 @@ from ibidem_engines.cluster.search import (
 )
 from ibidem_engines.cluster.source import as_document
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
-from ibidem_engines.ledger import KEY, GroupCheckpoint, checkpoint_of, read_entries, read_preset
+from ibidem_engines.ledger import KEY, GroupCheckpoint, Parse, checkpoint_of, read_entries, read_preset
 from ibidem_engines.query import NOW, Cursor, CursorCodec, Place, ReadView
-from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, ApiRequest, RequestFlow, Target, TtlCache
+from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, ApiRequest, RequestFlow, Target, TtlCache, Value
 from ibidem_engines.stored_groups import (
     MAX_MEMBERS,
     Collapsed,
@@ -54,6 +54,7 @@ from ibidem_engines.stored_groups import (
     GroupField,
     Hit,
     IndexNames,
+    Ledger,
     Members,
     Values,
     parse_marks,
@@ -76,7 +77,7 @@ class IndexMetadataCache:
 
     layouts: TtlCache[str, Layout] = field(default_factory=TtlCache)
     stored_presets: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
-    decisions: TtlCache[str, Sequence[Override]] = field(default_factory=TtlCache)
+    decisions: TtlCache[str, Mapping[str, Override]] = field(default_factory=TtlCache)
     checkpoints: TtlCache[str, Sequence[GroupCheckpoint]] = field(default_factory=TtlCache)
     coverages: TtlCache[str, Coverage] = field(default_factory=TtlCache)
     points: TtlCache[str, str] = field(default_factory=TtlCache)
@@ -133,25 +134,25 @@ class IndexMetadataCache:
             names = self.points.put(key, ",".join(sorted(each["key"] for each in buckets)))
         return names
 
-    def presets(self, names: IndexNames) -> RequestFlow[Mapping[str, Preset]]:
-        key = cache_key(names)
-        presets = self.stored_presets.get(key) if names.sources else {}
-        if presets is not None:
-            return presets
-        entries = yield from ledgers.read_records(names, "presets")
-        return self.stored_presets.put(key, dict(read_entries(entries.items(), read_preset)), WORDS_S)
-
     def plugin(self) -> RequestFlow[bool]:
         return may_use_plugin(self.plugins, "")
 
+    def presets(self, names: IndexNames) -> RequestFlow[Mapping[str, Preset]]:
+        return read_manual(self.stored_presets, names, "presets", read_preset)
+
     def overrides(self, names: IndexNames) -> RequestFlow[Sequence[Override]]:
-        key = cache_key(names)
-        cached = self.decisions.get(key) if names.sources else ()
-        if cached is not None:
-            return cached
-        overrides = yield from ledgers.read_records(names, "overrides")
-        words = [word for _, word in read_entries(overrides.items(), Override.from_record)]
-        return self.decisions.put(key, words, WORDS_S)
+        return list((yield from read_manual(self.decisions, names, "overrides", Override.from_record)).values())
+
+
+def read_manual(
+    cache: TtlCache[str, Mapping[str, Value]], names: IndexNames, ledger: Ledger, parse: Parse[Value]
+) -> RequestFlow[Mapping[str, Value]]:
+    """Return the records of a ledger that people write, by key."""
+    key = cache_key(names)
+    if (found := cache.get(key) if names.sources else {}) is None:
+        entries = yield from ledgers.read_records(names, ledger)
+        found = cache.put(key, dict(read_entries(entries.items(), parse)), WORDS_S)
+    return found
 
 
 def check_settled_as_one(checkpoints: Sequence[GroupCheckpoint], layout: Layout) -> None:
@@ -294,7 +295,9 @@ class DslBackend(backend.SearchBackend):
         return answer | {"dedupe": account}
 
     def window(self, depth: int) -> RequestFlow[Ranking]:
-        self._deepen(depth)
+        deeper = self.search.deepen(depth) if grows(self.search.ranking) else self.search  # of a pure kNN search
+        if deeper.adjusted != self.search.adjusted:
+            self.search, self.first = deeper, {}  # other parts of the response are requested again
         ranking = yield from ranks.rank(
             self.search.target, self._body(depth), self.layout.max_hits, ids=self.ids, beside=self.layout.beside
         )
@@ -306,13 +309,6 @@ class DslBackend(backend.SearchBackend):
             self.learn(ranking.answer, ranks.read_newest(ranking.answer) if self.may_pin() else -1)
         self._ranked = ranking.hits
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"])
-
-    def _deepen(self, depth: int) -> None:
-        """Make a pure kNN search return more hits; other parts of the response are requested again."""
-        if grows(self.search.ranking):
-            deeper = self.search.deepen(depth)
-            if deeper.adjusted != self.search.adjusted:
-                self.search, self.first = deeper, {}
 
     def overrides(self) -> Sequence[Override]:
         return self._overrides
@@ -423,36 +419,26 @@ class DslBackend(backend.SearchBackend):
         documents: dict[DocumentRef, Json] = {}
         for start in range(0, len(hits), AT_ONCE):
             batch = hits[start : start + AT_ONCE]
-            answer = yield self._documents_request([backend.document_ref(hit) for hit in batch], display)
+            names = [backend.document_ref(hit) for hit in batch]  # maybe one twice, since a stored id may be false
+            answer = yield self._documents_request(names, display)
             response.check_complete(answer)
             read = response.by_name(answer["hits"]["hits"])
-            own = [
-                hit
-                for hit in batch
-                if backend.document_ref(hit) in read
-                and (self.ids or ranks.is_same_state(read[backend.document_ref(hit)], hit))
-            ]
+            there = ((name, hit) for name, hit in zip(names, batch, strict=True) if name in read)
+            own = [name for name, hit in there if self.ids or ranks.is_same_state(read[name], hit)]
             self.renamed |= len(own) < len(batch) and not self.ids
-            documents |= {(name := backend.document_ref(hit)): read[name] for hit in own}
+            documents |= {name: read[name] for name in own}
         return documents
 
     def needs_aggregation(self) -> bool:
         """Return whether aggregations need the groups, or fields that the ranking's hits leave out."""
-        aggs = self.search.aggregations
-        return self.counts_buckets() or (
-            self.search.joins and any("top_hits" in each for each in response.iter_aggregations(aggs))
-        )
+        aggregations = response.iter_aggregations(self.search.aggregations)
+        return self.counts_buckets() or (self.search.joins and any("top_hits" in each for each in aggregations))
 
     def counts_buckets(self) -> bool:
         """Return whether the groups in buckets are counted; with signatures beside, the index cannot."""
-        return (
-            any(
-                kind in each
-                for each in response.iter_aggregations(self.search.aggregations)
-                for kind in response.BUCKET_AGGREGATIONS
-            )
-            and not self.layout.beside
-        )
+        aggregations = response.iter_aggregations(self.search.aggregations)
+        has_buckets = any(kind in each for each in aggregations for kind in response.BUCKET_AGGREGATIONS)
+        return has_buckets and not self.layout.beside
 
     def up_to_now(self, body: Json) -> Json:
         """Exclude documents written after the ranking was first read."""

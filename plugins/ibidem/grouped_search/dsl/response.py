@@ -44,16 +44,14 @@ REQUIRED, IDS = "match on required clause", "_id:"  # how servers explain a filt
 
 def request_counts(aggregations: Mapping[str, Any], own: Json) -> Json:
     """Build aggregations that also return our own of the documents in each bucket."""
-    return {name: _request_counts(each, own) for name, each in aggregations.items()}
-
-
-def _request_counts(aggregation: Any, own: Json) -> Any:
-    if not isinstance(aggregation, Mapping) or any(name in aggregation for name in OTHER_DOCUMENTS):
-        return aggregation
-    settings = {name: part for name, part in aggregation.items() if name not in ("aggs", "aggregations")}
-    children = request_counts(sub_aggregations(aggregation), own)
-    children |= own if any(name in aggregation for name in BUCKET_AGGREGATIONS) else {}
-    return settings | ({"aggs": children} if children else {})
+    found = dict(aggregations)
+    for name, each in aggregations.items():
+        if isinstance(each, Mapping) and not any(kind in each for kind in OTHER_DOCUMENTS):
+            children = request_counts(sub_aggregations(each), own)
+            children |= own if any(kind in each for kind in BUCKET_AGGREGATIONS) else {}
+            settings = {part: value for part, value in each.items() if part not in ("aggs", "aggregations")}
+            found[name] = settings | ({"aggs": children} if children else {})
+    return found
 
 
 def write_counts(

@@ -73,12 +73,8 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
     parts = {name: part for name, part in search.ranking.items() if name in AGGREGATION_PARTS}
     if "query" in parts:
         parts["query"] = search.display["query"]
-    body = source.up_to_now(parts)
-    body |= {
-        "size": 0,
-        "track_total_hits": False,
-        "aggs": request_counts(aggs, bucket_groups.own) if source.counts_buckets() else aggs,
-    }
+    counted = request_counts(aggs, bucket_groups.own) if source.counts_buckets() else aggs
+    body = source.up_to_now(parts) | {"size": 0, "track_total_hits": False, "aggs": counted}
     answer = yield search.target.search(body, request_cache="false")
     check_complete(answer)
     if "aggregations" not in answer:  # no index matched
