@@ -358,8 +358,7 @@ def overlap(calls: Iterable[Callable[[], Result]], limit: int) -> Iterator[Resul
                 if len(under_way) == limit:
                     yield under_way.popleft().result()
                 under_way.append(threads.submit(copy_context().run, call))
-            while under_way:
-                yield under_way.popleft().result()
+            yield from (each.result() for each in under_way)
         finally:
             for future in under_way:
                 future.cancel()

@@ -187,6 +187,7 @@ BROKER_ERRORS: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] =
         "has no room for the queue",
         "look at its log; free space on its disk or in its memory",
     ),
+    (AMQPError, Unavailable, "closed the connection", "look at its log, then run the same command again"),
 )
 
 
@@ -196,13 +197,9 @@ def redacted_message(error: Exception, broker: str) -> str:
 
 
 def translate_error(error: AMQPError, broker: str) -> EngineError:
-    address, message = redact(broker), redacted_message(error, broker)
-    for client_type, error_type, reason, remedy in BROKER_ERRORS:
-        if isinstance(error, client_type):
-            return error_type(f"the broker {address} {reason}: {message}", remedy)
-    return Unavailable(
-        f"the broker {address} closed the connection: {message}", "look at its log, then run the same command again"
-    )
+    rows = (row[1:] for row in BROKER_ERRORS if isinstance(error, row[0]))
+    error_type, reason, remedy = next(rows)  # the last one is of every error
+    return error_type(f"the broker {redact(broker)} {reason}: {redacted_message(error, broker)}", remedy)
 
 
 def connect_broker(settings: Settings) -> None:

@@ -83,16 +83,13 @@ class ToProcesses(ExitStack):
     def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:  # noqa: ARG002 - none is lost
         """Hand a batch to the pool; the first waits whether another comes, if it is small."""
         sent = run, batch.number, [each.json for each in batch.documents]
-        is_small = (
-            len(batch.documents) <= SMALL_BATCH and sum(each.characters for each in batch.documents) <= SMALL_TEXT
-        )
+        characters = sum(each.characters for each in batch.documents)
+        is_small = len(batch.documents) <= SMALL_BATCH and characters <= SMALL_TEXT
         if batch.number == 0 and is_small and not runs.may_be_harmful(self._engine, run):
             self._held = sent
             return
-        if self._held is not None:
-            self._futures.append(self._pool.submit(self._held))
-            self._held = None
-        self._futures.append(self._pool.submit(sent))
+        waiting, self._held = [self._held] if self._held else [], None
+        self._futures += map(self._pool.submit, [*waiting, sent])
 
     def finish(self) -> None:
         """Do the batch that has waited."""
@@ -194,22 +191,19 @@ class Submission:
     def _see(self, id_: str) -> None:
         """Count an id that occurs again, once, and keep the first of them to be shown."""
         hash_ = xxhash.xxh3_64_intdigest(id_.encode())
-        if hash_ not in self._seen_ids:
-            self._seen_ids.add(hash_)
-        elif hash_ not in self._repeated_ids:
+        if hash_ in self._seen_ids and hash_ not in self._repeated_ids:
             self._repeated_ids.add(hash_)
             self.record.repeated += 1
-            if len(self.record.repeated_ids) < MAX_REPEATS:
-                self.record.repeated_ids.append(id_)
+            self.record.repeated_ids += [id_] * (len(self.record.repeated_ids) < MAX_REPEATS)
+        self._seen_ids.add(hash_)
 
     def _refusal_reason(self, record: bytes) -> str:
         """Return why a record cannot be sent; empty if it can."""
         size, limit = len(record), batches.most_of_record(self._settings)
         if size > limit:
             return f"the document has {size:,} bytes as JSON, at most {limit:,} are allowed; shorten its other fields"
-        if size > batches.MAX_STRUCTURE and batches.too_dense(record):
-            return "it contains too many lists and numbers; leave out those that do not describe the document"
-        return ""
+        too_dense = "it contains too many lists and numbers; leave out those that do not describe the document"
+        return too_dense if batches.too_dense(record) else ""
 
     def _send(self, batch: batches.SerializedBatch) -> None:
         began = time.perf_counter()
@@ -304,11 +298,9 @@ def check_tables(signed: Info, index: str, tables: Tables) -> None:
         table = tables.named(name) if name else None
         now = tables.of(table.language) if table else None
         if table and now and now.name != name:
-            raise UsageError(
-                f"index {index!r} holds {documents:,} documents signed with the idf table {name}, "
-                f"and {now.name} is now the one of {table.language!r}",
-                f"{SIGN_AGAIN}; or go back with: ibidem idf use {name}",
-            )
+            what = f"index {index!r} holds {documents:,} documents signed with the idf table {name}, "
+            what += f"and {now.name} is now the one of {table.language!r}"
+            raise UsageError(what, f"{SIGN_AGAIN}; or go back with: ibidem idf use {name}")
 
 
 def ingest(  # noqa: PLR0913 - the options of one command, each by its name

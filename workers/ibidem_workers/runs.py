@@ -137,15 +137,9 @@ class RunMonitor:
         batches_done = (self._first + len(self._missing)) * BLOCK - sum(map(len, self._missing))
         if batches_done != self._batches_done:
             self._batches_done, self._last_change = batches_done, time.monotonic()
-        return Progress(
-            run=self.record.run,
-            documents=self.record.documents,
-            done=self.sums().documents,
-            batches=self.record.batches,
-            batches_done=batches_done,
-            submitted=self.record.state != "reading",
-            idle=time.monotonic() - self._last_change,
-        )
+        head, idle = self.record, time.monotonic() - self._last_change
+        done, submitted = self.sums().documents, head.state != "reading"
+        return Progress(head.run, head.documents, done, head.batches, batches_done, submitted, idle)
 
     def is_done(self, number: int) -> bool:
         """Return whether a batch has a result."""

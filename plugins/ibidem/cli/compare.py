@@ -58,17 +58,14 @@ def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
         yield Text("They share no passage of eight words.")
         return
     suffix = f"; the longest {MAX_PASSAGES}" if len(comparison.passages) > MAX_PASSAGES else ""
-    yield Text(
-        f"They share {format_count(words, 'word')} in {format_count(len(comparison.passages), 'passage')}{suffix}:"
-    )
-    pages = (
-        PageNumbers.read(comparison.a.text, comparison.words_a),
-        PageNumbers.read(comparison.b.text, comparison.words_b),
-    )
+    counted = format_count(len(comparison.passages), "passage")
+    yield Text(f"They share {format_count(words, 'word')} in {counted}{suffix}:")
+    pages_a = PageNumbers.read(comparison.a.text, comparison.words_a)
+    pages_b = PageNumbers.read(comparison.b.text, comparison.words_b)
     longest = sorted(comparison.passages, key=lambda passage: -passage.words)[:MAX_PASSAGES]
     for passage in sorted(longest, key=lambda passage: passage.a):
         yield Text()
-        yield from passage_columns(passage, comparison, pages)
+        yield from passage_columns(passage, comparison, (pages_a, pages_b))
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,9 +156,8 @@ def documents(a: str, b: str, settings: Settings, choice: Choice | None) -> tupl
     with engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
         # A file beside an id is read last: it is the other one that is neither.
-        found = {
-            name: read_document(engine, name, REMEDY) for name in sorted((a, b), key=lambda name: Path(name).is_file())
-        }
+        names = sorted((a, b), key=lambda name: Path(name).is_file())
+        found = {name: read_document(engine, name, REMEDY) for name in names}
         return found[a], found[b], read_decision(engine, a, b)
 
 

@@ -86,12 +86,8 @@ def run(
     lines = [f"{format_count(len(deleted), 'document')} deleted", *([until_text] if report["undo_until"] else [])]
     show(report, lines, as_json=as_json)
     for index, names in former.items():
-        messages().print(
-            Text(
-                f"still in index {index!r}, which was copied into this one: {name_few(names)}; "
-                "delete that index, or these documents in it"
-            )
-        )
+        still = f"still in index {index!r}, which was copied into this one: {name_few(names)}"
+        messages().print(Text(f"{still}; delete that index, or these documents in it"))
     missing = [outcome.id for outcome in outcomes if outcome.status is WriteStatus.MISSING]
     if missing:
         messages().print(Text(f"not found: {', '.join(map(sanitize, missing))}"))

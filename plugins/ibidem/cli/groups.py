@@ -119,17 +119,14 @@ def run(
 
 def check_options(reports: Mapping[str, bool], *, stored: bool, has_figures: bool) -> None:
     asked = [option for option, is_asked in reports.items() if is_asked]
+    what, figures = "{} cannot be combined with {}", "--level, --similarity"
     if len(asked) > 1:
-        raise UsageError(f"{asked[0]} cannot be combined with {asked[1]}", "ask for one of them")
+        raise UsageError(what.format(*asked), "ask for one of them")
     if asked and (stored or has_figures):
-        raise UsageError(
-            f"{asked[0]} cannot be combined with --level, --similarity, --preset or --stored", "leave them out"
-        )
+        raise UsageError(what.format(asked[0], f"{figures}, --preset or --stored"), "leave them out")
     if stored and has_figures:
-        raise UsageError(
-            "--stored cannot be combined with --level, --similarity or --preset",
-            "groups are stored at level near: leave them out",
-        )
+        remedy = "groups are stored at level near: leave them out"
+        raise UsageError(what.format("--stored", f"{figures} or --preset"), remedy)
 
 
 def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:

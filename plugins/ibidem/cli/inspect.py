@@ -76,9 +76,8 @@ def run(
     with engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
         if document:
-            inspection = inspect_outside(
-                engine, document, Tables(settings.tables, settings.index), policy, settings.distinct
-            )
+            tables = Tables(settings.tables, settings.index)
+            inspection = inspect_outside(engine, document, tables, policy, settings.distinct)
         else:
             inspection = inspect(engine, id_, index_policy(engine, parameters, presets))
             group, membership = read_group(engine, id_), sets.read(engine, id_) if sets else {}
@@ -115,17 +114,14 @@ def report(inspection: Inspection) -> Iterator[RenderableType]:
         yield Text(f"+ {format_count(remainder, 'more duplicate')}; --json shows them", "account")
     yield Text()
     yield Text(format_count(len(inspection.duplicates), "duplicate"), "account")
-    if inspection.capped:
-        cut = ", ".join(inspection.capped)
-        yield Text(
-            f"Too many documents share its {cut}: it looks like a form, and duplicates may be missing.", "account"
-        )
+    if cut := ", ".join(inspection.capped):
+        what = f"Too many documents share its {cut}: it looks like a form, and duplicates may be missing."
+        yield Text(what, "account")
 
 
 def lines(duplicate: Duplicate, original: str) -> Iterator[Indented]:
     yield Indented(Text(sanitize(duplicate.title or duplicate.id)), 2, "└")
     if duplicate.title:
         yield Indented(Text(sanitize(duplicate.id), "about"), 2)
-    yield Indented(
-        Text.assemble((duplicate.evidence.level, "level"), f": {reason(duplicate.evidence.why, original)}"), 2
-    )
+    why = reason(duplicate.evidence.why, original)
+    yield Indented(Text.assemble((duplicate.evidence.level, "level"), f": {why}"), 2)

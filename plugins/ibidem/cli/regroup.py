@@ -64,16 +64,12 @@ def run(
     parameters = {name: value for name, value in options.items() if value is not None}
     if memberships := [name for name, is_asked in (("threads", threads), ("works", versions)) if is_asked]:
         if everything or parameters:
-            raise UsageError(
-                "--threads and --versions cannot be combined with --similarity, --preset, --window-days or --all",
-                "leave them out",
-            )
+            figures = "--similarity, --preset, --window-days or --all"
+            raise UsageError(f"--threads and --versions cannot be combined with {figures}", "leave them out")
         with console.engine_context(load()) as engine:
             if engine.group_set().is_beside:
-                raise UsageError(
-                    "threads and works are not stored beside an index",
-                    "sign it in place: ibidem strip, ibidem backfill",
-                )
+                remedy = "sign it in place: ibidem strip, ibidem backfill"
+                raise UsageError("threads and works are not stored beside an index", remedy)
         need_hook("write_sets", "ibidem_mail")(memberships, as_json=as_json)
         return
     policy = stored_policy(parameters, console.presets_for(preset)) if parameters else None
@@ -118,11 +114,10 @@ def describe_rule(checkpoint: GroupCheckpoint) -> str:
         return "By figures that were named; back to those of the collection: ibidem regroup --all --preset none"
     if checkpoint.origin == "default":
         return ""
+    few = "shared rare terms do not count, and similar letters only with a document that does"
     if parse_policy(checkpoint.policy).terms:
         return "Many documents look misread: similar letters and shared rare terms count"
-    return (
-        "Few documents look misread: shared rare terms do not count, and similar letters only with a document that does"
-    )
+    return f"Few documents look misread: {few}"
 
 
 def lookup_advice(policy: Policy) -> str:

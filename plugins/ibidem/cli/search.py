@@ -50,9 +50,8 @@ def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterato
         for entry in group.duplicates:
             yield from duplicate(entry)
         if hidden := group.hidden:
-            noun = f"more {group.noun}" if group.duplicates else group.noun
-            more = ", shown with --max-per-group" if group.duplicates else ""
-            yield Indented(Text(f"+ {format_count(hidden, noun)}{more}", "level"), 4)
+            before, behind = ("more ", ", shown with --max-per-group") if group.duplicates else ("", "")
+            yield Indented(Text(f"+ {format_count(hidden, before + group.noun)}{behind}", "level"), 4)
         yield Text()
 
 
@@ -81,14 +80,12 @@ def facts_line(entry: Entry) -> str:
 
 def late_lines(stats: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the lines about documents that belong to groups of earlier pages."""
-    rows = stats.get("late") or []
-    if not rows:
+    if not (rows := stats.get("late")):
         return
     yield Text(f"{format_count(len(rows), 'more member')} of groups on earlier pages:", "level")
-    for row in rows[:LATE_SHOWN]:
-        yield Indented(Text(f"{sanitize(row['id'])} (page {row['page']})", "about"), 4)
-    if len(rows) > LATE_SHOWN:
-        yield Indented(Text(f"… {len(rows) - LATE_SHOWN:,} more", "about"), 4)
+    lines = [f"{sanitize(row['id'])} (page {row['page']})" for row in rows[:LATE_SHOWN]]
+    lines += [f"… {len(rows) - LATE_SHOWN:,} more"] * (len(rows) > LATE_SHOWN)
+    yield from (Indented(Text(line, "about"), 4) for line in lines)
     yield Text()
 
 

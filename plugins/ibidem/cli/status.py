@@ -1,9 +1,10 @@
 """`ibidem status`: progress and summary of a run, and documents that could not be ingested, with the reason."""
 
 import time
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from typing import Annotated, Any
 
 import typer
@@ -56,6 +57,12 @@ LEVELS = {
     "near": "of them near duplicates of an earlier document",
 }
 
+# What is skipped in folders, and how it is read all the same.
+SKIPPED = (
+    (LINK, "link", "to follow them, wherever they lead: --follow-links"),
+    (PIPE, "named pipe", "name them as arguments to read them."),
+)
+
 Summary = Mapping[str, Any]
 
 
@@ -95,13 +102,11 @@ def refusals(summary: Summary) -> Iterator[RenderableType]:
     entries: Sequence[Mapping[str, str]] = summary["refusals"]
     if entries:
         yield Text("\nRefused:", "bad")
-    by_reason: dict[tuple[str, str], list[Mapping[str, str]]] = {}
+    by_reason: defaultdict[tuple[str, str], list[Mapping[str, str]]] = defaultdict(list)
     for entry in entries:
-        by_reason.setdefault((entry["field"], entry["why"]), []).append(entry)
-    groups = list(by_reason.values())
-    for group in groups[:REFUSALS_SHOWN]:
-        yield Indented(describe_refusals(group), 2)
-    if len(groups) > REFUSALS_SHOWN or any(len(group) > NAMES_SHOWN for group in groups):
+        by_reason[entry["field"], entry["why"]].append(entry)
+    yield from (Indented(describe_refusals(group), 2) for group in islice(by_reason.values(), REFUSALS_SHOWN))
+    if len(by_reason) > REFUSALS_SHOWN or any(len(group) > NAMES_SHOWN for group in by_reason.values()):
         yield Text(f"  all {len(entries):,}: ibidem status {summary['run']} --json")
 
 
@@ -140,12 +145,9 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
     if (languages := summary.get("languages") or {}).keys() - {DEFAULT_LANGUAGE}:
         yield Text(f"\nLanguages: {name_few([f'{code} {count:,}' for code, count in languages.items()])}.")
     passed_over = dict(summary.get("passed_over") or {})
-    if links := passed_over.pop(LINK, 0):
-        phrase = format_count(links, "link")
-        yield Text(f"\n{phrase} in folders skipped; to follow them, wherever they lead: --follow-links")
-    if pipes := passed_over.pop(PIPE, 0):
-        phrase = format_count(pipes, "named pipe")
-        yield Text(f"\n{phrase} in folders skipped; name them as arguments to read them.")
+    for kind, noun, remedy in SKIPPED:
+        if count := passed_over.pop(kind, 0):
+            yield Text(f"\n{format_count(count, noun)} in folders skipped; {remedy}")
     if passed_over:
         files = name_few([f"{count:,} {suffix}" for suffix, count in passed_over.items()])
         yield Text(f"\nFiles of unknown formats were skipped: {files}; name a format to read them: --format text")

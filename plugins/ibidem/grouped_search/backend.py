@@ -145,11 +145,9 @@ def choose_way(request: DedupeRequest, state: IndexState) -> Way:
     if request.by == "stored" and policy != own:
         named = ", ".join(f"{name}={value}" for name, value in request.figures)
         days = "no date window" if own.window_days is None else f"window of {own.window_days} days"
-        raise UsageError(
-            f"dedupe_by=stored cannot be combined with {named}: groups are stored with different figures "
-            f"(level {own.level}, {days})",
-            "leave that out, or use dedupe_by=window; ibidem regroup --all --preset NAME stores groups by others",
-        )
+        why = f"groups are stored with different figures (level {own.level}, {days})"
+        remedy = "leave that out, or use dedupe_by=window; ibidem regroup --all --preset NAME stores groups by others"
+        raise UsageError(f"dedupe_by=stored cannot be combined with {named}: {why}", remedy)
     if request.by != "auto":
         return Way(replace(request, policy=policy), rule)
     why = _reason_for_window(request, state, policy, own)
@@ -162,10 +160,9 @@ def check_beside(request: DedupeRequest) -> None:
     options = {"by": request.by == "stored", "scope": request.scope != "window", "level": bool(request.membership)}
     if name := next((name for name, is_given in options.items() if is_given), ""):
         value = request.membership if name == "level" else getattr(request, name)
-        raise UsageError(
-            f"dedupe_{name}={value} cannot be combined with an index whose signatures are beside it",
-            "leave that out: its windows are grouped; the rest needs signatures in place (strip, then backfill)",
-        )
+        remedy = "leave that out: its windows are grouped; the rest needs signatures in place (strip, then backfill)"
+        what = f"dedupe_{name}={value} cannot be combined with an index whose signatures are beside it"
+        raise UsageError(what, remedy)
 
 
 def _reason_for_window(request: DedupeRequest, state: IndexState, policy: Policy, own: Policy) -> str:
@@ -187,13 +184,11 @@ def _reason_for_window(request: DedupeRequest, state: IndexState, policy: Policy
             (not coverage.has_content, "the index has no content hashes"),
         ]
     else:
+        uncovered = f"{lacking} of {coverage.documents} documents have no settled group"
         reasons += [
             (checkpoint.everything, "all documents are being settled again"),
             (policy != own, "groups are stored by other figures"),
-            (
-                lacking > MAX_UNGROUPED * coverage.documents,
-                f"{lacking} of {coverage.documents} documents have no settled group",
-            ),
+            (lacking > MAX_UNGROUPED * coverage.documents, uncovered),
         ]
     return next((reason for applies, reason in reasons if applies), "")
 
@@ -241,12 +236,8 @@ def plugin_request(request: DedupeRequest) -> Json:
     parameters |= {name.removeprefix("dedupe_"): value for name, value in request.figures}
     if request.takes_all:  # figures that are not named are those of the index
         return parameters | ({"by": "stored"} if request.by == "stored" else {"level": request.level})
-    days = request.policy.window_days
-    return parameters | {
-        "level": request.level,
-        "window": request.window,
-        "window_days": "none" if days is None else days,
-    }
+    days = "none" if request.policy.window_days is None else request.policy.window_days
+    return parameters | {"level": request.level, "window": request.window, "window_days": days}
 
 
 def is_read_as_here(account: Mapping[str, Any], request: DedupeRequest, size: int) -> bool:

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from itertools import starmap
 from typing import Literal
 
 from ibidem.grouped_search.api import reason, with_differing_sign
@@ -149,11 +150,9 @@ def general_tables() -> Tables:
 
 def check_keep(keep: Keep, passages: Sequence[Passage]) -> None:
     """Refuse to choose by date among passages without dates."""
+    remedy = "give ibidem.Passage(text, date=…); to a component for a framework, date_key with the key of the metadata"
     if keep.by in ("earliest", "latest") and passages and not any(each.date for each in passages):
-        raise UsageError(
-            f"keep={keep.by!r}, but no text has a date",
-            "give ibidem.Passage(text, date=…); to a component for a framework, date_key with the key of the metadata",
-        )
+        raise UsageError(f"keep={keep.by!r}, but no text has a date", remedy)
 
 
 def check_policy(level: Level, similarity: int | None, preset: str, policy: Policy | None) -> None:
@@ -175,16 +174,12 @@ def default_policy(columns: PackedColumns, level: Level, similarity: int | None,
 
 def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> list[bytes]:
     by_document = {} if language else document_languages(passages)
-    documents = add_languages(
-        Document(
-            str(place),
-            each.text,
-            date=check_date(each.date, f"passage {place}"),
-            source=each.source,
-            language=language or by_document.get(each.document, ""),
-        )
-        for place, each in enumerate(passages)
-    )
+
+    def document(place: int, passage: Passage) -> Document:
+        date, code = check_date(passage.date, f"passage {place}"), language or by_document.get(passage.document, "")
+        return Document(str(place), passage.text, date=date, source=passage.source, language=code)
+
+    documents = add_languages(starmap(document, enumerate(passages)))
     return [packed for batch in batches(documents) for _, packed in sign_and_pack(batch, tables)]
 
 

@@ -77,7 +77,7 @@ class LanguageSampler:
 
     def find_foreign(self, find_table: Callable[[str], Table | None]) -> list[ForeignShare]:
         """Return the problems by language; none for languages without a table."""
-        languages = sorted(filter(find_table, self._lots))
+        languages = filter(find_table, sorted(self._lots))
         return [each for code in languages if (each := find_foreign(code, self._lots[code].texts)) is not None]
 
 

@@ -47,13 +47,8 @@ def members(hit: Mapping[str, Any]) -> list[dict[str, str]]:
 
 def passage(text: str, metadata: Mapping[str, object], document: object, date_key: str) -> Passage:
     """Return a passage of a framework, whose metadata may hold values of any type."""
-    title = metadata.get("title")
-    return Passage(
-        text,
-        document if isinstance(document, str) else "",
-        read_date(metadata.get(date_key)),
-        title=title if isinstance(title, str) else "",
-    )
+    document, title = (value if isinstance(value, str) else "" for value in (document, metadata.get("title")))
+    return Passage(text, document, read_date(metadata.get(date_key)), title=title)
 
 
 def read_date(value: object) -> str:
@@ -197,9 +192,8 @@ engine's own list
     found = {**OPTIONS, **{name: value for name, value in options.items() if value is not None}}
     mode = read("dedupe", found["dedupe"])
     if mode == "indent":
-        raise UsageError(
-            f"dedupe={mode!r} would return copies as passages", "use 'collapse', or 'off' for the engine's own list"
-        )
+        remedy = "use 'collapse', or 'off' for the engine's own list"
+        raise UsageError(f"dedupe={mode!r} would return copies as passages", remedy)
     most = min(MAX_DUPLICATES, read("dedupe_window", found.get("dedupe_window", WINDOW)))
     return found if mode == "off" else {"dedupe_max_per_group": most, **found}
 
@@ -207,10 +201,8 @@ engine's own list
 def read_passage(hit: Mapping[str, Any], text_field: str) -> FoundPassage:
     text, source = take(hit["_source"], text_field)
     if not isinstance(text, str):
-        raise UsageError(
-            f"document {hit['_id']!r} has {short_repr(text)} in {text_field!r}, no text",
-            "name the field of the text as text_field, and do not leave it out of _source",
-        )
+        remedy = "name the field of the text as text_field, and do not leave it out of _source"
+        raise UsageError(f"document {hit['_id']!r} has {short_repr(text)} in {text_field!r}, no text", remedy)
     return FoundPassage(hit["_id"], text, hit.get("_score"), with_duplicates(source, members(hit)))
 
 

@@ -139,7 +139,7 @@ class _Following:
         self._has_ended, self._notify = has_ended, notify
         self._pause = LOOK_S
         self._next_check = self._next_report = self._next_prune = 0.0
-        self._reported = (0, 0)
+        self._reported = {"signed": 0, "refused": 0}
         self._is_changed = False
 
     def go_on(self) -> bool:
@@ -148,7 +148,7 @@ class _Following:
             checkpoint = self._backfill.checkpoint
             checkpoint.followed = checkpoint.followed or NO_RESULT.as_json()  # from now on only changes count
             self._settler.wake()
-            self._reported = self._counts
+            self._reported = {"signed": self._backfill.signed, "refused": self._backfill.refused}
             self._notify(f"{checkpoint.documents:,} documents checked; following changes by others")
         while not self._is_changed and not self._has_ended(self._pause):
             self._try(self._look)
@@ -183,16 +183,11 @@ class _Following:
 
     def _report(self) -> None:
         """Report regularly how many documents were signed and refused."""
-        signed, refused = (now - before for now, before in zip(self._counts, self._reported, strict=True))
-        if (signed or refused) and time.monotonic() >= self._next_report:
-            phrases = [f"{signed:,} signed"] * bool(signed) + [f"{refused:,} refused"] * bool(refused)
+        counts = {"signed": self._backfill.signed, "refused": self._backfill.refused}
+        phrases = [f"{new:,} {fate}" for fate, count in counts.items() if (new := count - self._reported[fate])]
+        if phrases and time.monotonic() >= self._next_report:
             self._notify(f"{time.strftime('%H:%M:%S')}  {', '.join(phrases)}")
-            self._reported, self._next_report = self._counts, time.monotonic() + REPORT_S
-
-    @property
-    def _counts(self) -> tuple[int, int]:
-        """Number of documents signed and refused so far."""
-        return self._backfill.signed, self._backfill.refused
+            self._reported, self._next_report = counts, time.monotonic() + REPORT_S
 
     def _try(self, step: Callable[[], None]) -> bool:
         """Run a step; returns False if the engine does not respond, so that the step is repeated."""

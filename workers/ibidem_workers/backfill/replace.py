@@ -205,12 +205,10 @@ class _Replacing:
     def _check(self) -> None:
         """Refuse an impossible request before anything is written."""
         check_fields(self._source)
-        if self._replacement.into in {part.index for part in self._source.parts()}:
-            reason = f"{self._settings.index!r} is already an alias of {self._replacement.into!r}"
-            raise UsageError(
-                reason if self._source.alias else f"{self._replacement.into!r} is the index to be copied",
-                "name a new one with --into",
-            )
+        if (into := self._replacement.into) in {part.index for part in self._source.parts()}:
+            is_alias = f"{self._settings.index!r} is already an alias of {into!r}"
+            what = is_alias if self._source.alias else f"{into!r} is the index to be copied"
+            raise UsageError(what, "name a new one with --into")
         if self._alias:
             self._copy.check_alias(self._alias)
 
@@ -223,9 +221,8 @@ class _Replacing:
             if checkpoint is None or checkpoint.source != source:
                 raise UsageError(f"index {into!r} already exists", "name a new one with --into")
             if not checkpoint.signs_alike(tables):
-                raise UsageError(
-                    f"index {into!r} was started with another idf table", "delete it, or name a new one with --into"
-                )
+                what = f"index {into!r} was started with another idf table"
+                raise UsageError(what, "delete it, or name a new one with --into")
             return checkpoint
         deletions = self._source.deletions()
         self._copy.create()
@@ -237,8 +234,7 @@ class _Replacing:
         """Copy the writes that reached the original index while the alias moved."""
         last_marks: Marks | None = None
         for _ in range(MAX_LOOKS):
-            now = self._source.newest()
-            if now == last_marks:
+            if (now := self._source.newest()) == last_marks:
                 return
             backfill.sign(now, switch_marks=parse_marks(backfill.checkpoint.marks))
             self._prune(backfill, after_swap=True)

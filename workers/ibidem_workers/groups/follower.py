@@ -445,11 +445,10 @@ class SettlingLease:
         """Return whether another process holds the lease and is presumed alive."""
         record = self.engine.get_record("runs", KEY)
         entry = record if isinstance(record, dict) else {}
-        expiry, process = entry.get("until", 0.0), str(entry.get("process", ""))
-        if entry.get("name", self.name) == self.name or not isinstance(expiry, int | float):
+        if entry.get("name", self.name) == self.name or not isinstance(expiry := entry.get("until", 0.0), int | float):
             return False
         # No holder renews it for longer: a later end was written before the clock was set back.
-        return 0 < expiry - time.time() < 2 * SECONDS and not has_exited(process)
+        return 0 < expiry - time.time() < 2 * SECONDS and not has_exited(str(entry.get("process", "")))
 
     def take(self) -> bool:
         """Take the lease, unless another process holds it or takes it at the same time."""
@@ -500,13 +499,12 @@ def settle(engine: Engine, seconds: float, report: Report = lambda _: None, *, h
 def settle_all(engine: Engine, report: Report = lambda _: None) -> None:
     """Settle all documents written before the call, or wait until another process has settled them."""
     goal = engine.group_set().groups().newest()
-    settle(engine, inf, report)
     while True:
+        settle(engine, inf, report)
         together = engine.group_set()
         parts = together.groups().parts()  # an index may be deleted at any time
         if ledger.has_settled(together, {part: number for part, number in goal.items() if part in parts}):
             return
-        settle(engine, inf, report)
         time.sleep(PAUSE)
 
 
@@ -567,8 +565,8 @@ def regroup(  # noqa: PLR0913 - what is settled, by which rules and by whom
         if not lease.take():
             time.sleep(PAUSE)
             continue
+        is_lost = lease.has_passed
         try:
-            is_lost = lease.has_passed
             follower = Follower(engine, report, size, stop=is_lost, is_lost=is_lost, settle_everything=settle)
             checkpoint = follower.catch_up()
         finally:

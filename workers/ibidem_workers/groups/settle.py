@@ -15,7 +15,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, fields, replace
-from itertools import islice
+from itertools import compress, islice
 from math import ceil, floor
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -130,16 +130,15 @@ def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, list[st
     if not kinds:
         return LeadKeys({})
     keys = evidence.searched(lookup_keys(packed) if keys is None else keys, policy)
-    values = {lookup_field: keys[lookup_field] for lookup_field, _ in kinds if lookup_field in keys}
-    min_shared: dict[LookupField, int] = {}
-    lengths: dict[LookupField, tuple[int, int]] = {}
-    for lookup_field, kind in kinds:
-        if kind.several and lookup_field in values:
-            count = kind.several(policy)
-            ratio = count.lengths or 1e-9
-            min_shared[lookup_field] = count.min_shared
-            lengths[lookup_field] = ceil(packed.length * ratio), min(floor(packed.length / ratio), 2**31 - 1)
-    return LeadKeys(values, min_shared, lengths)
+    values = {name: keys[name] for name, _ in kinds if name in keys}
+    counts = {name: kind.several(policy) for name, kind in kinds if kind.several and name in values}
+    ratios = {name: count.lengths or 1e-9 for name, count in counts.items()}
+    most = 2**31 - 1
+    return LeadKeys(
+        values,
+        {name: count.min_shared for name, count in counts.items()},
+        {name: (ceil(packed.length * each), min(floor(packed.length / each), most)) for name, each in ratios.items()},
+    )
 
 
 ROUNDS = 5  # how often a portion is settled again when a lead that a document would join has disappeared
@@ -209,9 +208,9 @@ class Settler:
         hits = self.store.with_value(lookups, marks) if lookups and any(marks.values()) else []
         leads = {(hit.index, hit.id): Row((hit.index, hit.id), hit.order, hit.packed or b"") for hit in hits}
         row_names = {row.name for row in rows}
-        partners = self.rules.overrides.partners(row_names)
-        others = self.store.read(sorted(unread), marks) if (unread := partners - leads.keys()) else ()
-        leads |= {row.name: row for row in map(make_row, (each for each in others if each.lead))}
+        unread = self.rules.overrides.partners(row_names) - leads.keys()
+        others = self.store.read(sorted(unread), marks) if unread else ()
+        leads |= {ref(each): make_row(each) for each in others if each.lead}
         return [row for name, row in leads.items() if name not in self.recent_changes and name not in row_names]
 
     def _lookups(self, rows: Sequence[Row], *, copies: bool) -> list[LeadKeys]:
@@ -321,10 +320,9 @@ class Settler:
             if name in joiners:
                 changes.append(Assignment(members[0], lead.group, lead=True))
                 continue
-            stay = self.rules.duplicates(make_row(lead), [make_row(each) for each in members])
-            pairs = list(zip(members, stay, strict=True))
-            stayers, leavers = [each for each, stays in pairs if stays], [each for each, stays in pairs if not stays]
-            changes += split_group(lead, stayers, leavers)
+            stays = self.rules.duplicates(make_row(lead), [make_row(each) for each in members])
+            leavers = [each for each, is_stayer in zip(members, stays, strict=True) if not is_stayer]
+            changes += split_group(lead, [*compress(members, stays)], leavers)
         return changes
 
 
@@ -355,11 +353,9 @@ def promote(store: StoredGroups) -> bool:
 
 def promote_in(store: StoredGroups, groups: Sequence[str]) -> bool:
     """Promote a member in each of some groups that has lost its lead; returns whether all were written."""
-    lead_groups = {each.group for members in store.members(groups, lead=True) for each in members}
-    promoted = [
-        members[0] for group in groups if group not in lead_groups for members in islice(store.members([group]), 1)
-    ]
-    return not promoted or all(store.assign([Assignment(each, each.group, lead=True) for each in promoted]))
+    led = {each.group for members in store.members(groups, lead=True) for each in members}
+    firsts = [members[0] for group in groups if group not in led for members in islice(store.members([group]), 1)]
+    return not firsts or all(store.assign([Assignment(each, each.group, lead=True) for each in firsts]))
 
 
 EMPTY = PackedColumns.decode([])
@@ -488,11 +484,9 @@ def match_columns(
     def match(rows: Sequence[Row], _: Marks) -> list[Join]:
         joins = []
         for row in rows:
-            place = stored.find(row.name, row.order, (settled, len(stored)))
-            if place is None:
+            if (place := stored.find(row.name, row.order, (settled, len(stored)))) is None:
                 raise LeadChanged
-            lead = int(grouping.lead[place])
-            if lead != place:
+            if (lead := int(grouping.lead[place])) != place:
                 joins.append(Join(row.name, stored.names[lead], rules.level(grouping.evidence[place])))
         return joins
 

@@ -127,9 +127,8 @@ class IndexMetadataCache:
     def point_indices(self, target: Target) -> RequestFlow[str]:
         key = repr(target.point)
         if (names := self.points.get(key)) is None:
-            answer = yield target.search(
-                {"size": 0, "aggs": {"indices": {"terms": {"field": "_index", "size": 1_000}}}}
-            )
+            indices = {"terms": {"field": "_index", "size": 1_000}}
+            answer = yield target.search({"size": 0, "aggs": {"indices": indices}})
             buckets = answer.get("aggregations", {}).get("indices", {}).get("buckets", ())
             names = self.points.put(key, ",".join(sorted(each["key"] for each in buckets)))
         return names
@@ -157,16 +156,13 @@ def read_manual(
 
 def check_settled_as_one(checkpoints: Sequence[GroupCheckpoint], layout: Layout) -> None:
     """Refuse indexes whose groups are unrelated, or that have none."""
+    what = "dedupe_by=stored cannot be combined with"
     if layout.bare and not layout.beside:
-        raise UsageError(
-            f"dedupe_by=stored cannot be combined with {', '.join(layout.bare)}: no groups are stored there",
-            "sign it with: ibidem backfill",
-        )
+        bare = ", ".join(layout.bare)
+        raise UsageError(f"{what} {bare}: no groups are stored there", "sign it with: ibidem backfill")
     if len(checkpoints) > 1:
-        raise UsageError(
-            "dedupe_by=stored cannot be combined with indexes whose groups are settled separately",
-            "search each separately, or settle them as one by an alias of all: ibidem regroup --all",
-        )
+        remedy = "search each separately, or settle them as one by an alias of all: ibidem regroup --all"
+        raise UsageError(f"{what} indexes whose groups are settled separately", remedy)
 
 
 def read_names(index: str) -> list[str]:
@@ -211,10 +207,8 @@ class DslBackend(backend.SearchBackend):
     def page(self) -> backend.PageRequest:
         search, deepest = self.search, min(MAX_WINDOW, self.layout.max_hits)
         if search.request.window > deepest and not search.request.takes_all:
-            raise UsageError(
-                f"dedupe_window={search.request.window} is more than the index allows",
-                f"use 1 to {deepest}, or raise index.max_result_window",
-            )
+            what = f"dedupe_window={search.request.window} is more than the index allows"
+            raise UsageError(what, f"use 1 to {deepest}, or raise index.max_result_window")
         start, size = search.start, search.size
         return backend.PageRequest(search.request, start, size, search.tables, deepest, next_page=self.next_page)
 
@@ -258,10 +252,8 @@ class DslBackend(backend.SearchBackend):
             self.state = replace(state, decisions=len(self._overrides))
         way = backend.choose_way(asked, self.state)
         if target.point is not None and asked.cursor and not way.request.takes_all:
-            raise UsageError(
-                "dedupe_cursor cannot be combined with a point in time, by which all pages see one ranking already",
-                "leave one of them out",
-            )
+            what = "dedupe_cursor cannot be combined with a point in time, by which all pages see one ranking already"
+            raise UsageError(what, "leave one of them out")
         self.way, cursor = backend.read_cursor(way, self._codec, is_free=asked.by == "auto")
         self._view, self.next_page = cursor.view, cursor.next_page
         self.search = replace(self.search, request=self.way.request)

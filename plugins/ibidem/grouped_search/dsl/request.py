@@ -7,7 +7,7 @@ instead, and the account names what was adjusted.
 
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence, ValuesView
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NoReturn
 
@@ -58,16 +58,13 @@ class Depth:
         """Make a kNN search, or each search in a list, find enough neighbours."""
         if isinstance(knn, Mapping):
             return self.nearest(knn, "knn")
+        what = "is not a search for nearest neighbours"
         if not isinstance(knn, list | tuple):
-            raise UsageError(
-                f"knn={short_repr(knn)} is not a search for nearest neighbours",
-                "write a JSON object, or a list of them",
-            )
-        if strangers := [at for at, each in enumerate(knn) if not isinstance(each, Mapping)]:
-            raise UsageError(
-                f"knn[{strangers[0]}]={short_repr(knn[strangers[0]])} is not a search for nearest neighbours",
-                "write a JSON object with field, query_vector and k",
-            )
+            raise UsageError(f"knn={short_repr(knn)} {what}", "write a JSON object, or a list of them")
+        for at, each in enumerate(knn):
+            if not isinstance(each, Mapping):
+                remedy = "write a JSON object with field, query_vector and k"
+                raise UsageError(f"knn[{at}]={short_repr(each)} {what}", remedy)
         # A single one is named without an index, as by the engine.
         return [self.nearest(each, "knn" if len(knn) == 1 else f"knn[{at}]") for at, each in enumerate(knn)]
 
@@ -100,9 +97,8 @@ class Depth:
         """Raise a number in a part, if it is too small or missing."""
         value = parts.get(name, DEFAULT)
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_WINDOW:
-            raise UsageError(
-                f"{path}.{name}={short_repr(value)} is not valid", f"allowed: an integer from 1 to {MAX_WINDOW:,}"
-            )
+            remedy = f"allowed: an integer from 1 to {MAX_WINDOW:,}"
+            raise UsageError(f"{path}.{name}={short_repr(value)} is not valid", remedy)
         if name in parts and value >= minimum:
             return {**parts}
         used = max(value, minimum)
@@ -258,10 +254,8 @@ def check_combinations(index: str, parts: Mapping[str, Any], request: DedupeRequ
     if "hybrid" in (parts.get("query") or {}):
         refuse("a hybrid query")
     if request.scope == "index":
-        raise UsageError(
-            "dedupe_scope=index cannot be combined with a query in the engine's own language, whose filters it ignores",
-            "use dedupe_scope=matches",
-        )
+        query = "a query in the engine's own language, whose filters it ignores"
+        raise UsageError(f"dedupe_scope=index cannot be combined with {query}", "use dedupe_scope=matches")
     if request.scope != "window":
         for name in {"knn", "min_score"} & parts.keys():
             refuse(f"dedupe_scope={request.scope} with {name}", "use dedupe_scope=window: a look-up ranks nothing")
@@ -271,9 +265,8 @@ def read_integer(parts: Mapping[str, Any], name: str, default: int, maximum: int
     value = parts.get(name, default)
     text = short_repr(value) if isinstance(value, dict | list) else str(value)
     if isinstance(value, bool) or not _WHOLE.fullmatch(text) or int(text) > maximum:
-        raise UsageError(
-            f"{name}={short_repr(value)} is not valid", f"allowed: an integer from 0 to {maximum:,} (groups)"
-        )
+        remedy = f"allowed: an integer from 0 to {maximum:,} (groups)"
+        raise UsageError(f"{name}={short_repr(value)} is not valid", remedy)
     return int(text)
 
 
@@ -282,16 +275,12 @@ def refuse_depth(body: Any) -> None:
 
     >>> refuse_depth({"query": {"match_all": {}}})
     """
-    level, depth = [body], 0
-    while level := [
-        inner
-        for part in level
-        if isinstance(part, Mapping | list | tuple)
-        for inner in (part.values() if isinstance(part, Mapping) else part)
-    ]:
-        depth += 1
-        if depth > MAX_NESTING:
-            raise UsageError(f"the body is nested more than {MAX_NESTING} deep", "put conditions side by side")
+    level = [body]
+    for _ in range(MAX_NESTING + 1):
+        parts = [part.values() if isinstance(part, Mapping) else part for part in level]
+        level = [inner for part in parts if isinstance(part, ValuesView | list | tuple) for inner in part]
+    if level:
+        raise UsageError(f"the body is nested more than {MAX_NESTING} deep", "put conditions side by side")
 
 
 def refuse(name: str, remedy: str = "") -> NoReturn:
@@ -369,19 +358,12 @@ def read_search(
         # The same ranking is asked of the same copies of the shards, so that its pages agree.
         params["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
     runtime = {name: parts[name] for name in ("runtime_mappings",) if name in parts}
-    search = DslSearch(
-        Target(index, parts.get("pit"), params, runtime),
-        ranking,
-        {name: each for part in _select(parts, "aggregations") for name, each in object_member(parts, part).items()},
-        _select(parts, "display") | {name: parts[name] for name in parts if name in MATCH_PARTS},
-        request,
-        start,
-        size,
-        adjusted=adjusted,
-        counts=parts.get("track_total_hits") is True,
-    )
+    aggregations = [object_member(parts, name) for name in _select(parts, "aggregations")]
+    display = _select(parts, "display") | {name: parts[name] for name in parts if name in MATCH_PARTS}
+    target, counts = Target(index, parts.get("pit"), params, runtime), parts.get("track_total_hits") is True
     check_scope(request)
-    return search
+    merged = {name: each for part in aggregations for name, each in part.items()}
+    return DslSearch(target, ranking, merged, display, request, start, size, adjusted=adjusted, counts=counts)
 
 
 def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
@@ -397,11 +379,8 @@ def drop_inner_hits(part: Any) -> Any:
         return [drop_inner_hits(each) for each in part]
     if not isinstance(part, Mapping):
         return part
-    return {
-        name: drop_inner_hits(each)
-        for name, each in part.items()
-        if not (name == "inner_hits" and part.keys() & QUERY_MEMBERS)
-    }
+    dropped = "inner_hits" if part.keys() & QUERY_MEMBERS else ""
+    return {name: drop_inner_hits(each) for name, each in part.items() if name != dropped}
 
 
 def _select(parts: Mapping[str, Any], role: Role) -> Json:

@@ -142,10 +142,8 @@ use search_pipeline=_none
     named: dict[tuple[str, str], Json] = {}
     for hit in hits:
         if "_id" not in hit:
-            raise UsageError(
-                f"a hit of the index {hit['_index']!r} has no _id",
-                "do not let a search pipeline remove it, or use search_pipeline=_none",
-            )
+            remedy = "do not let a search pipeline remove it, or use search_pipeline=_none"
+            raise UsageError(f"a hit of the index {hit['_index']!r} has no _id", remedy)
         named[hit["_index"], hit["_id"]] = hit
     return named
 
