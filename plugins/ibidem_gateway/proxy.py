@@ -258,8 +258,8 @@ async def msearch(
     if options.get(DEDUPE, "off") == "off" and not any(line.names_dedupe for line in lines):
         return await forward(request, upstream, content, without_dedupe(raw_query(request)))
     params = {name: each for name, each in request.query_params.items() if name not in (*options, *PRINTED)}
-    searches = MultiSearch(own_target(request, ""), indexes, params, options, lines)
-    flow = searches.flow(context.caches.get(caller), refused_json)
+    path, metadata = own_target(request, ""), context.caches.get(caller)
+    flow = MultiSearch(path, indexes, params, options, lines, metadata, refused_json).flow()
     return await respond(request, context, flow, request.query_params, aside=True)
 
 

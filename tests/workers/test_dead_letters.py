@@ -11,7 +11,6 @@ from ibidem_workers.dead_letters import (
     RECORD_EXCERPT,
     DeadLetter,
     add_dead_letters,
-    drop,
     forget,
     letters,
     read_again,
@@ -52,7 +51,7 @@ def test_an_id_without_a_letter_is_an_error_that_names_it(engine: Engine) -> Non
     with pytest.raises(UsageError, match=r"'b'.*ibidem status --dead"):
         letters(engine, ["a", "b"])
     with pytest.raises(UsageError):
-        drop(engine, ["b"])
+        letters(engine, ["b"])
 
 
 def test_a_letter_is_read_again_with_the_version_it_came_with() -> None:

@@ -72,13 +72,6 @@ def letters(engine: Engine, ids: Collection[str] = ()) -> list[DeadLetter]:
     return list(last.values())
 
 
-def drop(engine: Engine, ids: Collection[str]) -> int:
-    """Delete the dead letters of some documents; returns the number of documents."""
-    dead_letters = letters(engine, ids) if ids else []
-    forget(engine, dead_letters)
-    return len(dead_letters)
-
-
 def read_again(letters: Iterable[DeadLetter], max_text: int) -> Iterator[Document | Refusal]:
     """Read the documents of dead letters again, with their original versions, so that newer versions win."""
     for letter in letters:

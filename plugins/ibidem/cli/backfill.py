@@ -153,10 +153,8 @@ def cost_lines(cost: Mapping[str, Any], recommended: Mapping[str, str]) -> Itera
     yield f"\nSignatures would add about {decimal(cost['bytes'])} before compression."
     took = timedelta(seconds=max(1, round(cost["signing_seconds"])))
     yield f"Reading and signing takes about {took}; writing and settling come on top."
-    yield (
-        f"Keep {decimal(cost['headroom_bytes'])} free: the index has {decimal(cost['index_bytes'])}, and "
-        "rewritten documents take space twice until they are merged."
-    )
+    why = f"the index has {decimal(cost['index_bytes'])}, and rewritten documents take space twice"
+    yield f"Keep {decimal(cost['headroom_bytes'])} free: {why} until they are merged."
     place, why = recommended["place"], recommended["why"]
     yield f"Recommended: {'ibidem backfill --beside' if place == 'beside' else 'ibidem backfill'}: {why}."
     if place != "beside":

@@ -112,8 +112,7 @@ def run(
     result["took_s"] = round(time.monotonic() - START, 3)
     gone = [gone_files(result)] if sync else []
     show(result, [*describe(result), *gone], as_json=as_json)
-    is_empty = not result["read"] and not result["pending"]
-    if is_empty:
+    if is_empty := not result["read"] and not result["pending"]:
         endings = ", ".join(SUFFIXES)
         nothing = f"no document in {', '.join(paths)}; in folders, files are read that end in one of: {endings}"
         messages().print(Text(sanitize(nothing)))

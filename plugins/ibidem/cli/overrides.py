@@ -50,14 +50,11 @@ def add(
 
 def still_joined(word: Override, common: Sequence[str]) -> str:
     """Say what else parts two documents that both repeat others, whose group they may both join."""
-    others = [sanitize(each) for each in common[:MAX_NAMED]]
+    others, a, b = [sanitize(each) for each in common[:MAX_NAMED]], sanitize(word.a[1]), sanitize(word.b[1])
     named = ", ".join(others) + (f" and {len(common) - MAX_NAMED:,} more" if len(common) > MAX_NAMED else "")
-    b = sanitize(word.b[1])
     commands = "; ".join(f"ibidem overrides add {other} {b} --as not" for other in others)
-    return (
-        f"Both also repeat {named}: where one of these leads, {sanitize(word.a[1])} and {b} stay in its group. "
-        f"To part them there, too: {commands}"
-    )
+    stay = f"where one of these leads, {a} and {b} stay in its group"
+    return f"Both also repeat {named}: {stay}. To part them there, too: {commands}"
 
 
 @app.command()

@@ -31,7 +31,7 @@ from ibidem_ingest.document import DEFAULT_LANGUAGE
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.inputs import LINK, PIPE
 from ibidem_ingest.readers.text import EMPTY_REMEDY
-from ibidem_workers.dead_letters import DeadLetter, drop, letters
+from ibidem_workers.dead_letters import DeadLetter, forget, letters
 from ibidem_workers.ingest import retry
 from ibidem_workers.runs import REPEAT_REMEDY, Progress, summary
 
@@ -208,11 +208,11 @@ def run(
         retry_dead(names, as_json=as_json)
     else:
         with engine_context() as engine:
-            count = drop(engine, [letter.refusal.id for letter in letters(engine, chosen(names))])
+            forget(engine, found := letters(engine, chosen(names)))
         if as_json:
-            print_json({"dropped": count})
+            print_json({"dropped": len(found)})
         else:
-            messages().print(f"{format_count(count, 'failed document')} dropped")
+            messages().print(f"{format_count(len(found), 'failed document')} dropped")
 
 
 def show_run(

@@ -50,11 +50,9 @@ def report(result: StripResult, index: str, into: str = "", *, dry: bool = False
     pronoun = "its" if result.stripped == 1 else "their"
     yield f"{format_count(result.stripped, 'document')} {verb} {pronoun} signatures: {result.bytes:,} bytes"
     if result.left:
-        were = "was" if result.left == 1 else "were"
-        yield (
-            f"{format_count(result.left, 'document')} in {index!r} {were} signed meanwhile: stop what signs them "
-            "(ibidem worker, ibidem backfill --follow), and repeat this command."
-        )
+        left = f"{format_count(result.left, 'document')} in {index!r} {'was' if result.left == 1 else 'were'}"
+        remedy = "stop what signs them (ibidem worker, ibidem backfill --follow), and repeat this command."
+        yield f"{left} signed meanwhile: {remedy}"
     elif result.fields and result.stripped:
         yield "The mapping keeps the fields of `ibidem`, empty; a new index is without them: ibidem strip --into NAME"
     if into and not dry:

@@ -197,8 +197,8 @@ class WrappedClient:
         index = join_names(given.pop("index", None) or "")
         path = f"/{quote_index(index)}/_msearch" if index else "/_msearch"
         params = {name: as_text(value) for name, value in given.items()}
-        searches = MultiSearch(path, index, params, options, lines)
-        return answer(adapter, searches.flow(self.ibidem_metadata, adapter.error_answer))
+        metadata, error_answer = self.ibidem_metadata, adapter.error_answer
+        return answer(adapter, MultiSearch(path, index, params, options, lines, metadata, error_answer).flow())
 
     def options(self, **arguments: Any) -> Any:
         """Return the same client with other options; cached index metadata is shared for the same user."""

@@ -16,9 +16,9 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibidem.comparison.word_diff import word_diff
+from ibidem.grouped_search.backend import document_ref
 from ibidem.index.documents import stored_documents, titles
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_core.settings import Settings
@@ -133,54 +133,41 @@ def index_groups(
     overrides: Iterable[Override] | None = None,
     progress: Callable[[int], None] = lambda _: None,
 ) -> IndexGroups:
-    shelf = LongTextIndex(engine.long_signatures, policy or Policy())
     words = load_overrides(engine) if overrides is None else overrides
-    return group_slices(engine.scan(), shelf, words, progress)
-
-
-@dataclass(slots=True)
-class LongTextIndex:
-    """The long texts of an index: their keys, and their packed values."""
-
-    read: ReadLong  # reads the long signatures of documents by index and id
-    policy: Policy  # the decision for a pair; long texts matter at `partial` only
-    keys: PageKeys = field(default_factory=PageKeys)  # by which they are looked up
-    packed: dict[DocumentRef, bytes] = field(default_factory=dict)  # their packed values
-
-    def add(self, hits: Sequence[Hit], flags: NDArray[np.uint8]) -> None:
-        if self.policy.level != "partial" or self.policy.related is None:
-            return
-        long_hits = {(hit.index, hit.id): hit for hit, bits in zip(hits, flags.tolist(), strict=True) if bits & LONG}
-        for name, value in self.read(list(long_hits)).items() if long_hits else ():
-            if (signatures := LongSignatures.decode(value)) is not None:
-                self.keys.add(name, signatures)
-                self.packed[name] = long_hits[name].packed or b""
+    return group_slices(engine.scan(), engine.long_signatures, policy or Policy(), words, progress)
 
 
 def group_slices(
     slices: Iterable[Sequence[Hit]],
-    long_texts: LongTextIndex,
+    read_long: ReadLong,
+    policy: Policy,
     overrides: Iterable[Override],
     progress: Callable[[int], None],
 ) -> IndexGroups:
     """Read an index slice by slice, keeping packed values for long texts only, and group its documents."""
     refs: list[DocumentRef] = []
     parts: list[PackedColumns] = []
+    keys, packed = PageKeys(), dict[DocumentRef, bytes]()  # of long texts, which matter at `partial` only
+    is_related = policy.level == "partial" and policy.related is not None
     for hits in slices:
-        refs += [(hit.index, hit.id) for hit in hits]
+        names = [document_ref(hit) for hit in hits]
+        refs += names
         columns = PackedColumns.decode([hit.packed for hit in hits])
-        long_texts.add(hits, columns.flags)
+        long_rows = np.flatnonzero(columns.flags & LONG).tolist() if is_related else []
+        long_values = {names[row]: hits[row].packed or b"" for row in long_rows}
+        for name, value in read_long(list(long_values)).items() if long_values else ():
+            if (signatures := LongSignatures.decode(value)) is not None:
+                keys.add(name, signatures)
+                packed[name] = long_values[name]
         # The plain definition, in place of the compiled loops, reads the values themselves.
         parts.append(replace(columns, values=(), ids=[]) if loops.IN_USE else columns)
         progress(len(refs))
     names, columns = sort_documents(refs, parts)
-    policy, packed = long_texts.policy, long_texts.packed
-    long_signatures = LongSignatureCache(long_texts.read)
+    long_signatures = LongSignatureCache(read_long)
     matcher = LongTextMatcher(names, lambda row: unpack(packed.get(names[row], b"")), policy, long_signatures)
-    suspected = long_texts.keys.key_index(names, columns)
-    grouping = group(columns, policy, apply_overrides(overrides, names, columns).constraints, matcher, suspected)
-    unsigned = int(np.count_nonzero(columns.length == 0))
-    return IndexGroups(policy.level, names, grouping, unsigned, long_texts.keys.capped_keys)
+    constraints = apply_overrides(overrides, names, columns).constraints
+    grouping = group(columns, policy, constraints, matcher, keys.key_index(names, columns))
+    return IndexGroups(policy.level, names, grouping, int(np.count_nonzero(columns.length == 0)), keys.capped_keys)
 
 
 def sort_documents(
@@ -340,8 +327,8 @@ def dry_run(
             words = load_overrides(engine)
         except NoIndex:
             words = []
-        shelf = LongTextIndex(tally.read_long, policy)
-        groups = group_slices(hits, shelf, words, lambda count: progress(count, min(documents, MAX_DOCUMENTS)))
+        most = min(documents, MAX_DOCUMENTS)
+        groups = group_slices(hits, tally.read_long, policy, words, lambda count: progress(count, most))
         leads = tally.read([name for name, _ in groups.largest])
         report = groups.as_json({name: each.title for name, each in leads.items()})
         return {

@@ -135,8 +135,10 @@ class MultiSearch:
     params: Mapping[str, str]  # further parameters, which only searches without groups may have
     options: Mapping[str, object]  # dedupe parameters that hold for each search
     lines: Sequence[SearchLine]  # the searches
+    metadata: IndexMetadataCache  # what is known of the indexes
+    error_answer: Callable[[Exception], Json | None]  # returns the response inside an error; None to raise it
 
-    def flow(self, metadata: IndexMetadataCache, error_answer: Callable[[Exception], Json | None]) -> RequestFlow[Json]:
+    def flow(self) -> RequestFlow[Json]:
         """Answer the searches in order; searches without grouping are sent in one request."""
         requests = [self._read_options(line) for line in self.lines]
         plain = [part for line, each in zip(self.lines, requests, strict=True) if each is None for part in line.plain]
@@ -149,7 +151,7 @@ class MultiSearch:
         own: list[Json] = []
         for line, each in zip(self.lines, requests, strict=True):
             if each is not None:
-                own.append((yield from self._answer(line, each, metadata, error_answer)))
+                own.append((yield from self._answer(line, each)))
         passed, grouped = iter(engine_answer.get("responses", ())), iter(own)
         responses = [next(passed if each is None else grouped) for each in requests]
         return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
@@ -162,26 +164,21 @@ class MultiSearch:
             return error
         return None if request is None or request.mode == "off" else request
 
-    def _answer(
-        self,
-        line: SearchLine,
-        request: DedupeRequest | UsageError,
-        metadata: IndexMetadataCache,
-        error_answer: Callable[[Exception], Json | None],
-    ) -> RequestFlow[Json]:
+    def _answer(self, line: SearchLine, request: DedupeRequest | UsageError) -> RequestFlow[Json]:
         if isinstance(request, UsageError):
             return usage_json(request)
         try:
             head, body = line.plain
             params = {name: value for name, value in head.items() if name not in INDEX}
             index = next((join_names(head[name]) for name in INDEX if name in head), "") or self.index
-            return {**(yield from grouped_search(read_search(index, body, params, request), metadata)), "status": 200}
+            search = read_search(index, body, params, request)
+            return {**(yield from grouped_search(search, self.metadata)), "status": 200}
         except UsageError as error:
             return usage_json(error)
         except Failure as failure:
             return error_json(failure.status or 502, failure.kind or "exception", failure.reason)
         except Exception as error:
-            if (answer := error_answer(error)) is None:
+            if (answer := self.error_answer(error)) is None:
                 raise
             return answer
 
