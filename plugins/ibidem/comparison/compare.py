@@ -97,9 +97,8 @@ def runs(a: Sequence[str], b: Sequence[str], min_length: int = MIN_PASSAGE) -> l
 
 
 def to_region(run: Run, a: Words, b: Words) -> Region:
-    return Region(
-        (a.starts[run.a], a.ends[run.a + run.words - 1]), (b.starts[run.b], b.ends[run.b + run.words - 1]), run.words
-    )
+    last_a, last_b = run.a + run.words - 1, run.b + run.words - 1
+    return Region((a.starts[run.a], a.ends[last_a]), (b.starts[run.b], b.ends[last_b]), run.words)
 
 
 class Block(NamedTuple):
@@ -290,13 +289,13 @@ def compare(  # noqa: PLR0913, PLR0917 - the parts of a decision
     examples = list(islice(misread_words(words_a.tokens, words_b.tokens, table), MAX_MISREAD)) if table else []
     is_stale = decision is not None and not holds(decision, (a.id, packed_a), (b.id, packed_b))
     evidence = decide(packed_a, packed_b, policy, long_pair)
-    if evidence is not None and evidence.signature == "characters" and examples:
-        evidence = replace(evidence, why={**evidence.why, "misread": [list(each) for each in examples[:EXAMPLES]]})
+    words = [list(each) for each in examples]
     if evidence is not None:
-        evidence = replace(evidence, why=with_differing_sign(evidence.why, a.text, b.text))
+        why = {**evidence.why, "misread": words[:EXAMPLES]} if evidence.signature == "characters" and words else {}
+        evidence = replace(evidence, why=with_differing_sign(why or evidence.why, a.text, b.text))
     if decision is not None and not is_stale:
         evidence = decision.evidence(policy.level) if decision.verdict == "same" else None
-    misread = {"misread": {"words": [list(each) for each in examples]}} if examples else {}
+    misread = {"misread": {"words": words}} if words else {}
     left_out = tables.left_out(a.language, words_a.tokens, words_b.tokens)
     shares = {"a": share(words_a, [each.a for each in shared]), "b": share(words_b, [each.b for each in shared])}
     found = signals(packed_a, packed_b) | left_out | misread | part_signals(packed_a, packed_b, long_pair)
@@ -328,26 +327,20 @@ def sign_pair(
 
 def signals(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
     """Return the signal of each signature for a pair, whether or not it suffices for a level."""
-    evidence: dict[str, Mapping[str, object]] = {"length": {"a": a.length, "b": b.length}}
+    length = {"a": a.length, "b": b.length}
     if not (a.length and b.length):
-        return evidence
-    guards = Guards.compare(a, b)
-    evidence["length"] = {"a": a.length, "b": b.length, "ratio": round(guards.length_ratio, 3)}
-    evidence["content"] = {"equal": equal_content(a, b)}
-    equal = minhash.equal_slots(a.slots, b.slots)
-    evidence["minhash"] = {
-        "shared": equal,
-        "of": len(a.slots),
-        "band": minhash.shares_band(a.slots, b.slots),
-        "estimate": round(max(0.0, minhash.correct_for_chance(equal / len(a.slots))), 3),
+        return {"length": length}
+    guards, equal = Guards.compare(a, b), minhash.equal_slots(a.slots, b.slots)
+    share, band = minhash.correct_for_chance(equal / len(a.slots)), minhash.shares_band(a.slots, b.slots)
+    evidence: dict[str, Mapping[str, object]] = {
+        "length": length | {"ratio": round(guards.length_ratio, 3)},
+        "content": {"equal": equal_content(a, b)},
+        "minhash": {"shared": equal, "of": len(a.slots), "band": band, "estimate": round(max(0.0, share), 3)},
     }
     if same_table(a, b):
         if a.terms and b.terms:
-            evidence["termvector"] = {
-                "shared": len(set(a.terms) & set(b.terms)),
-                "of": min(len(a.terms), len(b.terms)),
-                "full": bool(a.flags & b.flags & FULL),
-            }
+            shared, full = len(set(a.terms) & set(b.terms)), bool(a.flags & b.flags & FULL)
+            evidence["termvector"] = {"shared": shared, "of": min(len(a.terms), len(b.terms)), "full": full}
         if any(a.fingerprint) and any(b.fingerprint):
             weak = bool((a.flags | b.flags) & WEAK)
             evidence["fingerprint"] = {"equal": a.fingerprint == b.fingerprint, "weak": weak}

@@ -426,9 +426,7 @@ def guards(why: Why) -> list[str]:
         phrases.append("the same day" if days == 0 else f"{format_count(days, 'day')} apart")
     if isinstance(ratio := why.get("length_ratio"), int | float) and ratio < 0.95:
         phrases.append(f"one is {percent(1 - ratio)} shorter")
-    if why.get("numbers_agree") is False:
-        phrases.append("other numbers")
-    return phrases
+    return phrases + ["other numbers"] * (why.get("numbers_agree") is False)
 
 
 def reason(why: Why, other: str = "", own_name: str = "") -> str:

@@ -178,11 +178,10 @@ class ResponseRenderer:
         total = {"value": group.size - 1, "relation": "eq"}
         hits = {"total": total, "max_score": None, "hits": inner}
         lead = self.entry(group, group.lead)
-        if DUPLICATES in lead.get("inner_hits", {}):
-            raise UsageError(
-                f"inner_hits named {DUPLICATES!r} cannot be combined with dedupe=collapse", "give them another name"
-            )
-        return lead | {"inner_hits": {**lead.get("inner_hits", {}), DUPLICATES: {"hits": hits}}}
+        if DUPLICATES in (others := lead.get("inner_hits", {})):
+            what = f"inner_hits named {DUPLICATES!r} cannot be combined with dedupe=collapse"
+            raise UsageError(what, "give them another name")
+        return lead | {"inner_hits": {**others, DUPLICATES: {"hits": hits}}}
 
     def entry(self, group: Group, row: int) -> Json:
         name = self.window.name(row)
@@ -196,10 +195,7 @@ class ResponseRenderer:
             "size": group.size,
             "shown": 1 + group.shown_count,
             "hidden": group.size - 1 - group.shown_count,
-            "level": None,
-            "score": None,
-            "of": None,
-            "why": None,
+            **dict.fromkeys(("level", "score", "of", "why")),
         }
         if self.window.members is not None:
             mark |= self.window.members.mark(row, group.duplicates if row == group.lead else None)
@@ -264,8 +260,7 @@ def override_note(override: Override, other_id: str, *, holds: bool) -> str:
 def to_hit(hit: Hit, source: Json | None, score: float | None) -> Json:
     """Return a hit without the layer's own fields."""
     fields = {"_source": {}} if source is None else source
-    result = {"_index": hit.index, "_id": hit.id, "_score": score} | fields
-    result["_score"] = score
+    result = {"_index": hit.index, "_id": hit.id, "_score": score} | fields | {"_score": score}
     return result | ({"sort": list(hit.sort)} if hit.sort else {})
 
 
@@ -305,16 +300,11 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
     groups: int,
     deepest: int = MAX_WINDOW,
 ) -> dict[str, object]:
-    beyond_count = max(0, match_count - ranked_count)
+    beyond, matched = max(0, match_count - ranked_count), max(match_count, ranked_count)
     return {
-        "documents": {
-            "matched": ranked_count + beyond_count,
-            "in_window": ranked_count,
-            "beyond_window": beyond_count,
-            "on_page": shown_count,
-        },
-        "groups": {"in_window": leads, "on_page": groups, "exact": not beyond_count},
-        "limited": beyond_count > 0 and ranked_count >= deepest,
+        "documents": {"matched": matched, "in_window": ranked_count, "beyond_window": beyond, "on_page": shown_count},
+        "groups": {"in_window": leads, "on_page": groups, "exact": not beyond},
+        "limited": beyond > 0 and ranked_count >= deepest,
     }
 
 
@@ -330,10 +320,8 @@ def count_signed(window: Window, current: Collection[str]) -> dict[str, object]:
 
 def count_others(names: Counter[int], current: Collection[str]) -> int:
     """Count the documents with an outdated table; without current names, the most frequent table is current."""
-    if current:
-        current_names = {int.from_bytes(bytes.fromhex(name)[:IDF_BYTES], "little") for name in current}
-    else:
-        current_names = {name for name, _ in names.most_common(1)}
+    current_names = {int.from_bytes(bytes.fromhex(name)[:IDF_BYTES], "little") for name in current}
+    current_names = current_names or {name for name, _ in names.most_common(1)}
     return sum(count for name, count in names.items() if name not in current_names)
 
 

@@ -103,15 +103,9 @@ class Window:
             return self
         grouping = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows], self.grouping.crowded[:rows])
         overlaps = {pair: each for pair, each in self.overlaps.items() if max(pair) < rows}
-        return replace(
-            self,
-            hits=self.hits[:rows],
-            ranked=rows,
-            overrides=self.overrides.head(rows),
-            grouping=grouping,
-            overlaps=overlaps,
-            members=self.members.head(rows) if self.members else None,
-        )
+        first = replace(self, hits=self.hits[:rows], ranked=rows, overrides=self.overrides.head(rows))
+        members = self.members.head(rows) if self.members else None
+        return replace(first, grouping=grouping, overlaps=overlaps, members=members)
 
     def regroup(self, kind: str, members: WindowMembers, overrides: Iterable[Override]) -> "Window":
         """Group rows by stored threads or works, and the other rows by their texts."""

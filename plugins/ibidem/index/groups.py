@@ -10,6 +10,7 @@ A dry run signs an index in memory, counts its groups, samples its pairs, and es
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
 from heapq import nsmallest
 from time import perf_counter
@@ -262,25 +263,23 @@ class _Tally:
         self, settings: Settings, tables: Tables, documents: Iterable[list[SourceDocument]]
     ) -> Iterator[list[Hit]]:
         """Sign documents, up to a maximum number."""
-        budget = MAX_DOCUMENTS
         began = perf_counter()
         for batch in documents:
             reasons = [refusal(each, self.source.text_field, settings.max_text) for each in batch]
             refusals = [reason for reason in reasons if reason is not None]
             self.refused += len(refusals)
             self.refusals = [*self.refusals, *refusals][:MAX_REFUSALS]
-            fit = [each for each, reason in zip(batch, reasons, strict=True) if reason is None][:budget]
+            fit = [each for each, reason in zip(batch, reasons, strict=True) if reason is None]
+            fit = fit[: MAX_DOCUMENTS - self.signed]
             refs = [(each.name.index, each.name.id) for each in fit]
             self.routing |= {ref: each.name.routing for ref, each in zip(refs, fit, strict=True) if each.name.routing}
-            records = signed_records(fit, tables, settings)
+            rows = list(zip(refs, signed_records(fit, tables, settings), strict=True))
             self.seconds += perf_counter() - began
-            self.signed += len(records)
-            self.added += sum(map(self.source.added_bytes, records))
-            rows = list(zip(refs, records, strict=True))
+            self.signed += len(rows)
+            self.added += sum(self.source.added_bytes(record) for _, record in rows)
             self.long |= {ref: record.signatures.long for ref, record in rows if record.signatures.long}
             yield [Hit(*ref, 0.0, record.packed) for ref, record in rows]
-            budget -= len(fit)
-            if not budget:
+            if self.signed == MAX_DOCUMENTS:
                 return
             began = perf_counter()
 
@@ -313,9 +312,9 @@ def dry_run(
         tally = _Tally(source)
         source.check("memory")
         check_fields(source)
+        beside = ""
         try:
             source.check("place")
-            beside = ""
         except (Permanent, UsageError) as error:
             beside = error.what
         end = source.newest()
@@ -323,10 +322,9 @@ def dry_run(
         tables = Tables(settings.tables, settings.index)
         passages = look_through(source, tables)
         hits = tally.hits(settings, tables, read_ranges(source, all_writes(end)))
-        try:
-            words = load_overrides(engine)
-        except NoIndex:
-            words = []
+        words: list[Override] = []
+        with suppress(NoIndex):
+            words += load_overrides(engine)
         most = min(documents, MAX_DOCUMENTS)
         groups = group_slices(hits, tally.read_long, policy, words, lambda count: progress(count, most))
         leads = tally.read([name for name, _ in groups.largest])
@@ -348,8 +346,7 @@ def samples(groups: IndexGroups, tally: _Tally) -> Iterator[dict[str, object]]:
     """Choose pairs of each level, evenly distributed over the index, with their differing words."""
     by_level: defaultdict[Level, list[int]] = defaultdict(list)
     for row, code in enumerate(groups.grouping.evidence.tolist()):
-        level = evidence.TABLE.kinds[code - 1].level if code else None  # a manual decision has no level of its own
-        if level is not None:
+        if code and (level := evidence.TABLE.kinds[code - 1].level):  # a manual decision has no level of its own
             by_level[level].append(row)
     for level, rows in sorted(by_level.items()):
         for row in rows[:: max(1, len(rows) // MAX_SAMPLES)][:MAX_SAMPLES]:

@@ -7,7 +7,7 @@ written later, or its deleter crashed.
 """
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
@@ -511,9 +511,8 @@ def _write_until_stable(
         account, write = account + written, None
         if not remaining:
             return account
-    return account + BatchResult(
-        refusals=[_refuse(name, "other writers keep changing it; try again") for name in remaining]
-    )
+    refusals = [_refuse(name, "other writers keep changing it; try again") for name in remaining]
+    return account + BatchResult(refusals=refusals)
 
 
 def _read(context: BackfillContext, names: Sequence[Name]) -> list[SourceDocument]:
@@ -562,29 +561,24 @@ def _sign_in_place(
         results = [(pair, outcome) for pair, outcome in zip(pairs, outcomes, strict=True) if outcome is not None]
         context.own.extend(outcome.order for _, outcome in results if outcome.order)
         own_count = sum(each.order != each.name.order for each in skips) if page.is_resumed else 0
-        skip_account = BatchResult(
-            indexed=own_count, unchanged=len(skips) - own_count, unsigned=sum(not has_words(each) for each in skips)
-        )
-        return account + skip_account + _account(results), conflicts
+        unchanged, unsigned = len(skips) - own_count, sum(not has_words(each) for each in skips)
+        skipped = BatchResult(indexed=own_count, unchanged=unchanged, unsigned=unsigned)
+        return account + skipped + _account(results), conflicts
 
     return write
 
 
 def _account(results: Sequence[tuple[Signed, Outcome]]) -> BatchResult:
     """Return the result of written documents."""
-    new_records = [
-        record for (_, record), outcome in results if record is not None and outcome.status is WriteStatus.INDEXED
-    ]
+    counts = Counter(outcome.status for _, outcome in results)
+    new = [record for (_, record), outcome in results if record is not None and outcome.status is WriteStatus.INDEXED]
+    refused = [(each, outcome) for (each, _), outcome in results if outcome.status is WriteStatus.REFUSED]
     return BatchResult(
-        indexed=len(new_records),
-        unchanged=sum(outcome.status is WriteStatus.UNCHANGED for _, outcome in results),
-        stale=sum(outcome.status is WriteStatus.STALE for _, outcome in results),
-        unsigned=sum(not record.signatures.length for record in new_records),
-        refusals=[
-            Refusal(f"index {original.name.index}", outcome.id, outcome.field, outcome.why)
-            for (original, _), outcome in results
-            if outcome.status is WriteStatus.REFUSED
-        ],
+        indexed=len(new),
+        unchanged=counts[WriteStatus.UNCHANGED],
+        stale=counts[WriteStatus.STALE],
+        unsigned=sum(not record.signatures.length for record in new),
+        refusals=[Refusal(f"index {each.name.index}", by.id, by.field, by.why) for each, by in refused],
     )
 
 
