@@ -90,6 +90,9 @@ MAX_PAUSE = 5.0
 # Blocks without an account, one after the other, behind which none is looked for: a record may name any number.
 EMPTY_LOOKS = 10
 
+# What a run's reader counts, as its summary shows it.
+READER_COUNTS = ("repeated", "repeated_ids", "meta_fields", "passed_over", "damaged_bytes", "unread_dates")
+
 
 @dataclass(frozen=True, slots=True)
 class Progress:
@@ -234,10 +237,7 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
         "run": record.run,
         "kind": record.kind,
         "read": sums.documents + len(unread),
-        "indexed": sums.indexed,
-        "replaced": sums.replaced,
-        "unchanged": sums.unchanged,
-        "stale": sums.stale,
+        **{name: getattr(sums, name) for name in ("indexed", "replaced", "unchanged", "stale")},
         "refused": len(unread) + len(sums.refusals),
         "unsigned": sums.unsigned,
         # Documents that joined a group between the start of the run and the start of the next.
@@ -246,12 +246,7 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
         "took_s": round((sums.at if progress.has_ended else time.time()) - record.started, 3),
         "state": "done" if progress.has_ended and record.state != "interrupted" else state,
         "pending": max(0, record.documents - progress.done),
-        "repeated": record.repeated,
-        "repeated_ids": record.repeated_ids,
-        "meta_fields": record.meta_fields,
-        "passed_over": record.passed_over,
-        "damaged_bytes": record.damaged_bytes,
-        "unread_dates": record.unread_dates,
+        **{name: getattr(record, name) for name in READER_COUNTS},
         "languages": dict(Counter(sums.languages).most_common()),
         "host": record.holder.partition("~")[0].rpartition("/")[0],  # of a name like that of `this_process`
         "again": again[-1] if again and record.state == "interrupted" else "",  # the last run of the same files since

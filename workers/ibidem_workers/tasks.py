@@ -8,7 +8,7 @@ import faulthandler
 import logging
 import sys
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
@@ -242,26 +242,19 @@ def _outcomes(context: WorkerContext, delivery: Delivery, signed: Sequence[Recor
 
 
 def _account(signed: Sequence[Record], outcomes: Sequence[Outcome]) -> BatchResult:
-    pairs = list(zip(signed, outcomes, strict=True))
-    counts = Counter(outcome.status for outcome in outcomes)
+    by_status: defaultdict[WriteStatus, list[tuple[Record, Outcome]]] = defaultdict(list)
+    for record, outcome in zip(signed, outcomes, strict=True):
+        by_status[outcome.status].append((record, outcome))
+    indexed, unchanged = by_status[WriteStatus.INDEXED], by_status[WriteStatus.UNCHANGED]
+    refused = ((record.document.where, each) for record, each in by_status[WriteStatus.REFUSED])
     return BatchResult(
-        indexed=counts[WriteStatus.INDEXED],
-        unchanged=counts[WriteStatus.UNCHANGED],
-        stale=counts[WriteStatus.STALE],
+        indexed=len(indexed),
+        unchanged=len(unchanged),
+        stale=len(by_status[WriteStatus.STALE]),
         # Another version; writes of earlier tries of the message do not count.
-        replaced=sum(
-            outcome.status is WriteStatus.INDEXED and outcome.previous_version not in (None, record.version)
-            for record, outcome in pairs
-        ),
-        unsigned=sum(
-            not record.signatures.length and outcome.status in {WriteStatus.INDEXED, WriteStatus.UNCHANGED}
-            for record, outcome in pairs
-        ),
-        refusals=[
-            Refusal(record.document.where, outcome.id, outcome.field, outcome.why)
-            for record, outcome in pairs
-            if outcome.status is WriteStatus.REFUSED
-        ],
+        replaced=sum(outcome.previous_version not in (None, record.version) for record, outcome in indexed),
+        unsigned=sum(not record.signatures.length for record, _ in (*indexed, *unchanged)),
+        refusals=[Refusal(where, each.id, each.field, each.why) for where, each in refused],
         languages=Counter(record.document.language for record in signed),
     )
 
@@ -276,14 +269,12 @@ def _read(delivery: Delivery, max_text: int) -> tuple[list[Document], list[Refus
         except Refused as error:
             refusals.append(error.refusal)
             continue
-        if document.version is not None and document.version > max_version:
-            reason = (
-                f"{document.version} is larger than {max_version}, so that nothing newer could replace the document"
-            )
-            remedy = "write smaller ones: a time in microseconds, not later than tomorrow"
-            refusals.append(Refusal(location, document.id, "version", f"{reason}; {remedy}"))
-        else:
+        if document.version is None or document.version <= max_version:
             documents.append(document)
+            continue
+        reason = f"{document.version} is larger than {max_version}, so that nothing newer could replace the document"
+        remedy = "write smaller ones: a time in microseconds, not later than tomorrow"
+        refusals.append(Refusal(location, document.id, "version", f"{reason}; {remedy}"))
     return documents, refusals
 
 

@@ -103,11 +103,8 @@ def take_back(engine: Engine, ids: list[str], settings: Settings, *, as_json: bo
         show(restored, [f"{format_count(len(ids), 'document')} restored"], as_json=as_json)
         return
     kept = kept_documents(engine, settings.tombstone_days)
-    lines = [
-        " · ".join(sanitize(part) for part in (each["id"], each["title"]) if part)
-        + f"\n  can be taken back until {each['until']}"
-        for each in kept
-    ]
+    names = (" · ".join(sanitize(part) for part in (each["id"], each["title"]) if part) for each in kept)
+    lines = [f"{name}\n  can be taken back until {each['until']}" for name, each in zip(names, kept, strict=True)]
     show({"kept": kept}, lines or ["No deletion can be taken back."], as_json=as_json)
 
 

@@ -77,11 +77,8 @@ def run(
     """Show the groups of the whole index: sizes, largest groups, kinds of duplicates."""
     parameters = figures(level, similarity, preset)
     has_figures = any(value is not None for value in parameters.values())
-    check_options(
-        {"--threads": threads, "--versions": versions, "--boilerplate": boilerplate, "--packed": packed},
-        stored=stored,
-        has_figures=has_figures,
-    )
+    reports = {"--threads": threads, "--versions": versions, "--boilerplate": boilerplate, "--packed": packed}
+    check_options(reports, stored=stored, has_figures=has_figures)
     if threads or versions:
         need_hook("report_sets", "ibidem_mail")("threads" if threads else "versions", export, as_json=as_json)
         return
@@ -140,11 +137,8 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
         counts = ", ".join(f"{count:,} {name}" for name, count in figures["capped"].items())
         yield Text(f"Values shared by over {MAX_TEXTS_PER_KEY} long texts were skipped as forms: {counts}", "account")
     if figures["crowded"]:
-        yield Text(
-            f"{format_count(figures['crowded'], 'document')} shared a value with over {MAX_LEADS:,} leads "
-            "and were not compared with all of them",
-            "account",
-        )
+        many = f"{format_count(figures['crowded'], 'document')} shared a value with over {MAX_LEADS:,} leads"
+        yield Text(f"{many} and were not compared with all of them", "account")
     if figures["kinds"]:
         yield Text("\nEvidence that joined duplicates to their lead", "title")
     for kind, count in figures["kinds"].items():

@@ -83,10 +83,8 @@ def run(
         check_policy(engine, policy, everything=everything)
         totals = run_regroup(engine, policy, spark, packed or "", everything=everything)
         checkpoint = GroupCheckpoint.read(engine)
-    line = (
-        f"{format_count(totals['documents'], 'document')} in {format_count(totals['groups'], 'group')}; "
-        f"{totals['joined']:,} joined another, in {totals['took_s']:.1f} s"
-    )
+    counted = f"{format_count(totals['documents'], 'document')} in {format_count(totals['groups'], 'group')}"
+    line = f"{counted}; {totals['joined']:,} joined another, in {totals['took_s']:.1f} s"
     console.show(totals, [Text(line)], as_json=as_json)
     if as_json:
         return
@@ -129,11 +127,9 @@ def lookup_advice(policy: Policy) -> str:
     slots = policy.candidates.slots
     if slots is None or (share := found_share(slots.equal)) >= MIN_FOUND:
         return ""
-    return (
-        f"An index look-up by min-hash finds {percent(share)} of the pairs that barely reach these figures "
-        f"({slots.equal} of {SLOTS} samples), and more of the pairs that share more; a search finds the others in its "
-        "window: --by window"
-    )
+    pairs = f"the pairs that barely reach these figures ({slots.equal} of {SLOTS} samples)"
+    others = "and more of the pairs that share more; a search finds the others in its window: --by window"
+    return f"An index look-up by min-hash finds {percent(share)} of {pairs}, {others}"
 
 
 def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigures] = PRESETS) -> Policy:

@@ -78,10 +78,8 @@ def reader(ledger: Ledger, key: str) -> Parse[object]:
     """Return the parser for a key's record."""
     if ledger == "runs":
         of_batches = partial(parse_record, Tries) if key.endswith(TRIES) else BatchResult.from_json
-        return next(
-            (read for start, read in _RUNS.items() if key.startswith(start)),
-            (read_refusals if "/refused/" in key else of_batches),
-        )
+        other = read_refusals if "/refused/" in key else of_batches
+        return next((read for start, read in _RUNS.items() if key.startswith(start)), other)
     return _READERS[ledger]
 
 
@@ -107,13 +105,11 @@ class Check:
 
 def report(settings: Settings, open_index: Callable[[], Engine]) -> dict[str, object]:
     """Return every setting with its source and every check: the output of `ibidem doctor --json`."""
-    return {
-        "settings": [
-            {"name": row.variable, "value": row.value, "origin": row.origin, "meaning": row.meaning}
-            for row in settings_rows(settings)
-        ],
-        "checks": [asdict(check) for check in checks(settings, open_index)],
-    }
+    rows = [
+        {"name": row.variable, "value": row.value, "origin": row.origin, "meaning": row.meaning}
+        for row in settings_rows(settings)
+    ]
+    return {"settings": rows, "checks": [asdict(check) for check in checks(settings, open_index)]}
 
 
 def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Check]:

@@ -159,14 +159,9 @@ class Duplicate:
 
     def as_json(self) -> dict[str, object]:
         """Return the duplicate as shown by `ibidem inspect --json`."""
-        return {
-            "id": self.id,
-            "title": self.title,
-            "level": self.evidence.level,
-            "relation": relation_name(self.evidence),
-            "score": self.evidence.score,
-            "why": dict(self.evidence.why),
-        }
+        found = self.evidence
+        decided = {"level": found.level, "relation": relation_name(found), "score": found.score, "why": dict(found.why)}
+        return {"id": self.id, "title": self.title, **decided}
 
 
 @dataclass(frozen=True, slots=True)

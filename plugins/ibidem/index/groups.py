@@ -287,12 +287,9 @@ class _Tally:
         """Return the estimated cost of signing all documents: bytes added, and seconds without those of writing."""
         share = documents / max(1, self.signed + self.refused)
         added, size = round(self.added * share), self.source.size()
-        return {
-            "bytes": added,
-            "signing_seconds": round(self.seconds * share / processes, 3),
-            "index_bytes": size,
-            "headroom_bytes": size + added,  # every document is written again, and old versions remain until merged
-        }
+        seconds = round(self.seconds * share / processes, 3)
+        headroom = size + added  # every document is written again, and old versions remain until merged
+        return {"bytes": added, "signing_seconds": seconds, "index_bytes": size, "headroom_bytes": headroom}
 
     def read_long(self, names: Sequence[DocumentRef]) -> dict[DocumentRef, bytes]:
         """Return the long signatures of documents, as an engine does."""

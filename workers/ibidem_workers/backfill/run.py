@@ -223,20 +223,11 @@ class Backfill:
 
     def note(self, state: State = "reading") -> None:
         """Save the progress."""
-        checkpoint = self.checkpoint
-        read = RunRecord(
-            checkpoint.run,
-            [INDEX_PATH + checkpoint.source],
-            checkpoint.started,
-            state,
-            checkpoint.documents,
-            checkpoint.number,
-            holder=this_process(),
-            joined=checkpoint.joined,
-            followed=checkpoint.followed,
-        )
-        self._head.write(asdict(read))
-        self._progress.write(checkpoint.as_json())
+        progress, holder = self.checkpoint, this_process()
+        paths, joined, followed = [INDEX_PATH + progress.source], progress.joined, progress.followed
+        read = RunRecord(progress.run, paths, progress.started, state, progress.documents, progress.number)
+        self._head.write(asdict(replace(read, holder=holder, joined=joined, followed=followed)))
+        self._progress.write(progress.as_json())
 
     def _names(self, seq_range: SeqNoRange, gaps: Sequence[SeqNoRange]) -> Iterator[tuple[ShardRef, list[Name]]]:
         """Yield the names of the documents that others wrote in a range, page by page."""
@@ -314,15 +305,8 @@ def start_in_place(
         or not checkpoint.signs_alike(tables)
         or checkpoint.signed_with != signed_with
     ):
-        checkpoint = Checkpoint(
-            new_run(),
-            time.time(),
-            source.index,
-            tables=dict(tables.current()),
-            joined=count_joined(engine),
-            uuids=dict(uuids),
-            signed_with=signed_with,
-        )
+        checkpoint = Checkpoint(new_run(), time.time(), source.index, uuids=dict(uuids), signed_with=signed_with)
+        checkpoint.tables, checkpoint.joined = dict(tables.current()), count_joined(engine)
     checkpoint.state = "open"
     checkpoint.keep_indexes(uuids)
     return Backfill(engine, source, checkpoint, settings, report)
