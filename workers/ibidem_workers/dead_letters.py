@@ -42,17 +42,9 @@ class DeadLetter:
 
     def as_json(self) -> dict[str, object]:
         """Return the entry for `ibidem status --dead --json`, with the field, the place and the run."""
-        when = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.when))
-        refusal = self.refusal
-        return {
-            "id": refusal.id,
-            "why": refusal.why,
-            "tries": self.tries,
-            "when": when,
-            "field": refusal.field,
-            "where": refusal.where,
-            "run": self.run,
-        }
+        refusal, when = self.refusal, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.when))
+        found = {"id": refusal.id, "why": refusal.why, "tries": self.tries, "when": when}
+        return {**found, "field": refusal.field, "where": refusal.where, "run": self.run}
 
 
 def add_dead_letters(engine: Engine, letters: Iterable[DeadLetter]) -> None:

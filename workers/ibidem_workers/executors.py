@@ -148,10 +148,8 @@ class _Executor:
         try:
             self._exchange(job)
         except _Ended as error:
-            raise WorkerFailure(
-                f"a worker ended with code {self.process.returncode} before it began",
-                "look at what it wrote above; then run the same command again",
-            ) from error
+            what = f"a worker ended with code {self.process.returncode} before it began"
+            raise WorkerFailure(what, "look at what it wrote above; then run the same command again") from error
 
     def ask(self, item: object, deaths: int) -> Any:
         """Return the answer to an item, or raise its error."""
@@ -216,9 +214,8 @@ class Pool(Generic[Item, Answer]):
                 answer: Answer = self._executor().ask(item, deaths)
             except _Ended as error:
                 if self._is_ending:
-                    raise WorkerFailure(
-                        "a worker was ended with its batch in hand", "run the same command again"
-                    ) from error
+                    what = "a worker was ended with its batch in hand"
+                    raise WorkerFailure(what, "run the same command again") from error
                 deaths += 1
                 self._executors.remove(self._own.executor)
                 del self._own.executor

@@ -141,9 +141,8 @@ class Submission:
             self._monitor.wait(report)
         except KeyboardInterrupt as error:
             run, sent = self.record.run, "" if self._processes else "; documents already sent are in the queue"
-            raise Interruption(
-                f"run {run} was stopped{sent}", f"{runs.REPEAT_REMEDY}; progress: ibidem status {run}"
-            ) from error
+            remedy = f"{runs.REPEAT_REMEDY}; progress: ibidem status {run}"
+            raise Interruption(f"run {run} was stopped{sent}", remedy) from error
 
     def send(self, source: Source) -> runs.RunRecord:
         """Send all documents and record the refusals; the run counts as interrupted if that breaks off."""
@@ -332,11 +331,9 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
 ) -> str:
     """Ingest documents, as `ingest` does; refusals among them are recorded."""
     if not wait and not settings.broker.startswith("amqp"):
-        raise UsageError(
-            "without waiting, no one sends a batch again that was lost, and "
-            + ("Redis may lose one" if settings.broker else "no broker keeps it"),
-            "wait, or set IBIDEM_BROKER to RabbitMQ: amqp://HOST",
-        )
+        why = "Redis may lose one" if settings.broker else "no broker keeps it"
+        what = f"without waiting, no one sends a batch again that was lost, and {why}"
+        raise UsageError(what, "wait, or set IBIDEM_BROKER to RabbitMQ: amqp://HOST")
     with closing(open_engine(settings.address, settings.index)) as engine, ExitStack() as stack:
         sender = ToBroker(settings) if settings.broker else stack.enter_context(ToProcesses(engine, settings))
         is_new = _prepare(engine, settings)

@@ -93,10 +93,8 @@ def passage_columns(
     more = " …" * (opening[-1].a[1] < passage.a[1])
     a = excerpt(comparison.a.text, comparison.words_a, [(block.is_equal, block.a) for block in opening], "removed")
     b = excerpt(comparison.b.text, comparison.words_b, [(block.is_equal, block.b) for block in opening], "added")
-    yield Columns(
-        passage_place("A", comparison.words_a, passage.a, pages[0]),
-        passage_place("B", comparison.words_b, passage.b, pages[1]),
-    )
+    place_a = passage_place("A", comparison.words_a, passage.a, pages[0])
+    yield Columns(place_a, passage_place("B", comparison.words_b, passage.b, pages[1]))
     yield Columns(a.append(more), b.append(more))
 
 
@@ -213,11 +211,9 @@ def yes(value: object) -> str:
 
 def parts(signal: Mapping[str, Any], name: str) -> str:
     """Write the signals of the pages or chunks of two long texts."""
-    return (
-        f"{str(signal['relation']).replace('_', ' ')}, confidence {signal['confidence']:.2f}: "
-        f"{percent(signal['matched_a'])} of A's {name} match, {percent(signal['matched_b'])} of B's; "
-        f"unique words {signal['aligned']:.2f}"
-    )
+    relation = f"{str(signal['relation']).replace('_', ' ')}, confidence {signal['confidence']:.2f}"
+    matched = f"{percent(signal['matched_a'])} of A's {name} match, {percent(signal['matched_b'])} of B's"
+    return f"{relation}: {matched}; unique words {signal['aligned']:.2f}"
 
 
 # How each signal is written.

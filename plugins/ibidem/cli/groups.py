@@ -45,6 +45,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.text.passages import SharedPassage
 
 COLUMNS = 10
+NOUNS = ("document", "duplicate", "group")  # what a report counts first
 
 
 def run(
@@ -129,10 +130,8 @@ def check_options(reports: Mapping[str, bool], *, stored: bool, has_figures: boo
 def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     """Yield the counts, the kinds of duplicates, the sizes and the largest groups."""
     unsigned = f"; {figures['unsigned']:,} without words or signatures" if figures["unsigned"] else ""
-    yield Text(
-        f"{format_count(figures['documents'], 'document')}: {format_count(figures['duplicates'], 'duplicate')}, "
-        f"{format_count(figures['groups'], 'group')} (level {figures['level']}){unsigned}"
-    )
+    documents, duplicates, groups = (format_count(figures[f"{noun}s"], noun) for noun in NOUNS)
+    yield Text(f"{documents}: {duplicates}, {groups} (level {figures['level']}){unsigned}")
     if figures["capped"]:
         counts = ", ".join(f"{count:,} {name}" for name, count in figures["capped"].items())
         yield Text(f"Values shared by over {MAX_TEXTS_PER_KEY} long texts were skipped as forms: {counts}", "account")

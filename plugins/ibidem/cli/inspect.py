@@ -31,11 +31,7 @@ SIGNATURES = {
     "terms": "rare terms kept, 60 at most",
     "numbers": "distinct words with a digit",
     "unknown": "share of unknown words; a misread text has 0.1 or more",
-    "content": "",
-    "fingerprint": "",
-    "profile": "",
-    "mih": "",
-    "idf": "",
+    **dict.fromkeys(("content", "fingerprint", "profile", "mih", "idf"), ""),
 }
 
 # Explanation where a document has fewer or more duplicates than its group has other members.

@@ -71,9 +71,8 @@ def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | No
     values = {name: keys for name, keys in evidence.searched(lookup_keys(packed), policy).items() if name in kinds}
     values |= long_keys(signatures)
     min_shared = MIN_SHARED | {name: kind.several(policy).min_shared for name, kind in kinds.items() if kind.several}
-    return SignatureLookup(
-        values, {name: count for name, count in min_shared.items() if name in values}, own_id=packed.id
-    )
+    counts = {name: count for name, count in min_shared.items() if name in values}
+    return SignatureLookup(values, counts, own_id=packed.id)
 
 
 def look_up_duplicates(
@@ -280,12 +279,11 @@ class GroupedPage(Page):
 
 
 def check_page(page: int, size: int, deepest: int = MAX_WINDOW) -> None:
+    what = f"page {page} of size {size}"
     if page < 1 or size < 1:
-        raise UsageError(f"page {page} of size {size} does not exist", "page and size are whole numbers from 1 on")
+        raise UsageError(f"{what} does not exist", "page and size are whole numbers from 1 on")
     if (page - 1) * size >= deepest:
-        raise UsageError(
-            f"page {page} of size {size} lies beyond the first {MAX_WINDOW:,} hits", "narrow the query, or add a filter"
-        )
+        raise UsageError(f"{what} lies beyond the first {MAX_WINDOW:,} hits", "narrow the query, or add a filter")
 
 
 def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlow[GroupedPage]:

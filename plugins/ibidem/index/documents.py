@@ -1,5 +1,6 @@
 """Documents of an index, read by id, with their duplicates; manual overrides of pairs are added, removed and read."""
 
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
@@ -271,13 +272,10 @@ def _inspect(  # noqa: PLR0913 - what is known of a document
     stored = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
     mail_hash = with_hash(stored[own].meta).get(MIH) if own in stored else None
     ranked = sorted(evidence.items(), key=lambda each: (each[1].level != "identical", -each[1].score, each[0]))
-    return Inspection(
-        id=document.id,
-        title=stored[own].title if own in stored else "",
-        signatures=packed_facts(packed) | ({MIH: mail_hash} if mail_hash else {}),
-        duplicates=[Duplicate(*ref, stored[ref].title if ref in stored else "", found) for ref, found in ranked],
-        capped=cut_fields(result),
-    )
+    named = defaultdict(str, {name: each.title for name, each in stored.items()})
+    duplicates = [Duplicate(*ref, named[ref], found) for ref, found in ranked]
+    signatures = packed_facts(packed) | ({MIH: mail_hash} if mail_hash else {})
+    return Inspection(document.id, named[own], signatures, duplicates, cut_fields(result))
 
 
 def with_pages(look_up: SignatureLookup, packed: Packed, long: LongSignatures | None) -> SignatureLookup:

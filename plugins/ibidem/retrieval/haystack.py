@@ -20,11 +20,8 @@ class LeadRetriever:
     def run(self, query: str, top_k: int | None = None) -> dict[str, list[Document]]:
         """Return the passages, the best first."""
         found = self.search.find(query, self.top_k if top_k is None else top_k)
-        return {
-            "documents": [
-                Document(id=each.id, content=each.text, meta=each.metadata, score=each.score) for each in found
-            ]
-        }
+        documents = [Document(id=each.id, content=each.text, meta=each.metadata, score=each.score) for each in found]
+        return {"documents": documents}
 
 
 @component

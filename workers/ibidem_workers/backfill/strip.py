@@ -38,9 +38,8 @@ class StripResult:
     def as_json(self) -> dict[str, object]:
         """Return the JSON of `ibidem strip --json`."""
         names = ("read", "stripped", "bytes", "refused", "left", "pruned", "alias", "fields")
-        return {name: getattr(self, name) for name in names} | {
-            "refusals": [refusal.as_json() for refusal in self.refusals],
-        }
+        refusals = [refusal.as_json() for refusal in self.refusals]
+        return {**{name: getattr(self, name) for name in names}, "refusals": refusals}
 
     def count(self, original: SourceDocument, bare: SourceDocument) -> None:
         """Count a document that was read; `bare` is the document without signatures."""

@@ -312,14 +312,12 @@ class DslBackend(backend.SearchBackend):
         return results
 
     def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
-        stored, aggregations = self.search.request.by == "stored", self.search.aggregations
-        answer, page = yield from self._collapsed_ranking().page(
-            place,
-            size,
-            response.request_counts(aggregations, response.STORED_COUNTS) if stored else aggregations,
-            self._cached_count() if self.search.counts else None,
-            has_ungrouped=self._by == "content" or bool(self.state.coverage.ungrouped),
-        )
+        aggregations, count = self.search.aggregations, self._cached_count() if self.search.counts else None
+        if self.search.request.by == "stored":
+            aggregations = response.request_counts(aggregations, response.STORED_COUNTS)
+        has_ungrouped = self._by == "content" or bool(self.state.coverage.ungrouped)
+        ranking = self._collapsed_ranking()
+        answer, page = yield from ranking.page(place, size, aggregations, count, has_ungrouped=has_ungrouped)
         response.check_complete(answer)
         self.learn(answer, page.newest)
         self.scores |= {head.name: head.score for head in page.heads}
