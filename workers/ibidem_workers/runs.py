@@ -48,11 +48,6 @@ class RunRecord:
     followed: dict[str, object] = field(default_factory=dict)
 
     @property
-    def kind(self) -> str:
-        """Kind of the run: `ingest` of files, or `backfill` of an index."""
-        return "backfill" if len(self.paths) == 1 and self.paths[0].startswith(INDEX_PATH) else "ingest"
-
-    @property
     def key(self) -> str:
         return RUN_PREFIX + self.run
 
@@ -235,7 +230,7 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
     again = [other.run for other in later if other.paths == record.paths and set(record.paths) - NO_FILES]
     return {
         "run": record.run,
-        "kind": record.kind,
+        "kind": "backfill" if len(record.paths) == 1 and record.paths[0].startswith(INDEX_PATH) else "ingest",
         "read": sums.documents + len(unread),
         **{name: getattr(sums, name) for name in ("indexed", "replaced", "unchanged", "stale")},
         "refused": len(unread) + len(sums.refusals),

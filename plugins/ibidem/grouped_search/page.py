@@ -347,12 +347,9 @@ def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexSt
     """Return a page of groups of all matches: the engine collapses, reasons are decided on the page."""
     place = start_place(page_request)
     page = yield from source.collapse(place, page_request.size)
-    named = {head.group for head in page.heads if head.group}
-    if page.several is not None:
-        named &= page.several
-    elif page.counts.exact and page.counts.documents == page.counts.groups:
-        named = set()
-    several = sorted(named)  # groups that may have more matching documents
+    are_alone = page.several is None and page.counts.exact and page.counts.documents == page.counts.groups
+    named = set() if are_alone else {head.group for head in page.heads if head.group}
+    several = sorted(named if page.several is None else named & page.several)  # they may have more matching documents
     members = (yield from source.members(several, most_members(page_request))) if several else Members((), {})
     read = PageGroups.build(page.heads, members, page_request, source.overrides())
     groups = read.groups((yield from page_places(source, read.window, read.rows.values(), page_request.request)))

@@ -101,7 +101,7 @@ class IndexGroups:
         sizes = Counter(size for size in self._counts.values() if size > 1)
         report = counts_report(self.level, len(self.names), self.unsigned, sizes, self.largest, titles)
         crowded = int(np.count_nonzero(self.grouping.crowded))
-        return report | {"crowded": crowded, "kinds": dict(self.kinds), "capped": dict(self.capped)}
+        return report | {"crowded": crowded, "kinds": self.kinds, "capped": dict(self.capped)}
 
 
 def counts_report(  # noqa: PLR0913, PLR0917 - what is counted

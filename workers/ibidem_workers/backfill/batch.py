@@ -396,10 +396,6 @@ class BackfillBatch:
         """Return whether the result of the batch is stored as a separate record."""
         return not self.folds or bool(result.refusals)
 
-    @property
-    def key(self) -> str:
-        return batch_key(self.run, self.number)
-
 
 @dataclass(frozen=True, slots=True)
 class BackfillContext:
@@ -434,7 +430,8 @@ def sign_batch(context: BackfillContext, page: BackfillBatch, deaths: int = 0) -
     if page.changes_only:
         account = replace(account, unchanged=0, stale=0)
     if page.needs_record(account):
-        context.retry(lambda: context.engine.put_records("runs", {page.key: account.as_json()}))
+        entries = {batch_key(page.run, page.number): account.as_json()}
+        context.retry(lambda: context.engine.put_records("runs", entries))
     return account, list(context.own)
 
 

@@ -133,9 +133,6 @@ class IndexMetadataCache:
             names = self.points.put(key, ",".join(sorted(each["key"] for each in buckets)))
         return names
 
-    def plugin(self) -> RequestFlow[bool]:
-        return may_use_plugin(self.plugins, "")
-
     def presets(self, names: IndexNames) -> RequestFlow[Mapping[str, Preset]]:
         return read_manual(self.stored_presets, names, "presets", read_preset)
 
@@ -264,7 +261,9 @@ class DslBackend(backend.SearchBackend):
 
     def through_plugin(self) -> RequestFlow[Json | None]:
         """Let the cluster's plugin search and group; None without a plugin, or if it lacks an option."""
-        if not does(self.search, self.layout) or self.needs_aggregation() or not (yield from self.metadata.plugin()):
+        if not does(self.search, self.layout) or self.needs_aggregation():
+            return None
+        if not (yield from may_use_plugin(self.metadata.plugins, "")):
             return None
         may_pin, ranked = self.may_pin(), self._collapsed_ranking() if self.search.request.takes_all else None
         answer = yield from search_by_plugin(
