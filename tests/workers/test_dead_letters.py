@@ -50,8 +50,6 @@ def test_an_id_without_a_letter_is_an_error_that_names_it(engine: Engine) -> Non
     add_dead_letters(engine, [letter("a")])
     with pytest.raises(UsageError, match=r"'b'.*ibidem status --dead"):
         letters(engine, ["a", "b"])
-    with pytest.raises(UsageError):
-        letters(engine, ["b"])
 
 
 def test_a_letter_is_read_again_with_the_version_it_came_with() -> None:

@@ -14,7 +14,7 @@ from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batches import BatchResult, batch_key, refusals_as_json
-from ibidem_workers.runs import BLOCK, MAX_PAUSE, WATCH_SHARE, RunMonitor, RunRecord, parse_run, refusals_key, summary
+from ibidem_workers.runs import BLOCK, MAX_PAUSE, WATCH_SHARE, RunMonitor, RunRecord, parse_run, summary
 from support.examples import examples
 
 
@@ -35,7 +35,7 @@ def test_batches_add_up(engine: Engine) -> None:
     record.refused = 1
     engine.put_records("runs", {record.key: asdict(record)})
     read_refusal = Refusal("news.jsonl:3", "", "", "not JSON")
-    engine.put_records("runs", {refusals_key("run", 0): {"refusals": refusals_as_json([read_refusal])}})
+    engine.put_records("runs", {"run/refused/000000": {"refusals": refusals_as_json([read_refusal])}})
     late_refusal = Refusal("message", "x", "date", "none")
     note(engine, 0, BatchResult(indexed=3, unsigned=1, at=4.0))
     note(engine, 1, BatchResult(indexed=1, unchanged=1, stale=1, refusals=[late_refusal], at=2.5))

@@ -51,7 +51,6 @@ def _is_redis(settings: Settings) -> bool:
 
 
 def _rabbitmq_config(queue: str, dead_queue: str, lease: int) -> dict[str, Any]:
-    """Return Celery's configuration for quorum queues on RabbitMQ."""
     quorum: dict[str, object] = {"x-queue-type": "quorum"}
     arguments = quorum | {
         "x-delivery-limit": MAX_DELIVERIES,
@@ -70,7 +69,6 @@ def _rabbitmq_config(queue: str, dead_queue: str, lease: int) -> dict[str, Any]:
 
 
 def _redis_config(queue: str, dead_queue: str, lease: int) -> dict[str, Any]:
-    """Return Celery's configuration for lists in Redis."""
     return {
         "broker_transport": "ibidem_workers.redis_transport:Transport",
         "broker_transport_options": {
@@ -152,7 +150,6 @@ def send(
 
 @contextmanager
 def _errors(url: str, failure: str, remedy: str) -> Iterator[None]:
-    """Translate the errors of a broker."""
     try:
         yield
     except AMQPError as error:

@@ -269,7 +269,7 @@ class Submission:
 
     def _note_refusals(self) -> None:
         if self._refusals:
-            key = runs.refusals_key(self.record.run, self._slices)
+            key = f"{self.record.run}/refused/{self._slices:06d}"
             entries = {key: {"refusals": batches.refusals_as_json(self._refusals)}}
             retry_unavailable(lambda: self._engine.put_records("runs", entries), self._patience)
             self._refusals, self._slices = [], self._slices + 1

@@ -55,11 +55,6 @@ class RunRecord:
 parse_run = partial(parse_record, RunRecord)  # of a record as `asdict` returns it
 
 
-def refusals_key(run: str, slice_number: int) -> str:
-    """Return the key of a slice of the refusals of a run's reader."""
-    return f"{run}/refused/{slice_number:06d}"
-
-
 def new_run() -> str:
     """Return a name for a run: the time, in a form that sorts, with the nanoseconds in eight hex digits."""
     seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)

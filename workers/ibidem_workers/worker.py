@@ -74,7 +74,7 @@ def work(settings: Settings) -> int:
     gc.collect()
     gc.freeze()  # imported objects are never garbage; scanning them at each collection takes a tenth of the time
     gc.set_threshold(COLLECTED_AFTER)
-    signals.setup_logging.connect(_leave_logging)
+    signals.setup_logging.connect(lambda **_: None, weak=False)  # by which Celery leaves logging as it is
     # Celery warns of root because of pickle; only JSON is read here.
     warnings.filterwarnings("ignore", category=SecurityWarning)
     # It also warns of a future change when the broker is lost; the current batch is finished and redelivered.
@@ -181,10 +181,6 @@ def _hand_back(app: Celery, delivery: Delivery, why: object) -> None:
         send(app, delivery.run, delivery.batch.number, delivery.batch.records, again=True)
     except Unavailable as error:
         raise Reject(str(why), requeue=True) from error
-
-
-def _leave_logging(**_: object) -> None:
-    """Prevent Celery from configuring logging, by connecting a signal."""
 
 
 def _watch_parent(parent: str) -> None:

@@ -4,7 +4,7 @@ import re
 import shlex
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from functools import partial
 from importlib.metadata import Distribution, distributions
 from itertools import chain, islice
@@ -99,21 +99,15 @@ def demonstrate(
 
 def next_commands(settings: Settings, response: Response, program: str) -> list[str]:
     """Return three commands to try on the demonstration's index, ready to be typed."""
-    pair = example(response["hits"]["hits"])
+    pairs = [entry for group in read_groups(response["hits"]["hits"]) for entry in group.duplicates]
+    pair = min(pairs, key=lambda entry: entry.level != "near", default=None)  # preferably with different words
     commands = [
         ["search", "apache license", "--dedupe", "collapse"],
-        ["compare", *pair] if pair else ["search", "copyright", "--dedupe", "off"],
+        ["compare", pair.lead["_id"], pair.id] if pair else ["search", "copyright", "--dedupe", "off"],
         ["groups"],
     ]
     start = f"IBIDEM_ENGINE={shlex.quote(settings.engine)} {program}"
     return [f"{start} {shlex.join(command)}" for command in commands]
-
-
-def example(hits: Sequence[Mapping[str, Any]]) -> tuple[str, str] | None:
-    """Return the ids of a lead and one of its duplicates, preferably with different words."""
-    pairs = [entry for group in read_groups(hits) for entry in group.duplicates]
-    best = min(pairs, key=lambda entry: entry.level != "near", default=None)
-    return (best.lead["_id"], best.id) if best else None
 
 
 def run() -> None:

@@ -566,7 +566,6 @@ def _sign_in_place(
 
 
 def _account(results: Sequence[tuple[Signed, Outcome]]) -> BatchResult:
-    """Return the result of written documents."""
     counts = Counter(outcome.status for _, outcome in results)
     new = [record for (_, record), outcome in results if record is not None and outcome.status is WriteStatus.INDEXED]
     refused = [(each, outcome) for (each, _), outcome in results if outcome.status is WriteStatus.REFUSED]
