@@ -10,8 +10,9 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import HIGHLIGHT, Engine
+from ibidem_engines.engine import Engine
 from ibidem_engines.query import (
+    HIGHLIGHT,
     MAX_PARENTHESES,
     MAX_WORDS,
     PASSAGE_CHARACTERS,
