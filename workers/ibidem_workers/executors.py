@@ -31,7 +31,7 @@ HOST = socket.gethostname().replace("~", "-").replace("/", "-")
 
 START_FIELD = 22  # field of `/proc/PID/stat` with a process's start time, counted from one
 
-ZOMBIE = "Z"
+ZOMBIE, STOPPED = "Z", "T"  # states of a process: it has ended, the system has stopped it by SIGSTOP
 
 
 def this_process() -> str:
@@ -70,13 +70,6 @@ def _machine() -> str:
     except OSError:
         namespace = ""
     return f"{HOST}/{namespace}"
-
-
-def is_stopped(number: int) -> bool:
-    """Return whether the system has stopped a process, by SIGSTOP."""
-    with suppress(OSError):
-        return _state(number)[0] == "T"
-    return False
 
 
 def _state(number: int) -> list[str]:
@@ -162,8 +155,9 @@ class _Executor:
         try:
             self._connection.send(message)
             while not self._connection.poll(STOPPED_FOR):
-                if is_stopped(self.process.pid):
-                    self.process.kill()
+                with suppress(OSError):
+                    if _state(self.process.pid)[0] == STOPPED:
+                        self.process.kill()
             return self._connection.recv()
         except (EOFError, OSError) as error:
             self.process.wait()
