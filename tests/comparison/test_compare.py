@@ -6,12 +6,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.compare import Region, align, blocks, compare, passages, runs, to_region
+from ibidem.comparison.compare import Region, align, blocks, characters, compare, passages, runs, to_region
 from ibidem.comparison.word_diff import UNANCHORED_WORDS, Piece, token_offsets, word_diff
+from ibidem_dedupe.pair_evidence import Guards, similar_characters
+from ibidem_dedupe.policy import Characters, Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.text.tokens import tokens
 from support.leases import LEASE
+from support.packed_texts import packed
+from support.some import some
 
 TEXTS = st.lists(st.sampled_from(LEASE.split()), max_size=40).map(" ".join)
 
@@ -210,3 +214,33 @@ def test_a_word_broken_at_the_end_of_a_line_covers_both_lines() -> None:
     offsets = token_offsets(text)
     place = offsets.tokens.index("defendant")
     assert text[offsets.starts[place] : offsets.ends[place]] == "defen-\n  dant"
+
+
+def test_what_a_comparison_says_of_misread_letters_is_what_the_decision_counted() -> None:
+    random = Random(5)  # noqa: S311 - a made-up text keeps no secret
+    text = random.choices(
+        [
+            "中国",
+            "我们",
+            "他们",
+            "没有",
+            "可以",
+            "这个",
+            "时间",
+            "人民",
+            "工作",
+            "问题",
+            "经济",
+            "社会",
+            "发展",
+            "学生",
+            "生活",
+            "世界",
+        ],
+        k=200,
+    )
+    again = [random.choice("末己夫囗") + each[1] if random.random() < 0.05 else each for each in text[::-1]][::-1]
+    a, b = (packed("".join(each)) for each in (text, again))
+    policy = Policy(characters=Characters(unknown=0.0, misread_dense=0.0))
+    evidence = some(similar_characters(a, b, policy, Guards.compare(a, b)))
+    assert 0 < characters(a, b)["characters"]["unknown"] == evidence.why["unknown"] < 0.9

@@ -360,7 +360,7 @@ def characters(a: Packed, b: Packed) -> dict[str, Mapping[str, object]]:
         return {}
     equal = minhash.equal_slots(noise_a.slots, noise_b.slots)
     share = noise.estimate(equal)
-    words = max(1.0, noise.estimate_difference(share, noise_a.runs, noise_b.runs) / noise.RUNS_OF_A_WORD)
+    words = max(1.0, noise.estimate_difference(share, noise_a.runs, noise_b.runs) / noise_a.runs_of_a_term)
     unknown = min(1.0, noise.estimate_unknown(noise_a, noise_b) / words)
     figures = {"shared": equal, "of": noise.SLOTS, "estimate": round(share, 3), "unknown": round(unknown, 2)}
     return {"characters": figures}
