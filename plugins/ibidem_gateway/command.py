@@ -37,7 +37,7 @@ def run(host: Host = "127.0.0.1", port: Port = 8042, workers: Workers = 1, *, mc
         if folder:  # processes share metrics in it; the Prometheus library reads its path on import
             os.environ["PROMETHEUS_MULTIPROC_DIR"] = folder
         try:
-            from ibidem_gateway.server import serve  # noqa: PLC0415 - the gateway's libraries are an extra
+            from ibidem_gateway.app import serve  # noqa: PLC0415 - the gateway's libraries are an extra
         except ModuleNotFoundError as error:
             raise UsageError(f"the gateway needs {error.name}", install_command("gateway")) from error
         serve(host, port, workers)

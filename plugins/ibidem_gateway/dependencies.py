@@ -23,8 +23,7 @@ from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import lookup_presets
 from ibidem_engines.query import QUERY_HELP
-from ibidem_gateway.errors import HttpError
-from ibidem_gateway.upstream import Caller, Engines, Metrics, Upstream
+from ibidem_gateway.upstream import Caller, Engines, HttpError, Metrics, Upstream
 from ibidem_ingest.document import MAX_ID_BYTES
 from ibidem_ingest.idf.store import Tables
 

@@ -49,8 +49,7 @@ from ibidem_gateway.dependencies import (
     WithContext,
     gateway_context,
 )
-from ibidem_gateway.errors import JSON, HttpError
-from ibidem_gateway.upstream import ENGINE_TIMEOUT_S, timed_search
+from ibidem_gateway.upstream import ENGINE_TIMEOUT_S, JSON, HttpError, timed_search
 from ibidem_ingest.document import Document
 
 document_router = APIRouter(prefix="/ibidem", tags=["documents"])

@@ -16,11 +16,9 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from ibidem_gateway.dependencies import gateway_context
-from ibidem_gateway.errors import JSON, RETRY_HEADERS, HttpError, accepts_html, to_http_error
-from ibidem_gateway.page.rendering import html
-from ibidem_gateway.page.state import LABELS, read_leniently
+from ibidem_gateway.page.state import LABELS, html, read_leniently
 from ibidem_gateway.proxy import CLOSED, MAX_BODY
-from ibidem_gateway.upstream import RIGHTS, STAGES, Metrics
+from ibidem_gateway.upstream import JSON, RETRY_HEADERS, RIGHTS, STAGES, HttpError, Metrics, accepts_html, to_http_error
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 COSTLY_PATHS = ("/ibidem/groups",)

@@ -23,8 +23,8 @@ from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ONLY_PACKED
 from ibidem_engines.requests import ApiRequest, RequestFlow
 from ibidem_gateway.dependencies import GatewayContext, WithCaller, WithCluster, WithContext, cluster
-from ibidem_gateway.errors import HttpError
 from ibidem_gateway.upstream import (
+    HttpError,
     Metrics,
     Reply,
     Stage,

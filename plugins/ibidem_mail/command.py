@@ -35,8 +35,7 @@ from ibidem_engines.engine import Engine
 from ibidem_mail.forest import Alteration, Forest, ThreadedMail
 from ibidem_mail.memberships import write_threads, write_works
 from ibidem_mail.parents import Parents, thread_mails
-from ibidem_mail.versioned_document import versioned_documents
-from ibidem_mail.works import Version, Works, versions
+from ibidem_mail.works import Version, Works, versioned_documents, versions
 from ibidem_workers.groups.follower import settle_all
 
 MAX_LISTED = 10

@@ -42,8 +42,7 @@ from ibidem_ingest.mail.head import (
 )
 from ibidem_mail.forest import Forest, ThreadedMail
 from ibidem_mail.parents import By, Parents, thread_mails
-from ibidem_mail.versioned_document import versioned_documents
-from ibidem_mail.works import Works, versions
+from ibidem_mail.works import Works, versioned_documents, versions
 from ibidem_workers.groups.settle import ref
 
 Progress = Callable[[int], None]  # called with the number of documents read so far

@@ -18,10 +18,10 @@ from ibidem_dedupe.parameters import PARAMETERS, DedupeRequest, as_text, dedupe_
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Query, parse_filter, parse_query
-from ibidem_gateway.errors import HttpError
 from ibidem_gateway.middleware import check_host, check_site
 from ibidem_gateway.page import state
 from ibidem_gateway.proxy import decompress, read_json, split_alias, with_mode, without_dedupe
+from ibidem_gateway.upstream import HttpError
 from ibidem_ingest.errors import IbidemError, UsageError
 from ibidem_lab.labels import parse_condition
 

@@ -16,7 +16,7 @@ import httpx2
 import pytest
 
 from ibidem_core.settings import Settings
-from ibidem_gateway.server import is_open
+from ibidem_gateway.app import is_open
 from servers.fake_server import Answer, between
 from support.command_line import Run
 

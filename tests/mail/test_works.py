@@ -9,8 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document
-from ibidem_mail.versioned_document import read_identifier, read_name, read_number, versioned_documents
-from ibidem_mail.works import Version, Works, sort_versions, versions
+from ibidem_mail.works import (
+    Version,
+    Works,
+    read_identifier,
+    read_name,
+    read_number,
+    sort_versions,
+    versioned_documents,
+    versions,
+)
 
 
 def text(seed: int, words: int = 400, changed: float = 0.0) -> str:

@@ -18,7 +18,7 @@ from ibidem.comparison.compare import Comparison, blocks
 from ibidem.comparison.word_diff import PageNumbers, Words, page_breaks
 from ibidem.grouped_search.api import format_count, reason
 from ibidem_dedupe.evidence import percent
-from ibidem_gateway.page.rendering import printable
+from ibidem_gateway.page.state import printable
 from ibidem_ingest.document import Document
 
 Numbers = NDArray[np.int64]

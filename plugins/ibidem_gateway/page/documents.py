@@ -15,8 +15,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.query import HIGHLIGHT, Phrase, mark
 from ibidem_gateway.dependencies import CallersEngine, StrictQuery, WithContext
 from ibidem_gateway.page.comparison import PagedText
-from ibidem_gateway.page.rendering import html, printable, written_date
-from ibidem_gateway.page.state import ListQuery
+from ibidem_gateway.page.state import ListQuery, html, printable, written_date
 from ibidem_ingest.dates import interval, iso_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument

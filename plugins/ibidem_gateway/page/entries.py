@@ -14,8 +14,7 @@ from ibidem.grouped_search.response import MAX_SOURCES, FacetBucket
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import HIGHLIGHT
 from ibidem_engines.stored_groups import FacetCount, Facets
-from ibidem_gateway.page.rendering import printable, written_date
-from ibidem_gateway.page.state import PageState
+from ibidem_gateway.page.state import PageState, printable, written_date
 
 OPEN, CLOSE = HIGHLIGHT
 

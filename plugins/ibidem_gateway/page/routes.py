@@ -23,13 +23,11 @@ from ibidem_engines.query import mark as highlight
 from ibidem_engines.query import searched_phrases
 from ibidem_gateway.dependencies import CallersEngine, GatewayContext, Id, Pair, WithCaller, WithContext
 from ibidem_gateway.document_routes import check_overrides
-from ibidem_gateway.errors import HttpError
 from ibidem_gateway.page.comparison import ComparedPair
 from ibidem_gateway.page.documents import last_decision, read_copies, shown_sections, timeline
 from ibidem_gateway.page.entries import count_choices, has_more, page_groups, split_marks, text_pieces, web_address
-from ibidem_gateway.page.rendering import STATIC, html, static
-from ibidem_gateway.page.state import LABELS, PAIR_LEVELS, ListQuery, field, read_query
-from ibidem_gateway.upstream import Caller, timed_search
+from ibidem_gateway.page.state import LABELS, PAIR_LEVELS, STATIC, ListQuery, field, html, read_query, static
+from ibidem_gateway.upstream import Caller, HttpError, timed_search
 from ibidem_ingest.mail.head import FAMILY, MIH, is_mail, with_hash
 from ibidem_mail import report
 

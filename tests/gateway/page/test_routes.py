@@ -17,8 +17,7 @@ from ibidem_engines.ledger import records
 from ibidem_engines.query import Phrase
 from ibidem_gateway.page.documents import shown_sections
 from ibidem_gateway.page.entries import page_groups, web_address
-from ibidem_gateway.page.rendering import STATIC
-from ibidem_gateway.page.state import LABELS, ORDERS, ListQuery, PageState
+from ibidem_gateway.page.state import LABELS, ORDERS, STATIC, ListQuery, PageState
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
