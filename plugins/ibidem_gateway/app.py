@@ -1,4 +1,4 @@
-"""FastAPI application of the gateway: routers, middleware, error handlers."""
+"""FastAPI application of the gateway (routers, middleware, error handlers), and the processes that serve it."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""Upstream: the engine behind the gateway, and engines opened with a caller's own credentials."""
+"""Upstream: the engine behind the gateway, engines opened with a caller's own credentials, and errors as responses."""
 
 import base64
 import binascii

@@ -1,4 +1,4 @@
-"""State of the page, all of it in the URL."""
+"""State of the page, all of it in the URL, and its rendering by templates."""
 
 import re
 from calendar import month_name
