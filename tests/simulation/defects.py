@@ -102,7 +102,7 @@ DEFECTS: Mapping[str, Defect] = {
         lambda: patch.object(writing, "_check_tombstones", _nothing), "is back", "DELETION"
     ),
     "what was written before a tombstone stays": Defect(
-        lambda: patch.object(writing, "_action", lambda *its, act=writing._action: act(*its[:4], {})),
+        lambda: patch.object(writing, "_action", lambda *its, act=writing._action: act(*its[:4], None)),
         "is back",
         "KILLED_DELETION",
     ),

@@ -16,7 +16,7 @@ from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import LongTextMatcher
-from ibidem_dedupe.parameters import Keep, pair_policy, read
+from ibidem_dedupe.parameters import pair_policy, read
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
@@ -110,7 +110,10 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
     if isinstance(texts, str | bytes | Mapping) or not isinstance(texts, Iterable):
         raise UsageError(f"texts is {short_repr(texts)}, no list of texts", "give the texts in a list, even one alone")
     passages = [Passage.of(text, place) for place, text in enumerate(texts)]
-    check_keep(choice, passages)
+    if choice.by in ("earliest", "latest") and passages and not any(each.date for each in passages):
+        where = "to a component for a framework, date_key with the key of the metadata"
+        remedy = f"give ibidem.Passage(text, date=…); {where}"
+        raise UsageError(f"keep={choice.by!r}, but no text has a date", remedy)
     check_policy(level, similarity, preset, policy)
     columns = PackedColumns.decode(sign_texts(passages, language, tables or general_tables()))
     policy = policy or default_policy(columns, level, similarity, preset)
@@ -146,13 +149,6 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
 def general_tables() -> Tables:
     """Return the general tables, each of which takes seconds to make."""
     return GeneralTables()
-
-
-def check_keep(keep: Keep, passages: Sequence[Passage]) -> None:
-    """Refuse to choose by date among passages without dates."""
-    remedy = "give ibidem.Passage(text, date=…); to a component for a framework, date_key with the key of the metadata"
-    if keep.by in ("earliest", "latest") and passages and not any(each.date for each in passages):
-        raise UsageError(f"keep={keep.by!r}, but no text has a date", remedy)
 
 
 def check_policy(level: Level, similarity: int | None, preset: str, policy: Policy | None) -> None:

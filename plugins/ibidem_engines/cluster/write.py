@@ -228,19 +228,18 @@ def _check_tombstones(
 
 
 def _delete_own_writes(target: WriteTarget, records: Mapping[str, Record]) -> None:
-    """Delete records that were just written; one whose group was settled meanwhile is read and deleted again.
-
-    A later version with the same text is not the write of a record.
-    """
+    """Delete records that were just written; one whose group was settled meanwhile is read and deleted again."""
     remaining = list(records)
     for _ in _rounds(target, remaining):
-        own_writes = {
-            id_: each
-            for id_, each in target.stored_versions(remaining).items()
-            if (each.digest, each.version) == (records[id_].digest, records[id_].version)
-        }
+        stored = target.stored_versions(remaining)
+        own_writes = {id_: each for id_, each in stored.items() if _is_of(each, records[id_])}
         results = target.run([_deletion(id_, each) for id_, each in own_writes.items()])
         remaining[:] = [id_ for id_, each in zip(own_writes, results, strict=True) if each.status == CONFLICT]
+
+
+def _is_of(entry: StoredVersion, record: Record) -> bool:
+    """Return whether a stored document is the write of a record, and not a later version with the same text."""
+    return (entry.digest, entry.version) == (record.digest, record.version)
 
 
 def _deletion(id_: str, entry: StoredVersion) -> Action:

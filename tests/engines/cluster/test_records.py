@@ -11,7 +11,7 @@ import pytest
 
 from ibidem_core.errors import Unavailable
 from ibidem_dedupe.overrides import Override, Verdict
-from ibidem_engines.cluster import records
+from ibidem_engines.cluster import client
 from ibidem_engines.cluster.client import CONFLICT, Action, ActionOutcome, ClusterClient, run
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.connect import open_engine
@@ -53,7 +53,7 @@ def unheard() -> Iterator[list[tuple[ClusterClient, Sequence[Action]]]]:
         late.append((cluster, actions))
         raise Unavailable("it did not answer in time", "")
 
-    with patch.object(records, "run", lost), pytest.raises(Unavailable):
+    with patch.object(client, "run", lost), pytest.raises(Unavailable):
         yield late
 
 
@@ -95,7 +95,7 @@ def test_a_record_that_others_write_while_it_is_removed_is_removed_all_the_same(
         return run(cluster, actions)
 
     cluster.put_records("dead", {"mine": {"at": 1}, "other": {"at": 1}})
-    with patch.object(records, "run", meanwhile):
+    with patch.object(client, "run", meanwhile):
         assert cluster.delete_records("dead", ["mine", "other"]) == 2
     assert not writes
     assert list(cluster.get_records("dead")) == []
@@ -108,7 +108,7 @@ def test_a_decision_that_was_carried_out_though_it_was_not_answered_is_in_the_wa
         run(cluster, actions)
         raise Unavailable("it did not answer in time", "")
 
-    with patch.object(records, "run", unanswered), pytest.raises(Unavailable):
+    with patch.object(client, "run", unanswered), pytest.raises(Unavailable):
         decide(cluster, "not")
     decide(cluster, "same")
     assert decided(cluster) == ["same"]
@@ -121,12 +121,12 @@ def test_a_decision_that_others_write_all_the_time_is_given_up(cluster: ClusterE
         tries.append(actions)
         return [ActionOutcome(CONFLICT) for _ in actions]
 
-    with patch.object(records, "run", conflict), pytest.raises(Unavailable, match="constantly changed by others"):
+    with patch.object(client, "run", conflict), pytest.raises(Unavailable, match="constantly changed by others"):
         decide(cluster, "not")
     assert len(tries) == ATTEMPTS
     tries.clear()
     decide(cluster, "not")
-    with patch.object(records, "run", conflict), pytest.raises(Unavailable, match="constantly changed by others"):
+    with patch.object(client, "run", conflict), pytest.raises(Unavailable, match="constantly changed by others"):
         cluster.delete_records("overrides", [key for key, _ in cluster.get_records("overrides")])
     assert len(tries) == ATTEMPTS
 

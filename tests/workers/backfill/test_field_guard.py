@@ -9,7 +9,7 @@ import pytest
 
 from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
-from ibidem_engines.cluster import reindex
+from ibidem_engines.cluster import source as sources
 from ibidem_workers.backfill import run
 from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.backfill.run import backfill_in_place
@@ -127,7 +127,7 @@ class TestEmbeddings:
 @pytest.fixture
 def vectors_not_asked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server of which nobody knows how to ask for vectors."""
-    monkeypatch.setattr(reindex, "WITH_VECTORS", {})
+    monkeypatch.setattr(sources, "WITH_VECTORS", {})
 
 
 @pytest.mark.server("elasticsearch")
@@ -145,7 +145,7 @@ class TestAnAnswerWithoutVectors:
     def test_and_without_a_proof_is_stopped_by_the_counts(
         self, embedded: Embedded, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        monkeypatch.setattr(reindex, "check_whole", lambda *_: None)
+        monkeypatch.setattr(sources, "check_whole", lambda *_: None)
         embedded.fill()
         backfill_in_place(embedded.settings)
         for command in (strip_into, backfill_into):
