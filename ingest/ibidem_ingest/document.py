@@ -142,8 +142,8 @@ def check(document: Document) -> None:
 def text_batches(
     documents: Iterable[Document], characters: int = 2_000_000, beside: int = 1_000
 ) -> Iterator[list[Document]]:
-    """Split documents into batches of so many characters; a longer document is a batch of its own."""
-    # Each weighs `beside` characters beside its text, so that a batch has few thousand of them.
+    """Split documents into batches of at most `characters`; a longer document is a batch of its own."""
+    # A document counts `beside` characters more than its text, so that a batch holds a few thousand at most.
     batch: list[Document] = []
     size = 0
     for document in documents:

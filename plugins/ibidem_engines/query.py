@@ -451,7 +451,7 @@ _PARTS: TypeAdapter[tuple[str, str, str, str, int | None, str, tuple[int, list[A
 class ReadView:
     """Read view of a ranking: writes up to a sequence number, or a point in time; by default the current state."""
 
-    newest: int | None = None  # highest number of a write that is read; None for no such limit
+    newest: int | None = None  # highest sequence number that is read; None: no limit
     point: str = ""  # id of a point in time of the server, or an empty string
 
 

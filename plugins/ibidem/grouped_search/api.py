@@ -452,7 +452,7 @@ def reason(why: Why, other: str = "", own_name: str = "") -> str:
 
 
 def differing_sign(a: str, b: str) -> list[str]:
-    """Return the first place where two texts with the same words differ in a sign, in both; empty if there is none.
+    """Return the first place where two texts with the same words differ in a sign, in both, else nothing.
 
     >>> differing_sign("a gain of 5,200", "a gain of -5,200"), differing_sign("5 % more", "5 ‰ more")
     (['gain of 5200', 'gain of - 5200'], ['5 % more', '5 ‰ more'])

@@ -498,7 +498,7 @@ def in_range(seq_range: SeqNoRange) -> Clause:
     return {"range": {"_seq_no": {"gte": seq_range.after, "lt": seq_range.end}}}
 
 
-OK_STATUSES = (403, 404, 400)  # statuses of those who may not look, and of servers that do not know what is asked
+OK_STATUSES = (403, 404, 400)  # without the right to read, or on a server without the API
 
 MAX_SOURCES = 25  # names in the path of one request
 
@@ -625,7 +625,7 @@ def _proposal(fields: Fields, field_types: Mapping[str, str]) -> str:
 
 
 def _guess_path(words: Sequence[str], paths: Sequence[str]) -> str:
-    """Return the path whose last part is the most likely match; empty if there is none."""
+    """Return the path whose last part is the most likely match, else an empty text."""
     ends = {path: path.rpartition(".")[2].lower().replace("_", "") for path in paths}
     for word in words:
         for test in (str.__eq__, str.startswith, str.endswith):

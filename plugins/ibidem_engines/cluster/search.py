@@ -146,7 +146,7 @@ _BY_DATE: Mapping[stored_groups.Order, Sequence[Clause]] = {
 NEWEST: Clause = {"newest": {"max": {"field": "_seq_no"}}}
 
 
-def collapse_search(  # noqa: PLR0913 - what is ranked, and by name how
+def collapse_search(  # noqa: PLR0913 - parts of a search, the rest by name
     target: Target,
     body: Json,
     layout: Layout,

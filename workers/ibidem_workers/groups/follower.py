@@ -460,7 +460,7 @@ class SettlingLease:
         return not self.is_lost
 
     def has_passed(self) -> bool:
-        """Return whether another process has taken the lease; it is renewed if none has."""
+        """Renew the lease unless another process has taken it; return whether one has."""
         self.is_lost = self.is_lost or self.is_taken()
         if not self.is_lost and time.monotonic() - self._renewal > SECONDS / 4:
             self._note(time.time() + SECONDS)

@@ -135,7 +135,7 @@ class MultiSearch:
     params: Mapping[str, str]  # further parameters, which only searches without groups may have
     options: Mapping[str, object]  # dedupe parameters that hold for each search
     lines: Sequence[SearchLine]  # the searches
-    metadata: IndexMetadataCache  # what is known of the indexes
+    metadata: IndexMetadataCache  # cached metadata of the indexes
     error_answer: Callable[[Exception], Json | None]  # returns the response inside an error; None to raise it
 
     def flow(self) -> RequestFlow[Json]:
