@@ -11,9 +11,12 @@ from time import monotonic
 from typing import Any, Generic, TypeVar
 from urllib.parse import quote
 
+import orjson
+
 T = TypeVar("T")
 Request = TypeVar("Request")
 Json = Mapping[str, Any]  # an object of JSON that is read
+JSON = "application/json"
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,9 +25,20 @@ class ApiRequest:
     path: str  # with a leading slash, ready for a URL
     params: Mapping[str, str] = field(default_factory=dict)  # of the query string
     body: Json | None = None  # the JSON body; None for no body
-    lines: Sequence[Json] | None = None  # the body as one JSON value a line
+    lines: Sequence[Json | orjson.Fragment] | None = None  # the body as one JSON value a line
     ok_statuses: tuple[int, ...] = ()  # error statuses that are treated as an empty result
     packed: bool = False  # the response holds signatures only, and may be parsed by the fast reader
+
+    @property
+    def content_type(self) -> str:
+        return JSON if self.lines is None else "application/x-ndjson"
+
+    @property
+    def payload(self) -> bytes | None:
+        """The body as it is sent; None for no body."""
+        if self.lines is not None:
+            return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in self.lines)
+        return None if self.body is None else orjson.dumps(self.body)
 
 
 # Requests one after the other, each answered with its JSON, and what comes of them.

@@ -10,12 +10,12 @@ import elastic_transport
 from elasticsearch import AsyncElasticsearch
 from elasticsearch.exceptions import HTTP_EXCEPTIONS, ApiError
 
-from ibidem.clients.search import ClientAdapter, IgnoredStatus, failure_body, read_fast, request_json
+from ibidem.clients.search import ClientAdapter, IgnoredStatus, failure_body, read_fast
 from ibidem.grouped_search.dsl.search import error_json
 from ibidem.grouped_search.response import Json
-from ibidem_engines.cluster.client import JSON, LINES, Failure
+from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.elasticsearch import ApiVersion, in_server_version
-from ibidem_engines.requests import ApiRequest, run_async, run_sync
+from ibidem_engines.requests import JSON, ApiRequest, run_async, run_sync
 
 
 class ElasticsearchAdapter(ClientAdapter):
@@ -38,9 +38,9 @@ class ElasticsearchAdapter(ClientAdapter):
             client = copy_in_version(client, version_of(self.client))
         if request.packed:
             client._transport = read_fast(client.transport, "serializers", reads_json_plainly)  # noqa: SLF001 - of our copy
-        headers = {"accept": JSON, "content-type": JSON if request.lines is None else LINES}
+        headers = {"accept": JSON, "content-type": request.content_type}
         return client.perform_request(
-            request.method, request.path, params=request.params, headers=headers, body=request_json(request)
+            request.method, request.path, params=request.params, headers=headers, body=request.payload
         )
 
     def read(self, request: ApiRequest, answer: Any) -> Any:

@@ -7,11 +7,11 @@ from opensearchpy import AsyncOpenSearch
 from opensearchpy.exceptions import HTTP_EXCEPTIONS, TransportError
 from opensearchpy.serializer import Deserializer, JSONSerializer
 
-from ibidem.clients.search import ClientAdapter, IgnoredStatus, failure_body, read_fast, request_json
+from ibidem.clients.search import ClientAdapter, IgnoredStatus, failure_body, read_fast
 from ibidem.grouped_search.dsl.search import error_json
 from ibidem.grouped_search.response import Json
-from ibidem_engines.cluster.client import JSON, LINES, Failure
-from ibidem_engines.requests import ApiRequest
+from ibidem_engines.cluster.client import Failure
+from ibidem_engines.requests import JSON, ApiRequest
 
 
 class OpenSearchAdapter(ClientAdapter):
@@ -22,8 +22,8 @@ class OpenSearchAdapter(ClientAdapter):
     def start(self, request: ApiRequest) -> Any:
         params: dict[str, Any] = {**request.params, "ignore": request.ok_statuses}
         params |= {} if self.request_timeout is None else {"request_timeout": self.request_timeout}
-        headers = {"content-type": JSON if request.lines is None else LINES}
-        transport, body = self.client.transport, request_json(request)
+        headers = {"content-type": request.content_type}
+        transport, body = self.client.transport, request.payload
         if request.packed:
             transport = read_fast(transport, "deserializer", reads_json_plainly)
         return transport.perform_request(request.method, request.path, params=params, headers=headers, body=body)

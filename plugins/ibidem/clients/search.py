@@ -114,13 +114,6 @@ class ClientAdapter(ABC):
         return orjson.loads(text) if text else {}
 
 
-def request_json(request: ApiRequest) -> bytes | None:
-    """Serialize the body of a request; clients send bytes unchanged."""
-    if request.lines is not None:
-        return b"".join(orjson.dumps(line, option=orjson.OPT_APPEND_NEWLINE) for line in request.lines)
-    return None if request.body is None else orjson.dumps(request.body)
-
-
 def failure_body(failure: Failure) -> Mapping[str, Any]:
     return {"error": {"type": failure.kind, "reason": failure.reason}, "status": failure.status}
 

@@ -11,7 +11,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -21,7 +21,7 @@ import orjson
 
 from ibidem_core.address import redact_text
 from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
-from ibidem_engines.requests import ALL_SHARDS, ApiRequest, Json, RequestFlow, T, quote_index, run_sync
+from ibidem_engines.requests import ApiRequest, Json, RequestFlow, T, Target, run_sync
 from ibidem_engines.stored_groups import Name
 
 MAX_REQUESTS = 64.0  # requests at once from which none is held back; more threads than that no process has
@@ -281,6 +281,14 @@ def _types(cause: object) -> Iterator[object]:
         cause = cause.get("caused_by")
 
 
+def unanswered(
+    error: Exception, kinds: Sequence[tuple[type[Exception], str]], text: str, secret_values: Collection[str]
+) -> Failure:
+    """Convert a client's exception without a server's answer, by a table of those that are known."""
+    kind = next((name for class_, name in kinds if isinstance(error, class_)), "")
+    return Failure(0, kind, redact_text(text, secret_values))
+
+
 def _reason(text: object, secret_values: Collection[str]) -> str:
     """Redact secrets before the text is shortened, so that no part of a secret remains."""
     return (redact_text(str(text), secret_values) if secret_values else str(text))[:500]
@@ -289,15 +297,13 @@ def _reason(text: object, secret_values: Collection[str]) -> str:
 class Transport(Protocol):
     """One official client."""
 
-    def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
+    def send(self, request: ApiRequest) -> object:
         """Send one request and return its JSON, or raise `Failure`."""
 
     def close(self) -> None:
         """Close the connections."""
 
 
-JSON = "application/json"
-LINES = "application/x-ndjson"
 BULK = "/_bulk"  # where writes go
 
 WAITS_S = (0.1, 0.4, 1.6)  # seconds before the second, third and fourth try, each lengthened by up to a half
@@ -312,12 +318,9 @@ class ClusterClient:
     did not come. `throttle` bounds the writes of all threads.
     """
 
-    def __init__(
-        self, label: str, connect: Callable[[], Transport], search_parts: Mapping[str, str] | None = None
-    ) -> None:
+    def __init__(self, label: str, connect: Callable[[], Transport]) -> None:
         self.label = label
         self.waits: tuple[float, ...] = WAITS_S
-        self._search_parts = search_parts or {}
         self.throttle = Throttle()
         self._of_thread = threading.local()
         self._connect = connect
@@ -329,18 +332,13 @@ class ClusterClient:
     def resend_count(self) -> int:
         return int(getattr(self._of_thread, "resend_count", 0))
 
-    def ask(self, method: str, path: str, body: object = None, /, **params: str) -> Any:
+    def ask(self, method: str, path: str, body: Json | None = None, /, **params: str) -> Any:
         """Send a request with a JSON body and return the response."""
-        if self._search_parts and path.endswith("/_search"):
-            body = {**self._search_parts, **(body if isinstance(body, Mapping) else {})}
-        return self._with_retries(method, path, params, JSON, None if body is None else orjson.dumps(body))
+        return self.send(ApiRequest(method, path, params, body))
 
-    def search(self, index: str, body: Mapping[str, object], /, **params: str) -> Any:
+    def search(self, index: str, body: Json, /, **params: str) -> Any:
         """Search an index; all of its shards have to answer."""
-        return self.ask("POST", f"/{quote_index(index)}/_search", body, **ALL_SHARDS, **params)
-
-    def ask_lines(self, path: str, lines: Iterable[bytes], /, **params: str) -> Any:
-        return self._with_retries("POST", path, params, LINES, b"".join(line + b"\n" for line in lines))
+        return self.send(Target(index).search(body, **params))
 
     def hold(self, flow: RequestFlow[T]) -> T:
         """Send every request of a flow, and return its result."""
@@ -359,46 +357,28 @@ class ClusterClient:
         self._wire = None
 
     def send(self, request: ApiRequest) -> Any:
-        """Send one request; an error status that it allows is an empty response."""
-        try:
-            if request.lines is not None:
-                return self.ask_lines(request.path, map(orjson.dumps, self._lines(request)), **request.params)
-            return self.ask(request.method, request.path, request.body, **request.params)
-        except Permanent as error:
-            if not is_failure(error, *request.ok_statuses):
-                raise
-            return {}
-
-    def _lines(self, request: ApiRequest) -> Iterable[Json]:
-        """Yield the lines of a request; in `_msearch` every second line is a body."""
-        lines = request.lines or ()
-        if not request.path.endswith("/_msearch"):
-            return lines
-        return [{**self._search_parts, **line} if position % 2 else line for position, line in enumerate(lines)]
-
-    def _with_retries(
-        self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None
-    ) -> object:
+        """Send one request, again where that may help; an error status that it allows is an empty response."""
         turn = 0
         while True:
             try:
-                return self._send_once(method, path, params, content_type, body)
+                return self._send_once(request)
             except Failure as failure:
-                if failure.status == TOO_MANY_REQUESTS and path == BULK:
+                fault = find_fault(failure)
+                if failure.status == TOO_MANY_REQUESTS and request.path == BULK:
                     self.throttle.reject()
-                if turn == len(self.waits) or not find_fault(failure).soon:
+                if failure.status in request.ok_statuses and issubclass(fault.error, Permanent):
+                    return {}
+                if turn == len(self.waits) or not fault.soon:
                     raise to_engine_error(failure, self.label) from failure
             self.wait(turn)
             turn += 1
             self._of_thread.resend_count = self.resend_count + 1
 
-    def _send_once(
-        self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None
-    ) -> dict[str, Any]:
+    def _send_once(self, request: ApiRequest) -> dict[str, Any]:
         """Send a request once; a response that is not a JSON object does not come from these servers."""
-        answer = self._client().send(method, path, params, content_type, body)
+        answer = self._client().send(request)
         if not isinstance(answer, dict):
-            raise Failure(0, UNREADABLE, f"{method} {path}: {str(answer)[:100]}")
+            raise Failure(0, UNREADABLE, f"{request.method} {request.path}: {str(answer)[:100]}")
         return answer
 
     def _client(self) -> Transport:
@@ -417,11 +397,9 @@ class Dialect:
     product: str  # as people write it
     min_version: tuple[int, ...]  # oldest version that is understood, as its first numbers
     shard_doc_version: tuple[int, ...]  # the first version that sorts by `_shard_doc` in a point in time
-    open_point: str  # path that opens a point in time
+    point_path: str  # path behind an index that opens a point in time, and by itself closes one
     open_whole: Mapping[str, str]  # parameters that require all shards when a point in time is opened
-    opened_as: str  # where the answer holds its id
-    close_point: str  # path that closes one
-    closed_as: str  # where the request holds its id
+    point_id: str  # where the answer that opens one, and the request that closes it, hold its id
     offset_limit: str  # option of a highlight that keeps a long text from failing the request
 
 
@@ -454,7 +432,7 @@ class Action:
     skips_pipeline: bool = False  # whether the index's default pipeline is passed by
 
     @property
-    def lines(self) -> list[bytes]:
+    def lines(self) -> list[Json | orjson.Fragment]:
         head: dict[str, object] = {"_index": self.index, "_id": self.id}
         if self.state:
             head |= {"if_seq_no": self.state[0], "if_primary_term": self.state[1]}
@@ -464,8 +442,7 @@ class Action:
             head |= {"version": self.version, "version_type": "external_gte"}
         if self.skips_pipeline:
             head["pipeline"] = "_none"
-        header = orjson.dumps({self.verb: head})
-        return [header] if self.body is None else [header, self.body]
+        return [{self.verb: head}, *([] if self.body is None else [orjson.Fragment(self.body)])]
 
 
 @dataclass(frozen=True, slots=True)
@@ -518,7 +495,7 @@ def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionO
 def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome | Failure]:
     """Send one request; if it is too large for the server, in halves."""
     try:
-        answer = cluster.ask_lines(BULK, (line for action in actions for line in action.lines))
+        answer = cluster.send(ApiRequest("POST", BULK, lines=[line for action in actions for line in action.lines]))
     except Permanent as error:
         if not is_failure(error, TOO_LARGE):
             raise

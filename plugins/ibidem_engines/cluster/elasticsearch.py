@@ -7,7 +7,7 @@ refused request is sent again for the version before, and all later ones with it
 
 import re
 import warnings
-from collections.abc import Callable, Collection, Generator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from importlib.metadata import version
 from typing import Any
 
@@ -16,10 +16,10 @@ from elasticsearch import exceptions
 from elasticsearch.exceptions import ConnectionError as NoConnection
 from elasticsearch.serializer import OrjsonSerializer
 
-from ibidem_core.address import Address, redact_text
+from ibidem_core.address import Address
 from ibidem_engines.cluster import client
 from ibidem_engines.cluster.engine import ClusterEngine
-from ibidem_engines.requests import JsonAnswer, run_sync
+from ibidem_engines.requests import JSON, ApiRequest, JsonAnswer, run_sync
 
 REFUSED = "media_type_header_exception"
 BAD_REQUEST = 400
@@ -97,11 +97,9 @@ DIALECT = client.Dialect(
     product="Elasticsearch",
     min_version=(8,),
     shard_doc_version=(8,),
-    open_point="/{index}/_pit",
+    point_path="/_pit",
     open_whole={},
-    opened_as="id",
-    close_point="/_pit",
-    closed_as="id",
+    point_id="id",
     offset_limit="max_analyzed_offset",
 )
 
@@ -128,7 +126,7 @@ class ElasticsearchTransport:
         self._address = address
         self.client = client_library.Elasticsearch(
             hosts=address.urls,
-            serializers={client.JSON: WholeSerializer()},
+            serializers={JSON: WholeSerializer()},
             max_retries=0,
             request_timeout=address.timeout,
             connections_per_node=client.CONNECTIONS,
@@ -136,12 +134,17 @@ class ElasticsearchTransport:
         )
         self._perform_request = in_server_version(ApiVersion(), self.client.perform_request)
 
-    def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
-        headers = {"accept": client.JSON, "content-type": content_type}
+    def send(self, request: ApiRequest) -> object:
+        headers = {"accept": JSON, "content-type": request.content_type}
         try:
-            answer = self._perform_request(method, path, params=params or None, headers=headers, body=body)
+            answer = self._perform_request(
+                request.method, request.path, params=request.params or None, headers=headers, body=request.payload
+            )
         except (exceptions.ApiError, exceptions.TransportError) as error:
-            raise _failure(error, self._address.secrets) from error
+            secrets = self._address.secrets
+            if isinstance(error, exceptions.ApiError) and not isinstance(error, exceptions.UnsupportedProductError):
+                raise client.build_failure(error.status_code, error.body, secrets) from error
+            raise client.unanswered(error, EXCEPTIONS, str(error), secrets) from error
         return answer.body
 
     def close(self) -> None:
@@ -170,13 +173,3 @@ def _options(address: Address) -> dict[str, Any]:
     elif address.user:
         options["basic_auth"] = (address.user, address.password)
     return options
-
-
-def _failure(error: exceptions.ApiError | exceptions.TransportError, secret_values: Collection[str]) -> client.Failure:
-    """Convert a client's exception by the table above, or by the server's status and type."""
-    for kind, name in EXCEPTIONS:
-        if isinstance(error, kind):
-            return client.Failure(0, name, redact_text(str(error), secret_values))
-    if isinstance(error, exceptions.ApiError):
-        return client.build_failure(error.status_code, error.body, secret_values)
-    return client.Failure(0, "", redact_text(str(error), secret_values))

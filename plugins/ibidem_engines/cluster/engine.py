@@ -573,8 +573,8 @@ class ClusterEngine(protocol.Engine):
         return min(str(node["version"]) for node in nodes.values()), ""
 
     def _close_point(self, point: str) -> None:
-        body = [point] if self._dialect.closed_as == "pit_id" else point
-        self._cluster.ask("DELETE", self._dialect.close_point, {self._dialect.closed_as: body})
+        name = self._dialect.point_id
+        self._cluster.ask("DELETE", self._dialect.point_path, {name: [point] if name == "pit_id" else point})
 
     def _slices(self, body: dict[str, Any], beside: Sequence[str], preference: str = "") -> Iterator[list[Hit]]:
         """Scan a point in time, and close it in any case."""

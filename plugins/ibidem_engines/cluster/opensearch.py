@@ -1,6 +1,6 @@
 """OpenSearch 2.19 and 3 through its official client, `opensearch-py`."""
 
-from collections.abc import Collection, Mapping
+from dataclasses import replace
 from typing import Any
 
 import opensearchpy
@@ -9,26 +9,21 @@ from opensearchpy.exceptions import ConnectionError as NoConnection
 from opensearchpy.exceptions import ConnectionTimeout, OpenSearchException, SerializationError, SSLError, TransportError
 from opensearchpy.serializer import JSONSerializer
 
-from ibidem_core.address import Address, redact_text
+from ibidem_core.address import Address
 from ibidem_engines.cluster import client
 from ibidem_engines.cluster.engine import ClusterEngine
-from ibidem_engines.requests import JsonAnswer
+from ibidem_engines.requests import ApiRequest, JsonAnswer
 
 DIALECT = client.Dialect(
     name="opensearch",
     product="OpenSearch",
     min_version=(2, 19),
     shard_doc_version=(3, 3),
-    open_point="/{index}/_search/point_in_time",
+    point_path="/_search/point_in_time",
     open_whole={"allow_partial_pit_creation": "false"},
-    opened_as="pit_id",
-    close_point="/_search/point_in_time",
-    closed_as="pit_id",
+    point_id="pit_id",
     offset_limit="max_analyzer_offset",
 )
-
-# Bypass default search pipelines, which rewrite hits.
-NO_PIPELINE = {"search_pipeline": "_none"}
 
 # The client's exceptions for requests without an answer, the narrower first.
 EXCEPTIONS: tuple[tuple[type[OpenSearchException], str], ...] = (
@@ -41,7 +36,7 @@ EXCEPTIONS: tuple[tuple[type[OpenSearchException], str], ...] = (
 
 class OpenSearchEngine(ClusterEngine):
     def __init__(self, address: Address, index: str) -> None:
-        cluster = client.ClusterClient(address.label, lambda: OpenSearchTransport(address), search_parts=NO_PIPELINE)
+        cluster = client.ClusterClient(address.label, lambda: OpenSearchTransport(address))
         super().__init__(cluster, DIALECT, address, index)
 
 
@@ -59,18 +54,32 @@ class OpenSearchTransport:
             **_options(address),
         )
 
-    def send(self, method: str, path: str, params: Mapping[str, str], content_type: str, body: bytes | None) -> object:
-        headers = {"content-type": content_type}
+    def send(self, request: ApiRequest) -> object:
+        request, headers = past_pipelines(request), {"content-type": request.content_type}
         try:
             answer: object = self.client.transport.perform_request(
-                method, path, params=dict(params), body=body, headers=headers
+                request.method, request.path, params=dict(request.params), body=request.payload, headers=headers
             )
         except OpenSearchException as error:
-            raise _failure(error, self._address.secrets) from error
+            secrets = self._address.secrets
+            if isinstance(error, TransportError) and isinstance(error.status_code, int):
+                raise client.build_failure(error.status_code, error.info, secrets) from error
+            raise client.unanswered(error, EXCEPTIONS, str(getattr(error, "error", error)), secrets) from error
         return answer
 
     def close(self) -> None:
         self.client.close()
+
+
+def past_pipelines(request: ApiRequest) -> ApiRequest:
+    """Return a search that bypasses default search pipelines, which rewrite hits; in `_msearch` each second line."""
+    part = {"search_pipeline": "_none"}
+    if request.path.endswith("/_search"):
+        return replace(request, body={**part, **(request.body or {})})
+    if not request.path.endswith("/_msearch"):
+        return request
+    lines = enumerate(request.lines or ())
+    return replace(request, lines=[{**part, **dict(line)} if at % 2 else line for at, line in lines])
 
 
 class OrjsonSerializer(JSONSerializer):
@@ -98,13 +107,3 @@ def _options(address: Address) -> dict[str, Any]:
     if address.scheme == "https":
         options |= {"use_ssl": True, "ca_certs": address.ca or None}
     return options
-
-
-def _failure(error: OpenSearchException, secret_values: Collection[str]) -> client.Failure:
-    """Convert a client's exception by the table above, or by the server's status and type."""
-    for kind, name in EXCEPTIONS:
-        if isinstance(error, kind):
-            return client.Failure(0, name, redact_text(str(getattr(error, "error", error)), secret_values))
-    if isinstance(error, TransportError) and isinstance(error.status_code, int):
-        return client.build_failure(error.status_code, error.info, secret_values)
-    return client.Failure(0, "", redact_text(str(error), secret_values))

@@ -478,8 +478,8 @@ Names = Sequence[DocumentRef]  # documents by index and id
 def open_point(dialect: Dialect, index: str, preference: str = "") -> RequestFlow[str]:
     """Open a point in time of an index, or of the shards in a preference; returns its id."""
     parameters = {"keep_alive": KEEP_ALIVE, **dialect.open_whole, **({"preference": preference} if preference else {})}
-    answer = yield ApiRequest("POST", dialect.open_point.format(index=index), parameters)
-    return str(answer[dialect.opened_as])
+    answer = yield ApiRequest("POST", f"/{index}{dialect.point_path}", parameters)
+    return str(answer[dialect.point_id])
 
 
 def target_of(index: str, point: str = "", preference: str = "") -> Target:

@@ -27,6 +27,7 @@ from ibidem_engines.cluster.client import (
     to_engine_error,
 )
 from ibidem_engines.cluster.elasticsearch import ElasticsearchTransport
+from ibidem_engines.requests import ApiRequest
 
 FULL = "No space left on device"
 
@@ -154,7 +155,6 @@ def test_whatever_is_rejected_one_request_may_be_sent_and_never_more_than_the_mo
     assert throttle.rejections == sum(answers)
 
 
-JSON = "application/json"
 # What the client of the next generation sends, which Elasticsearch 9 refuses as Elasticsearch 8 refuses that of 9.
 NEXT = r"application/vnd.elasticsearch+\g<1>; compatible-with=10"
 
@@ -202,7 +202,7 @@ def test_so_is_one_that_is_awaited(elasticsearch: str) -> None:
 def test_the_commands_are_answered(elasticsearch: str) -> None:
     transport = ElasticsearchTransport(parse_address(elasticsearch))
     for _ in range(2):
-        answer = transport.send("POST", "/_search", {}, JSON, b'{"size": 0}')
+        answer = transport.send(ApiRequest("POST", "/_search", body={"size": 0}))
         assert isinstance(answer, dict)
         assert answer["hits"]["hits"] == []
     transport.close()
