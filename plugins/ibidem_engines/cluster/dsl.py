@@ -60,6 +60,11 @@ def total_of(answer: Json) -> int:
     return int(answer["hits"]["total"]["value"])
 
 
+def state_of(document: Json) -> tuple[int, int]:
+    """Return sequence number and primary term of a document, which each write changes."""
+    return document["_seq_no"], document["_primary_term"]
+
+
 def all_of(*clauses: Clause) -> Clause:
     """Build a clause by which what matches all of some clauses is found, and not ranked."""
     return {"bool": {"filter": list(clauses)}}

@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import chain
 from typing import Any
 
@@ -47,57 +48,43 @@ LEADS: Clause = {"term": {LEAD: True}}
 FOLLOWERS: Clause = {"term": {LEAD: False}}
 
 
-class ClusterGroups(stored_groups.StoredGroups):
+class ClusterGroups(layouts.ClusterParts, stored_groups.StoredGroups):
     """The groups of an index, or of the indexes behind an alias; see `StoredGroups`."""
 
-    def __init__(
-        self, cluster: ClusterClient, index: str, layout: layouts.Layout, points: Points | None = None
-    ) -> None:
-        self.index = index
-        self._points = points or {}
-        self.cluster = cluster
+    def __init__(self, cluster: ClusterClient, index: str, layout: layouts.Layout, points: Points) -> None:
+        super().__init__(cluster, index)
         self.layout = layout
-        self._parts = layouts.shards(layout)
-        self._identities: Mapping[str, str] | None = None
+        self._points = points
 
-    def parts(self) -> list[stored_groups.ShardRef]:
-        return self._parts
+    @cached_property
+    def _uuids(self) -> Mapping[str, str]:
+        return super().uuids()
 
     def uuids(self) -> Mapping[str, str]:
-        if self._identities is None:
-            self._identities = layouts.identities(self.cluster, self.layout)
-        return self._identities
+        return self._uuids
 
-    def newest(self, marks: Marks | None = None) -> dict[stored_groups.ShardRef, int]:
-        return layouts.newest(self.cluster, self._parts, marks)
-
-    def deletions(self) -> int:
-        return layouts.deletions(self.cluster, self._parts)
+    def target(self, part: stored_groups.ShardRef) -> Target:
+        if part in self._points:
+            return Target("", {"id": self._points[part], "keep_alive": LONG_ALIVE})
+        return super().target(part)
 
     def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._documents(self._shard(seq_range.part), _read([LEADS, layouts.in_range(seq_range)], size))
+        return self._documents(self.target(seq_range.part), _read([LEADS, layouts.in_range(seq_range)], size))
 
     def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._documents(self._shard(seq_range.part), _read([layouts.in_range(seq_range)], size))
+        return self._documents(self.target(seq_range.part), _read([layouts.in_range(seq_range)], size))
 
     def count_leads(self, seq_range: SeqNoRange) -> int:
         body = {"query": all_of(LEADS, layouts.in_range(seq_range)), **COUNTED}
-        return total_of(self._search(self._shard(seq_range.part), body))
+        return total_of(self.search(seq_range.part, body))
 
     def with_value(self, keys: Sequence[stored_groups.LeadKeys], end: Marks) -> list[Hit]:
         hits: list[Hit] = []
         for part, number in end.items():
             if number:
                 conditions: list[Clause] = [LEADS, {"range": {"_seq_no": {"lt": number}}}]
-                hits += self.cluster.hold(leads_with_value(self._shard(part), self.layout, conditions, keys))
+                hits += self.cluster.hold(leads_with_value(self.target(part), self.layout, conditions, keys))
         return hits
-
-    def _shard(self, part: stored_groups.ShardRef) -> Target:
-        """Return a part as a target: each shard numbers its writes separately."""
-        if part in self._points:
-            return Target("", {"id": self._points[part], "keep_alive": LONG_ALIVE})
-        is_single = len(self._parts) == 1
-        return Target(part.index, params={} if is_single else {"preference": f"_shards:{part.shard}"})
 
     def members(
         self, groups: Sequence[str], excluded: Sequence[DocumentRef] = (), *, lead: bool | None = None
@@ -123,7 +110,7 @@ class ClusterGroups(stored_groups.StoredGroups):
         if excluded:
             body["query"]["bool"]["must_not"] = dsl.documents(excluded)
         while True:
-            hits = hits_of(self._search(Target(self.index), body))
+            hits = hits_of(self.cluster.search(self.index, body))
             if not hits:
                 return
             yield [_document(hit) for hit in hits]
@@ -132,7 +119,7 @@ class ClusterGroups(stored_groups.StoredGroups):
     def read(self, ids: Sequence[DocumentRef], end: Marks | None = None) -> list[GroupedDocument]:
         places: list[tuple[Target, list[Clause]]] = [(Target(self.index), [])]
         if end is not None:  # each shard numbers its writes separately
-            places = [(self._shard(part), [{"range": {"_seq_no": {"lt": end[part]}}}]) for part in end]
+            places = [(self.target(part), [{"range": {"_seq_no": {"lt": end[part]}}}]) for part in end]
         members: list[GroupedDocument] = []
         for batch in in_slices(ids, SLICE):
             for target, conditions in places:
@@ -176,7 +163,7 @@ class ClusterGroups(stored_groups.StoredGroups):
 
     def counts(self) -> stored_groups.GroupCounts:
         aggs: Clause = {"leads": {"filter": LEADS}, "unsigned": {"filter": UNSIGNED}}
-        answer = self._search(Target(self.index), {**COUNTED, "aggs": aggs})
+        answer = self.cluster.search(self.index, {**COUNTED, "aggs": aggs})
         counts = answer["aggregations"]
         return stored_groups.GroupCounts(
             total_of(answer), counts["leads"]["doc_count"], counts["unsigned"]["doc_count"]
@@ -186,7 +173,7 @@ class ClusterGroups(stored_groups.StoredGroups):
         pages: Clause = {"size": size, "sources": [{"group": {"terms": {"field": GROUP}}}]}
         while True:
             body = {"size": 0, "query": FOLLOWERS, "aggs": {"groups": {"composite": pages}}}
-            groups = self._search(Target(self.index), body)["aggregations"]["groups"]
+            groups = self.cluster.search(self.index, body)["aggregations"]["groups"]
             if not groups["buckets"]:
                 return
             yield {bucket["key"]["group"]: bucket["doc_count"] for bucket in groups["buckets"]}
@@ -204,7 +191,7 @@ class ClusterGroups(stored_groups.StoredGroups):
     def has_threads(self) -> bool:
         query = {"exists": {"field": f"{OURS}.{FIELDS[0]}"}}
         body: Clause = {"query": query, "size": 0, "track_total_hits": 1, "terminate_after": 1}
-        return bool(total_of(self._search(Target(self.index), body)))
+        return bool(total_of(self.cluster.search(self.index, body)))
 
     def write_memberships(self, changes: Sequence[stored_groups.MembershipChange]) -> int:
         written = 0
@@ -220,10 +207,7 @@ class ClusterGroups(stored_groups.StoredGroups):
         return written
 
     def _documents(self, target: Target, body: Clause) -> list[GroupedDocument]:
-        return [_document(hit) for hit in hits_of(self._search(target, body))]
-
-    def _search(self, target: Target, body: Clause) -> Any:
-        return self.cluster.send(target.search(body))
+        return [_document(hit) for hit in hits_of(self.cluster.send(target.search(body)))]
 
 
 class BesideGroups(ClusterGroups):
@@ -258,7 +242,7 @@ def _document(hit: Json) -> GroupedDocument:
         read_binary(hit, PACKED) or b"",
         str(fields.get(GROUP, [""])[0]),
         bool(fields.get(LEAD, [True])[0]),
-        (hit["_seq_no"], hit["_primary_term"]),
+        dsl.state_of(hit),
     )
 
 

@@ -4,6 +4,7 @@ import re
 import secrets
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any
 
 import orjson
@@ -12,10 +13,10 @@ from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
 from ibidem_core.address import OURS, Fields, read_path
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster.client import NOT_FOUND, ClusterClient, Failure, State, to_engine_error
-from ibidem_engines.cluster.dsl import COUNTED, STATES, Clause, all_of, hits_of, ids_query, total_of
+from ibidem_engines.cluster.dsl import COUNTED, STATES, Clause, all_of, hits_of, ids_query, state_of, total_of
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.requests import ApiRequest, Json, RequestFlow, Target, quote_index
-from ibidem_engines.stored_groups import IndexNames, Marks, Name, SeqNoRange, ShardRef
+from ibidem_engines.stored_groups import IndexNames, Marks, Name, Parts, SeqNoRange, ShardRef
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
@@ -391,107 +392,112 @@ def write_order(seq_no: int) -> int:
 NONE = 0  # number before the first write: sequence numbers are counted from one here, as `Outcome.order` is
 
 
-def newest(cluster: ClusterClient, parts: Sequence[ShardRef], marks: Marks | None = None) -> dict[ShardRef, int]:
-    """Return for each part the number up to which all writes are complete and visible.
+class ClusterParts(Parts):
+    """The shards of an index, or of the indexes behind a name, each of which numbers its own writes; see `Parts`."""
 
-    A search may find a write while one with a lower number is still under way; up to the global checkpoint none is.
-    """
-    stats = primaries(cluster, parts)
-    numbers = {
-        part: write_order(int(shard_stats["seq_no"]["global_checkpoint"])) for part, shard_stats in stats.items()
-    }
-    if numbers != marks:
-        refresh_index(cluster, _names(parts))
-    return numbers
+    def __init__(self, cluster: ClusterClient, index: str) -> None:
+        self.index = index
+        self.cluster = cluster
+
+    @cached_property
+    def layout(self) -> Layout:
+        if not (layout := read(self.cluster, self.index)).indices:
+            raise NoIndex(f"no index {self.index!r} in {self.cluster.label}", "name one in IBIDEM_INDEX")
+        return layout
+
+    @cached_property
+    def _parts(self) -> list[ShardRef]:
+        return [ShardRef(index, shard) for index, count in self.layout.shard_counts.items() for shard in range(count)]
+
+    def parts(self) -> list[ShardRef]:
+        return self._parts
+
+    def target(self, part: ShardRef) -> Target:
+        return Target(part.index, params={"preference": f"_shards:{part.shard}"})
+
+    def search(self, part: ShardRef, body: Clause) -> Any:
+        return self.cluster.send(self.target(part).search(body))
+
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
+        """Return for each part the number up to which all writes are complete and visible.
+
+        A search may find a write while one with a lower number is still under way; up to the global checkpoint none is.
+        """
+        stats = self._primaries()
+        numbers = {part: write_order(int(each["seq_no"]["global_checkpoint"])) for part, each in stats.items()}
+        if numbers != marks:
+            refresh_index(self.cluster, self._path)
+        return numbers
+
+    def uuids(self) -> Mapping[str, str]:
+        """Return the identity of each index: its UUID, and a hash of the history UUIDs of its shards.
+
+        An index that is restored over a closed one keeps its UUID and goes back to an earlier sequence number, and so
+        does a shard that is brought back from a stale copy; both begin another history.
+        """
+        histories: dict[str, list[str]] = {index: [] for index in self.layout.indices}
+        for part, each in (self._primaries() if self.parts() else {}).items():
+            histories[part.index].append(each["commit"]["user_data"].get("history_uuid", ""))
+        return {
+            index: f"{self.layout.uuids[index]}/{xxh3_64_hexdigest(' '.join(uuids).encode())}"
+            for index, uuids in histories.items()
+        }
+
+    def deletions(self) -> int:
+        """Return a number that changes with every deletion in these parts.
+
+        A shard's count of deletions is that of its copy in memory: it starts at 0 again when the node restarts, another
+        copy becomes the primary, or the index is closed and opened. The start of the copy's recovery tells these apart.
+        """
+        counts = {str(part): each["indexing"]["delete_total"] for part, each in self._primaries().items()}
+        fields = "*.shards.id,*.shards.primary,*.shards.start_time_in_millis"
+        answer = self.cluster.ask("GET", f"/{self._path}/_recovery", filter_path=fields)
+        starts = sorted(
+            (index, shard["id"], shard["start_time_in_millis"])
+            for index, each in answer.items()
+            for shard in each["shards"]
+            if shard["primary"]
+        )
+        return xxh3_64_intdigest(orjson.dumps([counts, starts], option=orjson.OPT_SORT_KEYS)) >> 1
+
+    def states(self, seq_range: SeqNoRange, size: int, ids: Sequence[str] | None = None) -> list[State]:
+        """Return the first documents written in a range of sequence numbers, in order, with their versions."""
+        body: Clause = {
+            "query": all_of(in_range(seq_range), *([] if ids is None else [ids_query(ids)])),
+            "sort": [{"_seq_no": {"order": "asc", "unmapped_type": "long"}}],  # which an empty index may not have
+            "size": size,
+            **STATES,
+        }
+        return [(name_of(hit), state_of(hit)) for hit in hits_of(self.search(seq_range.part, body))]
+
+    @property
+    def _path(self) -> str:
+        return quote_index(",".join({part.index: None for part in self.parts()}))
+
+    def _primaries(self) -> dict[ShardRef, Json]:
+        """Read the statistics of each part's primary copy."""
+        path = f"/{self._path}/_stats/indexing"
+        answer = self.cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
+        stats = {
+            ShardRef(index, int(number)): copy
+            for index, each in answer.items()
+            for number, copies in each["shards"].items()
+            for copy in copies
+            if copy["routing"]["primary"] and "seq_no" in copy
+        }
+        for part in self.parts():
+            if part not in stats:
+                failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
+                raise to_engine_error(failure, self.cluster.label) from failure
+        return {part: stats[part] for part in self.parts()}
 
 
-def primaries(cluster: ClusterClient, parts: Sequence[ShardRef]) -> dict[ShardRef, Json]:
-    path = f"/{quote_index(_names(parts))}/_stats/indexing"
-    answer = cluster.ask("GET", path, level="shards", filter_path="indices.*.shards").get("indices", {})
-    stats = {
-        ShardRef(index, int(number)): copy
-        for index, each in answer.items()
-        for number, copies in each["shards"].items()
-        for copy in copies
-        if copy["routing"]["primary"] and "seq_no" in copy
-    }
-    for part in parts:
-        if part not in stats:
-            failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
-            raise to_engine_error(failure, cluster.label) from failure
-    return {part: stats[part] for part in parts}
-
-
-def shards(layout: Layout) -> list[ShardRef]:
-    return [ShardRef(index, shard) for index, number in layout.shard_counts.items() for shard in range(number)]
-
-
-def identities(cluster: ClusterClient, layout: Layout) -> dict[str, str]:
-    """Return the identity of each index of a layout: its UUID, and a hash of the history UUIDs of its shards.
-
-    An index that is restored over a closed one keeps its UUID and goes back to an earlier sequence number, and so does
-    a shard that is brought back from a stale copy; both begin another history.
-    """
-    parts = shards(layout)
-    histories: dict[str, list[str]] = {index: [] for index in layout.indices}
-    for part, shard_stats in (primaries(cluster, parts) if parts else {}).items():
-        histories[part.index].append(shard_stats["commit"]["user_data"].get("history_uuid", ""))
-    return {
-        index: f"{layout.uuids[index]}/{xxh3_64_hexdigest(' '.join(uuids).encode())}"
-        for index, uuids in histories.items()
-    }
-
-
-def deletions(cluster: ClusterClient, parts: Sequence[ShardRef]) -> int:
-    """Return a number that changes with every deletion in these parts.
-
-    A shard's count of deletions is that of its copy in memory: it starts at 0 again when the node restarts, another
-    copy becomes the primary, or the index is closed and opened. The start of the copy's recovery tells these apart.
-    """
-    counts = {
-        str(part): shard_stats["indexing"]["delete_total"] for part, shard_stats in primaries(cluster, parts).items()
-    }
-    path = f"/{quote_index(_names(parts))}/_recovery"
-    answer = cluster.ask("GET", path, filter_path="*.shards.id,*.shards.primary,*.shards.start_time_in_millis")
-    starts = sorted(
-        (index, shard["id"], shard["start_time_in_millis"])
-        for index, each in answer.items()
-        for shard in each["shards"]
-        if shard["primary"]
-    )
-    return xxh3_64_intdigest(orjson.dumps([counts, starts], option=orjson.OPT_SORT_KEYS)) >> 1
-
-
-def count(cluster: ClusterClient, index: str, query: Clause, /, **params: str) -> int:
-    return total_of(cluster.search(index, {"query": query, **COUNTED}, **params))
-
-
-def count_shard(cluster: ClusterClient, part: ShardRef, query: Clause) -> int:
-    return count(cluster, part.index, query, preference=f"_shards:{part.shard}")
-
-
-def search_shard(cluster: ClusterClient, part: ShardRef, body: Clause) -> Any:
-    return cluster.search(part.index, body, preference=f"_shards:{part.shard}")
-
-
-def states(cluster: ClusterClient, seq_range: SeqNoRange, size: int, ids: Sequence[str] | None = None) -> list[State]:
-    """Return the first documents written in a range of sequence numbers, in order, with their versions."""
-    body: Clause = {
-        "query": all_of(in_range(seq_range), *([] if ids is None else [ids_query(ids)])),
-        "sort": [{"_seq_no": {"order": "asc", "unmapped_type": "long"}}],  # which an empty index may not have
-        "size": size,
-        **STATES,
-    }
-    hits = hits_of(search_shard(cluster, seq_range.part, body))
-    return [(name_of(hit), (hit["_seq_no"], hit["_primary_term"])) for hit in hits]
+def count(cluster: ClusterClient, index: str, query: Clause, /) -> int:
+    return total_of(cluster.search(index, {"query": query, **COUNTED}))
 
 
 def name_of(hit: Json) -> Name:
     return Name(hit["_index"], hit["_id"], write_order(hit["_seq_no"]), hit.get("_routing", ""))
-
-
-def _names(parts: Sequence[ShardRef]) -> str:
-    return ",".join({part.index: None for part in parts})
 
 
 def in_range(seq_range: SeqNoRange) -> Clause:

@@ -1,23 +1,29 @@
 """Read an existing index in a cluster shard by shard, in the order of sequence numbers, and sign it again.
 
 It is signed in its place, or into a new index, which is created with the same mapping, filled, and given the alias.
+
+Signatures beside an index that must not be touched are in a second index, `.ibidem-NAME-signatures`. It has one entry a
+document, under the key of its index and id, with ibidem's fields and no text. Groups are settled there as they are in
+an index that holds its signatures itself; records, such as manual decisions, stay those of the first index, so that
+they outlive a change from one to the other.
 """
 
-import dataclasses
+import secrets
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import fields, replace
 from functools import cached_property
 from math import inf
 from typing import Any
 
 from ibidem_core.address import OURS, Fields, read_path, remove_path
-from ibidem_core.errors import NoIndex, Permanent
+from ibidem_core.errors import Permanent
 from ibidem_engines import engine as protocol
 from ibidem_engines.cluster import client, records, source
-from ibidem_engines.cluster import index as layout
-from ibidem_engines.cluster.dsl import ALL, hits_of
+from ibidem_engines.cluster import index as layouts
+from ibidem_engines.cluster.dsl import ALL, COUNTED, STATES, Clause, all_of, hits_of, ids_query, state_of, total_of
 from ibidem_engines.cluster.lookup import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
-from ibidem_engines.cluster.write import ROUNDS, read_versions, refused_field
+from ibidem_engines.cluster.write import ROUNDS, get_many, read_versions, refused_field
 from ibidem_engines.engine import Destination, FieldCounts, Outcome, Record, Signed, SourceDocument
 from ibidem_engines.ledger import LookupValues, prepare_each, values_of_records
 from ibidem_engines.requests import ApiRequest, Json, quote_index
@@ -38,18 +44,19 @@ OF_AN_ALIAS = ("filter", "index_routing", "search_routing", "is_write_index", "i
 COPY_OF = "copy_of"  # in the metadata of a copy's mapping: the index that it is made of, from its very creation on
 
 
-class ClusterReindexTarget(protocol.ReindexTarget):
-    """The copy of one index; see `Copy`."""
+class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
+    """The copy of one index; see `ReindexTarget`."""
 
     def __init__(self, cluster: client.ClusterClient, source: str, name: str, kind: str) -> None:
+        super().__init__(cluster, name)
         self.name = name
-        self._cluster, self._source, self._kind = cluster, source, kind
+        self._source, self._kind = source, kind
 
     def exists(self) -> bool:
-        return bool(layout.read(self._cluster, self.name).indices)
+        return bool(layouts.read(self.cluster, self.name).indices)
 
     def is_unfilled(self) -> bool:
-        (metadata,) = self._cluster.ask("GET", f"/{self.name}/_mapping").values()
+        (metadata,) = self.cluster.ask("GET", f"/{self.name}/_mapping").values()
         made_as = metadata["mappings"].get("_meta", {}).get(OURS, {}).get(COPY_OF)
         return made_as == self._source and not any(self.newest().values())
 
@@ -58,9 +65,9 @@ class ClusterReindexTarget(protocol.ReindexTarget):
         settings, mappings = self._read_source()
         if not with_fields:
             body = {"settings": {"index": _early(settings)}, "mappings": _strip_mapping(mappings)}
-            self._cluster.ask("PUT", f"/{self.name}", body)
+            self.cluster.ask("PUT", f"/{self.name}", body)
             return
-        own_mappings = layout.template(self._kind)
+        own_mappings = layouts.template(self._kind)
         own_meta = {OURS: own_mappings["mappings"]["_meta"][OURS] | {COPY_OF: self._source}}
         mapping = mappings | {"_meta": mappings.get("_meta", {}) | own_meta}
         own_properties = own_mappings["mappings"]["properties"]
@@ -72,58 +79,55 @@ class ClusterReindexTarget(protocol.ReindexTarget):
         codec = {name: value for name, value in own_mappings["settings"]["index"].items() if name == "codec"}
         if not self.exists():
             body = {"settings": {"index": codec | _early(settings)}, "mappings": mapping}
-            self._cluster.ask("PUT", f"/{self.name}", body)
-        records.make_missing(self._cluster, self.name)
-
-    def newest(self) -> dict[ShardRef, int]:
-        return layout.newest(self._cluster, layout.shards(self._layout))
+            self.cluster.ask("PUT", f"/{self.name}", body)
+        records.make_missing(self.cluster, self.name)
 
     def count_fields(self) -> FieldCounts:
-        return source.count_fields(self._cluster, self.name)
+        return source.count_fields(self.cluster, self.name)
 
     def prune(self, end: Marks) -> int:
         removed_count = 0
         for part, max_seq_no in end.items():
-            position = layout.NONE
-            while batch := layout.states(self._cluster, SeqNoRange(part, position, max_seq_no), SLICE):
+            position = layouts.NONE
+            while batch := self.states(SeqNoRange(part, position, max_seq_no), SLICE):
                 position = batch[-1][0].order
                 docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name, _ in batch]
                 path, params = f"/{quote_index(self._source)}/_mget", {"_source": "false"}
-                answer = self._cluster.hold(client.read_docs(ApiRequest("POST", path, params, {"docs": docs})))
+                answer = self.cluster.hold(client.read_docs(ApiRequest("POST", path, params, {"docs": docs})))
                 gone = {each["_id"] for each in answer["docs"] if not each.get("found")}
                 actions = [
                     client.Action("delete", self.name, name.id, None, state, name.routing)
                     for name, state in batch
                     if name.id in gone
                 ]
-                outcomes = client.run(self._cluster, actions)
+                outcomes = client.run(self.cluster, actions)
                 removed_count += sum(each.status not in (client.CONFLICT, client.NOT_FOUND) for each in outcomes)
         return removed_count
 
     def check_alias(self, alias: str) -> None:
-        if alias in layout.read(self._cluster, alias).indices:
+        if alias in layouts.read(self.cluster, alias).indices:
             raise UsageError(f"{alias!r} is an index, so it cannot be an alias", "name another with --alias")
 
     def finish(self, alias: str) -> None:
         """Move the alias unchanged and in one step, so that every search finds one of the two indexes."""
         settings, _ = self._read_source()
         late_settings: dict[str, Any] = {name: settings.get(name) for name in DELAYED_SETTINGS}
-        self._cluster.ask("PUT", f"/{self.name}/_settings", {"index": late_settings})
+        self.cluster.ask("PUT", f"/{self.name}/_settings", {"index": late_settings})
         if not alias:
             return
         request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(client.NOT_FOUND,))
-        definition: Json = self._cluster.send(request)
+        definition: Json = self.cluster.send(request)
         was = [metadata["aliases"][alias] for metadata in definition.values()]
         properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
         actions = [{"remove": {"index": index, "alias": alias}} for index in definition if index != self.name]
         actions.append({"add": {"index": self.name, "alias": alias, **properties}})
-        self._cluster.ask("POST", "/_aliases", {"actions": actions})
+        self.cluster.ask("POST", "/_aliases", {"actions": actions})
 
     def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
         ids = [document.name.id for document, _ in documents]
         states: dict[str, tuple[int, int]] = {}
         for part, max_seq_no in end.items():
-            found = layout.states(self._cluster, SeqNoRange(part, layout.NONE, max_seq_no), max(1, len(ids)), ids)
+            found = self.states(SeqNoRange(part, layouts.NONE, max_seq_no), max(1, len(ids)), ids)
             states |= {name.id: state for name, state in found}
         return self._replace_older(documents, self.take(documents, states))
 
@@ -136,7 +140,7 @@ class ClusterReindexTarget(protocol.ReindexTarget):
                 for position, (document, _) in enumerate(documents)
                 if found[position].status is protocol.WriteStatus.STALE and document.version
             }
-            stored = read_versions(self._cluster, (self.name,), list(stale)) if stale else {}
+            stored = read_versions(self.cluster, (self.name,), list(stale)) if stale else {}
             older = [
                 position
                 for id_, position in stale.items()
@@ -166,7 +170,7 @@ class ClusterReindexTarget(protocol.ReindexTarget):
             verb = "index" if states is None or state else "create"
             actions.append(client.Action(verb, self.name, name.id, body, state, name.routing, version))
         outcomes: list[Outcome] = []
-        for position, outcome in enumerate(client.run(self._cluster, actions)):
+        for position, outcome in enumerate(client.run(self.cluster, actions)):
             document = documents[position][0]
             written = (
                 unfit[position].outcome(document.name.id) if position in unfit else read_outcome(document, outcome)
@@ -176,15 +180,11 @@ class ClusterReindexTarget(protocol.ReindexTarget):
 
     def _read_source(self) -> tuple[dict[str, Any], dict[str, Any]]:
         """Read the settings and the mapping of the index that is copied."""
-        (metadata,) = self._cluster.ask("GET", f"/{quote_index(self._source)}").values()
+        (metadata,) = self.cluster.ask("GET", f"/{quote_index(self._source)}").values()
         settings = {name: value for name, value in metadata["settings"]["index"].items() if name not in ITS_OWN}
-        (effective,) = source.effective_settings(self._cluster, self._source).values()
+        (effective,) = source.effective_settings(self.cluster, self._source).values()
         settings |= {name.removeprefix("index."): effective[name] for name in source.BY_VERSION if name in effective}
         return settings, metadata["mappings"]
-
-    @cached_property
-    def _layout(self) -> layout.Layout:
-        return layout.read(self._cluster, self.name)
 
 
 def _early(settings: Json) -> dict[str, Any]:
@@ -212,19 +212,17 @@ SAMPLE = 20  # documents that are looked into for a field that no mapping names
 FIRST_READ, MAX_READ, READ_BYTES = 20, 500, 4_000_000
 
 
-class ClusterReindexSource(protocol.ReindexSource):
+class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
     """Documents of an index, or of the indexes behind an alias; see `ReindexSource`."""
 
     def __init__(self, cluster: client.ClusterClient, index: str, fields: Fields, kind: str) -> None:
-        self.index = index
-        self._cluster, self._fields, self._kind = cluster, fields, kind
-        self._layout_cache: layout.Layout | None = None
-        self._parts: list[ShardRef] = []
+        super().__init__(cluster, index)
+        self._fields, self._kind = fields, kind
         self._at_once = FIRST_READ
 
     @property
     def alias(self) -> str:
-        return "" if self.index in self._layout.indices else self.index
+        return "" if self.index in self.layout.indices else self.index
 
     @property
     def text_field(self) -> str:
@@ -235,10 +233,10 @@ class ClusterReindexSource(protocol.ReindexSource):
         return bool(self._final_pipelines) or any(each.updates_in_part for each in self._storages.values())
 
     def check(self, target: Destination) -> None:
-        index_layout = self._layout
+        index_layout = self.layout
         self._check_numbers()
         if target == "place":
-            layout.check_readable(index_layout, self.index, self._cluster)
+            layouts.check_readable(index_layout, self.index, self.cluster)
             if index_layout.beside:
                 raise UsageError(
                     f"the signatures of {self.index!r} are beside it, in {', '.join(index_layout.beside)}",
@@ -264,23 +262,23 @@ class ClusterReindexSource(protocol.ReindexSource):
 
     def prepare(self) -> None:
         try:
-            layout.create(self._cluster, self.index, self._kind)
+            layouts.create(self.cluster, self.index, self._kind)
         except Permanent as error:
             if not client.is_failure(error, 403):
                 raise
             raise Permanent(error.what, "ask for the right to write; or leave it as it is: --beside") from error
-        self._layout_cache = None
-        records.make_missing(self._cluster, self._layout.names(self.index).home)
+        self.layout = layouts.read(self.cluster, self.index)
+        records.make_missing(self.cluster, self.layout.names(self.index).home)
 
     def missing_fields(self) -> list[str]:
-        default_names, names = Fields(), {each.name for each in dataclasses.fields(Fields)} - {"stemmed", "text_format"}
+        default_names, names = Fields(), {each.name for each in fields(Fields)} - {"stemmed", "text_format"}
         named = [name for name in names if getattr(self._fields, name) != getattr(default_names, name)]
         paths = {*self._fields.stemmed, *(getattr(self._fields, name) for name in {*named, "text"})} - {""}
-        mappings = self._cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").values()
+        mappings = self.cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").values()
         paths -= {path for path in paths for mapping in mappings if _has_field(mapping["mappings"], path.split("."))}
         if paths:
-            layout.refresh_index(self._cluster, self.index)
-            hits = hits_of(self._cluster.search(self.index, {"size": SAMPLE, "query": ALL}))
+            layouts.refresh_index(self.cluster, self.index)
+            hits = hits_of(self.cluster.search(self.index, {"size": SAMPLE, "query": ALL}))
             paths -= {
                 path
                 for path in paths
@@ -288,22 +286,17 @@ class ClusterReindexSource(protocol.ReindexSource):
             }
         return sorted(paths)
 
-    def parts(self) -> list[ShardRef]:
-        if not self._parts:
-            self._parts = layout.shards(self._layout)
-        return self._parts
-
     def uuids(self) -> Mapping[str, str]:
-        return layout.identities(self._cluster, layout.read(self._cluster, self.index))
-
-    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
-        return layout.newest(self._cluster, self.parts(), marks)
+        return layouts.ClusterParts(self.cluster, self.index).uuids()
 
     def count(self, seq_range: SeqNoRange) -> int:
-        return layout.count_shard(self._cluster, seq_range.part, layout.in_range(seq_range))
+        return self.count_in(seq_range.part, layouts.in_range(seq_range))
+
+    def count_in(self, part: ShardRef, query: Clause) -> int:
+        return total_of(self.search(part, {"query": query, **COUNTED}))
 
     def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
-        return [name for name, _ in layout.states(self._cluster, seq_range, size)]
+        return [name for name, _ in self.states(seq_range, size)]
 
     def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
         """Read as many documents at once as fit a few megabytes; with raw JSON, vectors are requested and verified."""
@@ -317,7 +310,7 @@ class ClusterReindexSource(protocol.ReindexSource):
                 {"_index": each.index, "_id": each.id, **({"routing": each.routing} if each.routing else {})}
                 for each in batch
             ]
-            answer = self._cluster.hold(client.read_docs(ApiRequest("POST", "/_mget", params, {"docs": items})))
+            answer = self.cluster.hold(client.read_docs(ApiRequest("POST", "/_mget", params, {"docs": items})))
             if raw:
                 self._check_whole(answer["docs"])
             for each in answer["docs"]:  # so that signatures do not depend on whether vectors were requested
@@ -326,7 +319,7 @@ class ClusterReindexSource(protocol.ReindexSource):
             self._at_once = max(1, min(MAX_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
             names_by_place = {(name.index, name.id): name for name in batch}
             documents += source.read_documents(answer, names_by_place, self._fields, raw=raw)
-        return fill_packed(self._cluster, self.index, documents)
+        return fill_packed(self.cluster, self.index, documents)
 
     def _check_whole(self, docs: Sequence[Json]) -> None:
         """Refuse documents whose JSON may be incomplete."""
@@ -334,10 +327,10 @@ class ClusterReindexSource(protocol.ReindexSource):
             storage.check("strip")
             if storage.unsure:
                 found = [each for each in docs if each["_index"] == index and each.get("found")]
-                source.check_whole(self._cluster, storage, found, self._layout.max_hits)
+                source.check_whole(self.cluster, storage, found, self.layout.max_hits)
 
     def count_fields(self) -> FieldCounts:
-        return source.count_fields(self._cluster, self.index)
+        return source.count_fields(self.cluster, self.index)
 
     def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
         """Write whole documents, bypassing the default pipeline, or partial updates if `updates_in_part` is set.
@@ -347,13 +340,13 @@ class ClusterReindexSource(protocol.ReindexSource):
         signed = {at: record for at, (_, record) in enumerate(documents) if record is not None}
         actions, unfit = prepare_each(signed, lambda at, values: self._signing(documents[at][0], signed[at], values))
         outcomes: dict[int, Outcome | None] = {at: each.outcome(documents[at][0].name.id) for at, each in unfit.items()}
-        for position, outcome in zip(actions, client.run(self._cluster, list(actions.values())), strict=True):
+        for position, outcome in zip(actions, client.run(self.cluster, list(actions.values())), strict=True):
             outcomes[position] = read_outcome(documents[position][0], outcome)
         return [outcomes.get(position) for position in range(len(documents))]
 
     def _signing(self, document: SourceDocument, record: Record, values: LookupValues) -> client.Action:
         """Build the action that adds signatures to a document: a whole write if its JSON was read."""
-        name, kind = document.name, self._layout.kind
+        name, kind = document.name, self.layout.kind
         group = document.group or own_group(name)
         if not document.raw or self.updates_in_part:
             body = source.signed_part(record, kind, document.own_fields, values, group=group)
@@ -361,68 +354,65 @@ class ClusterReindexSource(protocol.ReindexSource):
         return _whole(document, source.with_signatures(document.raw, record, kind, values, group=group))
 
     def strip_document(self, document: SourceDocument) -> SourceDocument:
-        return dataclasses.replace(document, raw=source.remove_member(document.raw, OURS))
+        return replace(document, raw=source.remove_member(document.raw, OURS))
 
     def strip(self, documents: Sequence[SourceDocument]) -> list[Outcome | None]:
         """Write whole documents without the object `ibidem`, bypassing the default pipeline."""
-        outcomes = client.run(self._cluster, [_whole(each, self.strip_document(each).raw) for each in documents])
+        outcomes = client.run(self.cluster, [_whole(each, self.strip_document(each).raw) for each in documents])
         return [read_outcome(document, each) for document, each in zip(documents, outcomes, strict=True)]
 
     def unmark(self) -> None:
         """Remove ibidem's entry from `_meta`; a server cannot remove a field from a mapping."""
-        for index in self._layout.indices:
-            (current,) = self._cluster.ask("GET", f"/{index}/_mapping").values()
+        for index in self.layout.indices:
+            (current,) = self.cluster.ask("GET", f"/{index}/_mapping").values()
             meta = current["mappings"].get("_meta", {})
             if OURS in meta:
                 remaining = {name: value for name, value in meta.items() if name != OURS}
-                self._cluster.ask("PUT", f"/{index}/_mapping", {"_meta": remaining})
-        self._layout_cache = None
+                self.cluster.ask("PUT", f"/{index}/_mapping", {"_meta": remaining})
+        self.layout = layouts.read(self.cluster, self.index)
 
     def drop_beside(self, *, dry: bool) -> tuple[int, int] | None:
-        if not (names := self._layout.beside):
+        if not (names := self.layout.beside):
             return None
         path = f"/{quote_index(','.join(names))}"
         body = {"size": 0, "aggs": {"of": {"terms": {"field": f"{OURS}.index", "size": MAX_INDICES}}}}
-        signed = self._cluster.search(",".join(names), body)["aggregations"]["of"]["buckets"]
-        others = sorted({each["key"] for each in signed} - {*self._layout.indices})
-        home = layout.source_of(names[0])
+        signed = self.cluster.search(",".join(names), body)["aggregations"]["of"]["buckets"]
+        others = sorted({each["key"] for each in signed} - {*self.layout.indices})
+        home = layouts.source_of(names[0])
         if others and self.index != home:  # by its own name those of deleted indexes go, too
             raise UsageError(
                 f"{', '.join(names)} also holds the signatures of {', '.join(map(repr, others))}",
                 f"strip all of them by the name that they were signed by: IBIDEM_INDEX={home}",
             )
         parts = "_all.primaries.docs.count,_all.total.store.size_in_bytes"
-        counts = self._cluster.ask("GET", f"{path}/_stats/docs,store", filter_path=parts)["_all"]
+        counts = self.cluster.ask("GET", f"{path}/_stats/docs,store", filter_path=parts)["_all"]
         if not dry:
-            self._cluster.ask("DELETE", path)
+            self.cluster.ask("DELETE", path)
         return int(counts["primaries"]["docs"]["count"]), int(counts["total"]["store"]["size_in_bytes"])
 
     def drop_records(self) -> None:
-        records.drop(self._cluster, {self._layout.names(self.index).home, self.index})
+        records.drop(self.cluster, {self.layout.names(self.index).home, self.index})
 
     def size(self) -> int:
-        answer = self._cluster.ask("GET", f"/{quote_index(self.index)}/_stats/store", filter_path="_all.total.store")
+        answer = self.cluster.ask("GET", f"/{quote_index(self.index)}/_stats/store", filter_path="_all.total.store")
         return int(answer["_all"]["total"]["store"]["size_in_bytes"])
 
     def added_bytes(self, record: Record) -> int:
         return len(source.with_signatures(b"{}", record, self._kind, values_of_records([record])[0]))
 
-    def deletions(self) -> int:
-        return layout.deletions(self._cluster, self.parts())
-
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
-        return LedgerStore(self._cluster, self._layout.names(self.index)).get(ledger, "")
+        return LedgerStore(self.cluster, self.layout.names(self.index)).get(ledger, "")
 
     def copy_to(self, name: str) -> protocol.ReindexTarget:
         (index,) = {part.index for part in self.parts()}
-        return ClusterReindexTarget(self._cluster, index, name, self._kind)
+        return ClusterReindexTarget(self.cluster, index, name, self._kind)
 
     def close(self) -> None:
-        self._cluster.close()
+        self.cluster.close()
 
     def _check_numbers(self) -> None:
         """Refuse an index whose sequence numbers cannot be searched."""
-        if names := ", ".join(map(repr, self._layout.unnumbered)):
+        if names := ", ".join(map(repr, self.layout.unnumbered)):
             raise UsageError(
                 f"the sequence numbers of {names} cannot be searched (index.disable_sequence_numbers)",
                 "add changed=FIELD to IBIDEM_FIELDS, the date of its last change, and use: ibidem backfill --beside",
@@ -431,7 +421,7 @@ class ClusterReindexSource(protocol.ReindexSource):
     @cached_property
     def _final_pipelines(self) -> Mapping[str, str]:
         """The final pipeline of each index that has one; it changes every document that is written whole."""
-        answer = self._cluster.ask(
+        answer = self.cluster.ask(
             "GET", f"/{quote_index(self.index)}/_settings", filter_path="*.settings.index.final_pipeline"
         )
         pipelines = {index: str(each["settings"]["index"]["final_pipeline"]) for index, each in answer.items()}
@@ -439,15 +429,7 @@ class ClusterReindexSource(protocol.ReindexSource):
 
     @cached_property
     def _storages(self) -> Mapping[str, source.SourceStorage]:
-        return source.read_storages(self._cluster, self.index)
-
-    @property
-    def _layout(self) -> layout.Layout:
-        if self._layout_cache is None:
-            self._layout_cache = layout.read(self._cluster, self.index)
-            if not self._layout_cache.indices:
-                raise NoIndex(f"no index {self.index!r} in {self._cluster.label}", "name one in IBIDEM_INDEX")
-        return self._layout_cache
+        return source.read_storages(self.cluster, self.index)
 
 
 def _whole(document: SourceDocument, body: bytes) -> client.Action:
@@ -463,7 +445,7 @@ def read_outcome(document: SourceDocument, outcome: client.ActionOutcome) -> Out
         return None
     if reason:
         return Outcome(name, protocol.WriteStatus.REFUSED, 0, document.version, field=refused_field(reason), why=reason)
-    return Outcome(name, protocol.WriteStatus.INDEXED, layout.write_order(outcome.place), document.version)
+    return Outcome(name, protocol.WriteStatus.INDEXED, layouts.write_order(outcome.place), document.version)
 
 
 def _has_field(mapping: Json, path: Sequence[str]) -> bool:
@@ -471,3 +453,231 @@ def _has_field(mapping: Json, path: Sequence[str]) -> bool:
     if ".".join(path) in properties:
         return True
     return path[0] in properties and (len(path) == 1 or _has_field(properties[path[0]], path[1:]))
+
+
+MAX_LOOKUP = 200_000_000  # documents that an index of one shard takes, as a look-up join needs it
+NO_STATE = 0, 0  # state of an entry that is not there: no primary term is 0
+REFUSED = 400
+AGAIN_MS = 60_000  # each look reads again from a minute before the last date
+
+
+class BesideSource(ClusterReindexSource):
+    """Documents of an index, whose signatures are written into another one."""
+
+    def __init__(self, cluster: client.ClusterClient, index: str, fields: Fields, *, lookup: bool) -> None:
+        super().__init__(cluster, index, fields, "lean")
+        self._lookup = lookup
+
+    @property
+    def updates_in_part(self) -> bool:
+        return True  # documents are read without their JSON, which nobody writes again
+
+    @property
+    def beside(self) -> str:
+        return next(iter(layouts.read(self.cluster, self._held).uuids.values()), "")
+
+    @cached_property
+    def _held(self) -> str:
+        return layouts.signature_index(self.layout.names(self.index).home)
+
+    def check(self, target: Destination) -> None:
+        del target
+        layouts.check_readable(self.layout, self.index, self.cluster)
+        if self.layout.kinds:
+            raise UsageError(
+                f"{self.index!r} holds its signatures itself",
+                "sign it in place: ibidem backfill; or take them out first: ibidem strip",
+            )
+        super().check("memory")
+
+    def prepare(self) -> None:
+        """Create the index of signatures, with as many shards as the first one has."""
+        home = self.layout.names(self.index).home
+        records.make_missing(self.cluster, home)
+        found = layouts.read(self.cluster, self._held)
+        if found.bare:
+            records_of = f"{home}{layouts.SIGNATURES}"
+            problem = f"index {self._held!r} is not one of signatures: {records_of!r} keeps records there"
+            raise UsageError(problem, "sign in place; or give one of the two indexes another name")
+        if found.indices:
+            return
+        settings: Clause = {"number_of_shards": self.layout.shards, "auto_expand_replicas": "0-1", "hidden": True}
+        if self._lookup:
+            if (documents := layouts.count(self.cluster, self.index, ALL)) > MAX_LOOKUP:
+                problem = f"{self.index!r} has {documents:,} documents, and an index for look-ups has one shard"
+                raise UsageError(problem, f"leave out --lookup: it is for at most {MAX_LOOKUP:,}")
+            settings |= {"number_of_shards": 1, "mode": "lookup"}
+        try:
+            layouts.make(self.cluster, self._held, {"settings": {"index": settings}, "mappings": mappings()})
+        except Permanent as error:
+            if not self._lookup or not client.is_failure(error, REFUSED):
+                raise
+            remedy = "leave out --lookup: it is for the LOOKUP JOIN of Elasticsearch 8.18 and later"
+            raise UsageError(f"{error.what}: this server has no index for look-ups", remedy) from error
+
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
+        """Return the last write of each part; by a search where the account may not see statistics."""
+        with client.unless_failure(client.FORBIDDEN):
+            return super().newest(marks)
+        return {part: self._last_write(part) for part in self.parts()}
+
+    def _last_write(self, part: ShardRef) -> int:
+        body: Clause = {"size": 0, "aggs": {"last": {"max": {"field": self._fields.changed or "_seq_no"}}}}
+        answer = self.search(part, body)
+        value = answer["aggregations"]["last"]["value"]
+        if value is not None:
+            return layouts.write_order(max(0, int(value)))
+        return layouts.write_order(0) if total_of(answer) else layouts.NONE
+
+    def uuids(self) -> Mapping[str, str]:
+        with client.unless_failure(client.FORBIDDEN):
+            return super().uuids()
+        return self.layout.uuids
+
+    def count_fields(self) -> FieldCounts:
+        return FieldCounts()  # no document is written, so none can lose a field
+
+    def read(self, names: Sequence[Name], *, raw: bool = False) -> list[SourceDocument]:
+        del raw
+        originals = super().read(names)
+        keys = [layouts.beside_key(each.name.index, each.name.id) for each in originals]
+        entries = {each["_id"]: each for each in get_many(self.cluster, [self._held], keys, OURS)}
+        return [self._with_entry(each, key, entries.get(key)) for each, key in zip(originals, keys, strict=True)]
+
+    def _with_entry(self, original: SourceDocument, key: str, entry: Json | None) -> SourceDocument:
+        """Return a document with what its entry says of it; of an older state its signatures are not current."""
+        original = replace(original, document=replace(original.document, id=key), state=NO_STATE, own_fields=())
+        if entry is None:
+            return original
+        held = source.source_document({**entry, "_version": 0}, original.name, self._fields, b"")
+        held = replace(held, document=original.document, fault=original.fault, order=original.order, own_fields=())
+        is_current = entry["_source"].get(OURS, {}).get("order") == original.order
+        return held if is_current else replace(held, digest="")
+
+    def sign(self, documents: Sequence[Signed]) -> list[Outcome | None]:
+        return [each and replace(each, order=0) for each in super().sign(documents)]
+
+    def _signing(self, document: SourceDocument, record: Record, values: LookupValues) -> client.Action:
+        name, is_new = document.name, document.state == NO_STATE
+        body = source.signature_entry(record, name.index, document.order, document.group or own_group(name), values)
+        verb, state = ("create", None) if is_new else ("index", document.state)
+        return client.Action(verb, self._held, record.document.id, body, state)
+
+    def prune(self) -> int:
+        """Delete the entries of documents that are gone; they are looked for where the two indexes' counts differ."""
+        layouts.refresh_index(self.cluster, self._held)
+        ends: dict[str, int] = {}
+        for part, end in self.newest().items():
+            ends[part.index] = max(end, ends.get(part.index, 0))
+        gone: list[Clause] = [{"bool": {"must_not": {"terms": {f"{OURS}.index": list(ends)}}}}]
+        ranges = [(index, 0, end) for index, end in ends.items()]
+        removed = sum(
+            self._delete(gone, ()) for _ in range(layouts.count(self.cluster, self._held, gone[0]) // SLICE + 1)
+        )
+        while ranges:
+            index, after, end = ranges.pop()
+            inside: list[Clause] = [{"term": {f"{OURS}.index": index}}, _orders(f"{OURS}.order", after + 1, end + 1)]
+            held = layouts.count(self.cluster, self._held, all_of(*inside))
+            if held <= layouts.count(self.cluster, index, self._written(after, end)):
+                continue
+            if held > SLICE and end - after > 1:
+                middle = (after + end) // 2
+                ranges += [(index, after, middle), (index, middle, end)]
+            else:
+                removed += self._delete(inside, self._present(index, inside))
+        return removed
+
+    def _written(self, after: int, end: int) -> Clause:
+        return _orders("_seq_no", after, end)
+
+    def _entries(self, conditions: Sequence[Clause]) -> list[dict[str, Any]]:
+        return hits_of(self.cluster.search(self._held, {"query": all_of(*conditions), "size": SLICE, **STATES}))
+
+    def _present(self, index: str, conditions: Sequence[Clause]) -> set[str]:
+        """Return the keys of entries whose documents are there, by a search, which finds them under any routing."""
+        ids = [each["_id"].partition("/")[2] for each in self._entries(conditions)]
+        body: Clause = {"query": ids_query(ids), "size": len(ids), "_source": False, "track_total_hits": False}
+        hits = hits_of(self.cluster.search(index, body)) if ids else []
+        return {layouts.beside_key(index, each["_id"]) for each in hits}
+
+    def _delete(self, conditions: Sequence[Clause], present: Sequence[str] | set[str]) -> int:
+        """Delete entries whose documents are not present, unless they were written meanwhile."""
+        actions = [
+            client.Action("delete", self._held, each["_id"], None, state_of(each))
+            for each in self._entries(conditions)
+            if each["_id"] not in present
+        ]
+        return sum(outcome.status < 300 for outcome in client.run(self.cluster, actions)) if actions else 0
+
+
+class DatedSource(BesideSource):
+    """The same for an index that says in a field when a document was last changed, by milliseconds in place of numbers.
+
+    Documents without a date count as the first. Several may have one date, so a run that was stopped begins anew: it
+    reads all, and signs what has changed. The last minute is read again with each look, since a write is found some
+    time after its date.
+    """
+
+    def __init__(self, cluster: client.ClusterClient, index: str, fields: Fields, *, lookup: bool) -> None:
+        super().__init__(cluster, index, fields, lookup=lookup)
+        self._run = secrets.token_hex(4)
+        self._next: dict[ShardRef, tuple[int, int]] = {}  # range that the next page of a part begins with
+
+    def _check_numbers(self) -> None:
+        """Allow an index without them: dates take their place."""
+
+    def uuids(self) -> Mapping[str, str]:
+        return {index: f"{uuid}/{self._run}" for index, uuid in layouts.read(self.cluster, self.index).uuids.items()}
+
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
+        del marks
+        return {part: self._last_write(part) for part in self.parts()}
+
+    def count(self, seq_range: SeqNoRange) -> int:
+        return self.count_in(seq_range.part, self._since(seq_range))
+
+    def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
+        """Return the first documents of a range, and all others that have the date of the last one."""
+        found = self._names(seq_range.part, self._since(seq_range), size)
+        if len(found) < size:
+            return found
+        last = found[-1].order
+        self._next[seq_range.part] = last, seq_range.end
+        equal = self._names(seq_range.part, self._written(last - 1, last), self.layout.max_hits)
+        if len(equal) == self.layout.max_hits:
+            problem = f"{len(equal):,} documents or more of {seq_range.part.index!r} have one {self._fields.changed!r}"
+            raise UsageError(problem, "name a field with the time of a change in IBIDEM_FIELDS=changed=…")
+        return [each for each in found if each.order < last] + equal
+
+    def _names(self, part: ShardRef, query: Clause, size: int) -> list[Name]:
+        sort = {self._fields.changed: {"order": "asc", "missing": "_first", "unmapped_type": "date"}}
+        body: Clause = {"query": query, "sort": [sort], "size": size, "_source": False, "track_total_hits": False}
+        return [
+            Name(hit["_index"], hit["_id"], layouts.write_order(max(0, int(hit["sort"][0]))), hit.get("_routing", ""))
+            for hit in hits_of(self.search(part, body))
+        ]
+
+    def _since(self, seq_range: SeqNoRange) -> Clause:
+        """Build a clause for a range and the minute before, which each page but the first leaves out."""
+        is_next = self._next.get(seq_range.part) == (seq_range.after, seq_range.end)
+        return self._written(seq_range.after if is_next else max(0, seq_range.after - AGAIN_MS), seq_range.end)
+
+    def _written(self, after: int, end: int) -> Clause:
+        field = self._fields.changed
+        written = _orders(field, after or None, end)
+        written["range"][field]["format"] = "epoch_millis"
+        undated = {"bool": {"must_not": {"exists": {"field": field}}}}
+        return written if after else {"bool": {"should": [written, undated]}}
+
+
+def _orders(field: str, first: int | None, end: int) -> Clause:
+    return {"range": {field: {"gte": first, "lt": end}}}
+
+
+def mappings() -> dict[str, Any]:
+    """Return the mapping of an index of signatures: ibidem's fields, and where the document is."""
+    own: dict[str, Any] = layouts.template("lean")["mappings"]
+    fields = own["properties"][OURS]
+    fields["properties"] |= {"index": {"type": "keyword"}, "order": {"type": "long"}}
+    excludes = [name for name in own["_source"]["excludes"] if name != f"{OURS}.packed"]  # which a backfill compares
+    return own | {"_source": {"excludes": excludes}, "properties": {"key": {"type": "keyword"}, OURS: fields}}

@@ -17,7 +17,7 @@ from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PRESETS
-from ibidem_engines.cluster import engine as engine_module
+from ibidem_engines.cluster import reindex
 from ibidem_engines.ledger import save_preset, stored_presets
 from ibidem_gateway.app import make_gateway
 from ibidem_ingest.errors import UsageError
@@ -199,7 +199,7 @@ class TestBackfill:
         theirs.make(stories(3))
         theirs.all()
         with monkeypatch.context() as patch:
-            patch.setattr(engine_module, "MAX_LOOKUP", 2)
+            patch.setattr(reindex, "MAX_LOOKUP", 2)
             with pytest.raises(UsageError, match=r"has 3 documents, .* leave out --lookup: it is for at most 2"):
                 backfill_in_place(theirs.settings, beside="lookup")
         if theirs.address.startswith("opensearch"):
