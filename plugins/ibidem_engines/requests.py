@@ -169,14 +169,14 @@ ALIAS_S = 5.0  # seconds for which it is believed which indexes are behind an al
 COUNTS_S = 5.0  # seconds for which counts of the whole index are used
 
 
+MAX_KEPT = 1_000  # the most values that a cache keeps
+
+
 class TtlCache(Generic[Key, Value]):
-    """Values by key, each with an expiry time."""
+    """Values by key, each with an expiry time; one that is full begins anew."""
 
     def __init__(self) -> None:
         self._entries: dict[Key, tuple[float, Value]] = {}
-
-    def __len__(self) -> int:
-        return len(self._entries)
 
     def get(self, key: Key) -> Value | None:
         """Return a value; None if it is missing or expired."""
@@ -184,6 +184,8 @@ class TtlCache(Generic[Key, Value]):
         return value if monotonic() < expiry else None
 
     def put(self, key: Key, value: Value, seconds: float = INDEX_S) -> Value:
+        if len(self._entries) >= MAX_KEPT:
+            self.clear()
         self._entries[key] = monotonic() + seconds, value
         return value
 

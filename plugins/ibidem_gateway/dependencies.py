@@ -28,7 +28,6 @@ from ibidem_ingest.document import MAX_ID_BYTES
 from ibidem_ingest.idf.store import Tables
 
 CALLERS = 1_000  # callers whose index metadata is cached
-INDEXES = 1_000  # indexes of each
 
 
 class CallerCache:
@@ -38,10 +37,7 @@ class CallerCache:
         self._caches: OrderedDict[Caller, IndexMetadataCache] = OrderedDict()
 
     def get(self, caller: Caller) -> IndexMetadataCache:
-        cache = self._caches.pop(caller, None)
-        if cache is None or len(cache.layouts) > INDEXES:
-            cache = IndexMetadataCache()
-        self._caches[caller] = cache
+        cache = self._caches[caller] = self._caches.pop(caller, IndexMetadataCache())
         if len(self._caches) > CALLERS:
             self._caches.popitem(last=False)
         return cache

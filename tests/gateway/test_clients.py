@@ -17,7 +17,8 @@ from gateway.gateway_server import gateway_before, run_gateway
 from gateway.test_forward import ask
 from ibidem.grouped_search.dsl.backend import NO_LAYOUT
 from ibidem_core.settings import Settings
-from ibidem_gateway.dependencies import CALLERS, INDEXES, CallerCache
+from ibidem_engines.requests import MAX_KEPT
+from ibidem_gateway.dependencies import CALLERS, CallerCache
 from ibidem_gateway.upstream import Caller, Engines
 from servers.fake_server import Answer
 from servers.indices import ask as ask_engine
@@ -198,15 +199,15 @@ def test_what_one_caller_may_know_of_an_index_is_not_told_to_another() -> None:
     remembered = CallerCache()
     remembered.get(ADA).layouts.put("news", NO_LAYOUT)
     assert remembered.get(ADA).layouts.get("news") is NO_LAYOUT
-    assert not len(remembered.get(BOB).layouts)
+    assert remembered.get(BOB).layouts.get("news") is None
 
 
 def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> None:
     remembered = CallerCache()
     first = remembered.get(ADA)
-    for number in range(INDEXES + 1):
+    for number in range(MAX_KEPT + 1):
         first.layouts.put(str(number), NO_LAYOUT)
-    assert not len(remembered.get(ADA).layouts)
+    assert remembered.get(ADA).layouts.get("0") is None
     entry = remembered.get(ADA)
     for number in range(CALLERS):
         remembered.get(Caller((("authorization", str(number)),)))

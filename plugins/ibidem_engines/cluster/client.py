@@ -396,7 +396,6 @@ class Dialect:
     name: str  # as in addresses
     product: str  # as people write it
     min_version: tuple[int, ...]  # oldest version that is understood, as its first numbers
-    shard_doc_version: tuple[int, ...]  # the first version that sorts by `_shard_doc` in a point in time
     point_path: str  # path behind an index that opens a point in time, and by itself closes one
     open_whole: Mapping[str, str]  # parameters that require all shards when a point in time is opened
     point_id: str  # where the answer that opens one, and the request that closes it, hold its id

@@ -70,6 +70,13 @@ def all_of(*clauses: Clause) -> Clause:
     return {"bool": {"filter": list(clauses)}}
 
 
+def any_of(clauses: Sequence[Clause], least: int = 1) -> Clause:
+    """Build a clause by which what matches at least so many of some clauses is found."""
+    if len(clauses) == least == 1:
+        return clauses[0]
+    return {"bool": {"should": list(clauses), "minimum_should_match": least}}
+
+
 def clause(query: Query, fields: Fields) -> Clause:
     parts = _words(query, fields)
     parts["must_not"] += [_any_of(each.field, [each.value], fields) for each in query.excluded]
@@ -90,13 +97,13 @@ def _any_of(field: str, values: Sequence[str], fields: Fields) -> Clause:
     if field == "id":
         return ids_query(values)
     if field in queries.MEMBERSHIPS:
-        return _terms(f"ibidem.{field}", values)
+        return terms(f"ibidem.{field}", values)
     if not field.startswith("meta."):
-        return _or([_condition(field, value, fields) for value in values])
+        return any_of([_condition(field, value, fields) for value in values])
     name = field.removeprefix("meta.")
-    own_clause = _terms("ibidem.meta", [filter_value(name, value) for value in values])
+    own_clause = terms("ibidem.meta", [filter_value(name, value) for value in values])
     path = f"{fields.meta}.{name}" if fields.meta else name
-    return own_clause if fields.are_own else _or([own_clause, _terms(path, values)])
+    return own_clause if fields.are_own else any_of([own_clause, terms(path, values)])
 
 
 def filter_value(name: str, value: str) -> str:
@@ -105,7 +112,10 @@ def filter_value(name: str, value: str) -> str:
     return value if len(value) <= MAX_VALUE else f"x:{xxh3_128_hexdigest(value.encode())}"
 
 
-def _terms(path: str, values: Sequence[str]) -> Clause:
+def terms(path: str, values: Sequence[str], least: int = 1) -> Clause:
+    """Build a clause by which what has at least so many of some values is found."""
+    if least > 1:
+        return any_of([{"term": {path: value}} for value in values], least)
     return {"term": {path: values[0]}} if len(values) == 1 else {"terms": {path: list(values)}}
 
 
@@ -155,7 +165,7 @@ def long_signatures(ids: Sequence[DocumentRef], matching: Clause | None = None) 
 
 def fetch_by_name(ids: Sequence[DocumentRef]) -> Clause:
     """Build the request for whole documents by index and id, with any routing."""
-    return {"query": _or(documents(ids)), "size": len(ids), "track_total_hits": False}
+    return {"query": any_of(documents(ids)), "size": len(ids), "track_total_hits": False}
 
 
 def documents(ids: Sequence[DocumentRef]) -> list[Clause]:
@@ -171,7 +181,7 @@ def ids_query(ids: Sequence[str]) -> Clause:
 
 def _words(words: Query | Words, fields: Fields) -> Clause:
     return {
-        "must": [_or([_part(part, fields) for part in entry]) for entry in words.all_of] or [ALL],
+        "must": [any_of([_part(part, fields) for part in entry]) for entry in words.all_of] or [ALL],
         "must_not": [_part(part, fields) for part in words.none_of],
     }
 
@@ -182,10 +192,6 @@ def _part(part: Phrase | Words, fields: Fields) -> Clause:
     return {"bool": {name: clauses for name, clauses in _words(part, fields).items() if clauses}}
 
 
-def _or(clauses: Sequence[Clause]) -> Clause:
-    return clauses[0] if len(clauses) == 1 else {"bool": {"should": list(clauses), "minimum_should_match": 1}}
-
-
 def _phrase(phrase: Phrase, fields: Fields) -> Clause:
     """Build a phrase query on title or text; both scores count if both match, as in SQLite's bm25."""
     in_field = {"title": [fields.title], "text": [fields.searched]}
@@ -193,7 +199,7 @@ def _phrase(phrase: Phrase, fields: Fields) -> Clause:
     if phrase.field != "title" and not phrase.prefix and " " not in phrase.text:
         names = [*names, *fields.stemmed]  # a word matches in any form; a phrase only as typed
     if phrase.slop is not None:
-        return _or([_near(phrase.text.split(), phrase.slop, name) for name in names])
+        return any_of([_near(phrase.text.split(), phrase.slop, name) for name in names])
     if phrase.prefix:
         return {"multi_match": {"query": phrase.text, "type": "bool_prefix", "operator": "and", "fields": names}}
     return {"multi_match": {"query": phrase.text, "type": "phrase", "fields": names, "tie_breaker": 1.0}}
@@ -221,7 +227,9 @@ def _condition(field: str, value: str, fields: Fields) -> Clause:
     if fields.are_own:
         return signed_clause
     date_clause = {"range": {fields.date: bounds | {"format": "strict_date"}}}
-    return _or([signed_clause, {"bool": {"must_not": {"exists": {"field": "ibidem.date"}}, "filter": [date_clause]}}])
+    return any_of(
+        [signed_clause, {"bool": {"must_not": {"exists": {"field": "ibidem.date"}}, "filter": [date_clause]}}]
+    )
 
 
 SUGGESTIONS = 10  # spellings that are asked for of each word, and of each shard

@@ -96,7 +96,6 @@ DIALECT = client.Dialect(
     name="elasticsearch",
     product="Elasticsearch",
     min_version=(8,),
-    shard_doc_version=(8,),
     point_path="/_pit",
     open_whole={},
     point_id="id",

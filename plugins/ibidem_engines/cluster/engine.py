@@ -101,17 +101,12 @@ class ClusterEngine(protocol.Engine):
         body: dict[str, Any] = {
             "query": dsl.clause(Query(), self.fields),
             "size": min(size, index_layout.max_hits),
+            "sort": ["_shard_doc"] if index_layout.unnumbered else ["_seq_no", "_index"],
             "track_total_hits": False,
             **dsl.PACKED_STATES,
         }
-        if _numbers(self._check_server()) >= self._dialect.shard_doc_version:
-            sort = [{"_shard_doc": "asc"}] if index_layout.unnumbered else [{"_seq_no": "asc"}, {"_shard_doc": "asc"}]
-            return self._slices(body | {"sort": sort}, index_layout.beside)
-        body["sort"] = [{"_seq_no": "asc"}, {"_index": "asc"}]
-        shards = range(max(index_layout.shard_counts.values(), default=1))
-        return chain.from_iterable(
-            self._slices(dict(body), index_layout.beside, f"_shards:{shard}") for shard in shards
-        )
+        shards = range(max(index_layout.shard_counts.values(), default=1))  # each numbers its own writes
+        return chain.from_iterable(self._slices(dict(body), index_layout.beside, f"_shards:{each}") for each in shards)
 
     def refresh(self) -> None:
         self._readable()
@@ -330,7 +325,7 @@ class ClusterEngine(protocol.Engine):
         name = self._dialect.point_id
         self._cluster.ask("DELETE", self._dialect.point_path, {name: [point] if name == "pit_id" else point})
 
-    def _slices(self, body: dict[str, Any], beside: Sequence[str], preference: str = "") -> Iterator[list[Hit]]:
+    def _slices(self, body: dict[str, Any], beside: Sequence[str], preference: str) -> Iterator[list[Hit]]:
         """Scan a point in time, and close it in any case."""
         point = self.run(open_point(self._dialect, self.index, preference))
         try:

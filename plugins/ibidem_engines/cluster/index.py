@@ -75,6 +75,34 @@ def _stems(analyzer: str, analysis: Any) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class MappedField:
+    name: str  # its full name
+    type: str  # as the mapping has it
+    path: str  # where `_source` has its value: the field that it is a part of (`fields`), or the same as `name`
+    nested: str = ""  # the nested object that holds it; empty when it is in the document itself
+
+    @property
+    def exists(self) -> dict[str, Any]:
+        query: dict[str, Any] = {"exists": {"field": self.name}}
+        return {"nested": {"path": self.nested, "query": query}} if self.nested else query
+
+
+HOLDERS = ("object", "nested", "passthrough")  # types of fields that hold others
+
+
+def mapped_fields(mapping: Json, prefix: str = "", nested: str = "") -> Iterator[MappedField]:
+    """Yield the fields of a mapping, of objects and in other forms (`fields`) too, except ibidem's."""
+    for short, definition in mapping.get("properties", {}).items():
+        name, kind = f"{prefix}{short}", definition.get("type", "object")
+        if name == OURS:
+            continue
+        yield MappedField(name, kind, name, nested)
+        yield from mapped_fields(definition, f"{name}.", name if kind == "nested" else nested)
+        for part, inner in definition.get("fields", {}).items():
+            yield MappedField(f"{name}.{part}", inner.get("type", ""), name, nested)
+
+
 VERSION = "3"
 MAX_HITS = 10_000
 TRIAL = "ibidem.trial-"  # before the names of trial indexes, out of reach of the patterns of others
@@ -589,7 +617,10 @@ def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
     answer = yield ApiRequest("GET", f"/{quote_index(index)}/_mapping", ok_statuses=(403, 404))
     paths: dict[str, str] = {}
     for each in answer.values():
-        paths |= dict(_flat(each.get("mappings", {})))
+        mapping = each.get("mappings", {})
+        paths |= {name: str(field.get("type", "")) for name, field in mapping.get("runtime", {}).items()}
+        fields_of = (field for field in mapped_fields(mapping) if field.name == field.path)
+        paths |= {field.name: field.type for field in fields_of if field.type not in HOLDERS}
     searched = {"title": fields.title, "text": fields.searched}
     missing = [name for name in LIKELY if searched[name] not in paths]
     if not missing or not paths:
@@ -598,20 +629,6 @@ def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
     noun = "field" if len(missing) == 1 else "fields"
     problem = f"index {index!r} has no {noun} {names}, so searches find nothing there"
     return HealthIssue("fields", problem, f"map them, such as IBIDEM_FIELDS={_proposal(fields, paths)}")
-
-
-def _flat(mapping: Json, prefix: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each field path with its type, except for ibidem's own fields."""
-    for name, each in mapping.get("runtime", {}).items():
-        yield name, str(each.get("type", ""))
-    for name, each in mapping.get("properties", {}).items():
-        path = f"{prefix}{name}"
-        if path == OURS:
-            continue
-        if "properties" in each:
-            yield from _flat(each, f"{path}.")
-        else:
-            yield path, str(each.get("type", ""))
 
 
 def _proposal(fields: Fields, field_types: Mapping[str, str]) -> str:

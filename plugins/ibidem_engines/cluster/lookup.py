@@ -31,14 +31,25 @@ import orjson
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import ClusterClient, read_responses
-from ibidem_engines.cluster.dsl import LONG, PACKED, STATES, Clause, all_of, hits_of, ids_query, total_of, with_ids
+from ibidem_engines.cluster.dsl import (
+    LONG,
+    PACKED,
+    STATES,
+    Clause,
+    all_of,
+    any_of,
+    hits_of,
+    ids_query,
+    total_of,
+    with_ids,
+)
 from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, write_order
 from ibidem_engines.engine import LookupResult, SignatureLookup, SourceDocument
 from ibidem_engines.query import ReadView
 from ibidem_engines.requests import Json, RequestFlow, Target, in_slices
 from ibidem_engines.stored_groups import Hit, HitColumns, HitNames, LeadKeys
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, lookup_keys
-from ibidem_ingest.signatures.packed import MISSING, ROOM, IdColumn, PackedValues, read_id, unpack
+from ibidem_ingest.signatures.packed import MISSING, ROOM, IdColumn, PackedValues, unpack
 
 # Decodes a window's values in a thirtieth of the time; the extra `fast` installs it.
 FAST_BASE64: Any = import_module("pybase64") if find_spec("pybase64") else None
@@ -49,7 +60,8 @@ PREFIX_PADDING = ("", "===", "AA", "A")
 ROOM_AS_BASE64 = "A" * -(-ROOM // 3 * 4)
 
 
-def read_hits(answer: Json) -> HitColumns:
+def read_hits(answer: Json, sorted_by: int | None = None) -> HitColumns:
+    """Parse the hits of a search, with so many of their sort values; those that have ids get them from the engine."""
     hits = hits_of(answer)
     packed, claimed_ids = read_packed(hits), None
     if hits and "_id" in hits[0]:
@@ -61,20 +73,7 @@ def read_hits(answer: Json) -> HitColumns:
         [hit.get("_score") or 0.0 for hit in hits],
         packed,
         [write_order(hit["_seq_no"]) for hit in hits] if hits and "_seq_no" in hits[0] else (),
-        [tuple(hit["sort"]) for hit in hits] if hits and "sort" in hits[0] else (),
-    )
-
-
-def read_hit(hit: Json, sorted_by: int) -> Hit:
-    """Parse a single hit with the engine's own id, as `read_hits` parses the hits of a window."""
-    packed = read_binary(hit, PACKED)
-    return Hit(
-        hit["_index"],
-        hit["_id"],
-        hit.get("_score") or 0.0,
-        packed if packed and read_id(packed) == hit["_id"] else None,
-        write_order(hit["_seq_no"]) if "_seq_no" in hit else 0,
-        tuple(hit.get("sort", ())[:sorted_by]),
+        [tuple(hit["sort"][:sorted_by]) for hit in hits] if hits and "sort" in hits[0] else (),
     )
 
 
@@ -279,17 +278,18 @@ OWN_FIELD: frozenset[LookupField] = frozenset(("fingerprint", "profile"))
 FoundHits = tuple[list[Hit], int]  # hits of a search, and how many documents match
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+TOGETHER, APART, IN_PARTS = range(3)  # ways in which a question is asked, in this order
+
+
+@dataclass(slots=True, eq=False)
 class _Question:
-    """The values of one class for one search; compared by identity."""
+    """The values of one class for one search, and what is found by them; compared by identity."""
 
-    position: int
-    name: LookupField
     search: SignatureLookup
-
-    @property
-    def values(self) -> list[str]:
-        return list(dict.fromkeys(self.search.values[self.name]))
+    name: LookupField
+    values: list[str]
+    hits: dict[DocumentRef, Hit] = field(default_factory=dict)
+    total: int = 0  # documents that match, where more of them do than are listed
 
     @property
     def min_shared(self) -> int:
@@ -299,25 +299,17 @@ class _Question:
     def limit(self) -> int:
         return self.search.hit_limit(self.name)
 
-    def others(self, hits: Sequence[Hit]) -> list[Hit]:
-        """Return hits without the searching document itself."""
-        return [hit for hit in hits if hit.id != self.search.own_id]
+    @property
+    def way(self) -> int:
+        """How it is asked; several of its values are needed, or a hit does not say which of them it has."""
+        return APART if self.min_shared > 1 else IN_PARTS if self.name in LONG_FIELDS else TOGETHER
+
+    @property
+    def count(self) -> int:
+        return max(self.total, len(self.hits))
 
 
-@dataclass(slots=True)
-class _Answer:
-    hits: dict[DocumentRef, Hit] = field(default_factory=dict)
-    capped: list[LookupField] = field(default_factory=list)
-    copies: int = 0
-
-    def add(self, question: _Question, hits: Iterable[Hit], total: int) -> None:
-        """Add the documents with the values of one class: the first by sequence number, up to the limit."""
-        for hit in sorted(hits, key=lambda hit: hit.order)[: question.limit]:
-            self.hits[hit.index, hit.id] = hit
-        if question.name == "content":
-            self.copies = total
-        elif total > question.limit:
-            self.capped.append(question.name)
+Part = tuple[Clause, list[str], list[_Question]]  # a search for some values, and the questions that share it
 
 
 class LookUp:
@@ -328,136 +320,128 @@ class LookUp:
         self._kinds = layout.kinds
         self._limit = layout.max_hits
         self._clause = clause
-        self._answers: list[_Answer] = []
 
     def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
         """Look up values; see `Engine.find`."""
-        self._answers = [_Answer() for _ in searches]
-        questions = [_Question(at, name, search) for at, search in enumerate(searches) for name in search.values]
-        questions = [each for each in questions if len(each.values) >= each.min_shared]
-        chunks = in_slices(range(len(searches)), SEARCH_BATCH)
-        direct = [each for each in questions if each.min_shared <= 1 and each.name not in LONG_FIELDS]
-        parts = [asking for chunk in chunks if (asking := [each for each in direct if each.position in chunk])]
-        separate = self._distinct_bodies([each for each in questions if each.min_shared > 1])
-        batch, rest = separate[:SEARCHES_PER_REQUEST], separate[SEARCHES_PER_REQUEST:]
-        answers = yield from self._send([*map(self._shared_body, parts), *(body for body, _ in batch)])
-        for asking, (hits, total) in zip(parts, answers, strict=False):
-            yield from self._assign_hits(asking, hits, total)
-        yield from self._distribute(batch, answers[len(parts) :])
-        yield from self._distribute(rest, (yield from self._send_in_batches([body for body, _ in rest])))
-        yield from self._ask_in_parts([each for each in questions if each.min_shared <= 1 and each.name in LONG_FIELDS])
-        return [
-            LookupResult(
-                sorted(each.hits.values(), key=lambda hit: (hit.index, hit.id)), tuple(each.capped), each.copies
-            )
-            for each in self._answers
+        asked = list(map(_questions, searches))
+        chunks = [
+            [each for own in part for each in own if each.way == TOGETHER] for part in in_slices(asked, SEARCH_BATCH)
         ]
+        chunks = [chunk for chunk in chunks if chunk]
+        apart = sorted((each for own in asked for each in own if each.way != TOGETHER), key=lambda each: each.way)
+        parts = self._parts((each, each.values) for each in apart)
+        bodies = [*map(self._shared_body, chunks), *(body for body, *_ in parts[:SEARCHES_PER_REQUEST])]
+        answers = yield from self._send(bodies)
+        for chunk, (hits, total) in zip(chunks, answers, strict=False):
+            yield from self._assign_hits(chunk, hits, total)
+        yield from self._ask_apart(parts, answers[len(chunks) :])
+        return list(map(_result, asked))
 
     def _shared_body(self, questions: Sequence[_Question]) -> Clause:
         """Build one search for the values of all lookups."""
         values = distinct_values((each.name, each.values) for each in questions)
         return self._body([with_value_query(self._kinds, *item) for item in values.items()], MAX_TOGETHER)
 
-    def _clause_of(self, question: _Question) -> Clause:
-        return with_value_query(self._kinds, question.name, question.values, question.min_shared)
-
     def _assign_hits(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> RequestFlow[None]:
         """Add the hits to their lookups; values with too many hits are searched for separately."""
-        hits_by_question = self._hits_by_question(questions, hits if total <= MAX_TOGETHER else hits[::SAMPLE_EVERY])
+        found = _hits_by_question(questions, hits if total <= MAX_TOGETHER else hits[::SAMPLE_EVERY])
         if total <= MAX_TOGETHER:
-            for question, hits_by_name in hits_by_question.items():
-                self._answers[question.position].add(question, hits_by_name.values(), len(hits_by_name))
+            for question, own in found.items():
+                question.hits = own
             return
-        frequent = {question for question, hits in hits_by_question.items() if len(hits) >= FREQUENT}
-        apart = self._distinct_bodies([each for each in questions if not frequent or each in frequent])
-        yield from self._distribute(apart, (yield from self._send_in_batches([body for body, _ in apart])))
+        frequent = {question for question, own in found.items() if len(own) >= FREQUENT}
+        apart = [each for each in questions if not frequent or each in frequent]
+        yield from self._ask_apart(self._parts((each, each.values) for each in apart))
         if together := [each for each in questions if frequent and each not in frequent]:
             ((hits, total),) = yield from self._send([self._shared_body(together)])
             yield from self._assign_hits(together, hits, total)
 
-    def _hits_by_question(
-        self, questions: Sequence[_Question], hits: Sequence[Hit]
-    ) -> Mapping[_Question, dict[DocumentRef, Hit]]:
-        """Assign each hit to the questions whose values it has."""
-        asking: defaultdict[DocumentRef, list[_Question]] = defaultdict(list)
-        for question in questions:
-            for value in question.values:
-                asking[question.name, value].append(question)
-        hits_by_question: defaultdict[_Question, dict[DocumentRef, Hit]] = defaultdict(dict)
-        for hit in hits:
-            packed = unpack(hit.packed) if hit.packed else None
-            values_by_name = lookup_keys(packed) if packed is not None else {}
-            keys = [(name, value) for name, values in values_by_name.items() for value in values]
-            for question in {question for key in keys for question in asking.get(key, ())}:
-                if hit.id != question.search.own_id:
-                    hits_by_question[question][hit.index, hit.id] = hit
-        return hits_by_question
+    def _parts(self, asked: Iterable[tuple[_Question, list[str]]]) -> list[Part]:
+        """Build a search for some values of each question; questions with equal searches share one."""
+        parts: dict[bytes, Part] = {}
+        for question, values in asked:
+            clause = with_value_query(self._kinds, question.name, values, question.min_shared)
+            body = self._body([clause], question.limit + 1)
+            parts.setdefault(orjson.dumps(body), (body, values, []))[2].append(question)
+        return list(parts.values())
 
-    def _distinct_bodies(self, questions: Sequence[_Question]) -> list[tuple[Clause, list[_Question]]]:
-        """Build a search for each class of each lookup; lookups with equal searches share one."""
-        distinct: dict[bytes, tuple[Clause, list[_Question]]] = {}
-        for question in questions:
-            body = self._body([self._clause_of(question)], question.limit + 1)
-            distinct.setdefault(orjson.dumps(body), (body, []))[1].append(question)
-        return list(distinct.values())
+    def _ask_apart(self, parts: Sequence[Part], answers: Sequence[FoundHits] = ()) -> RequestFlow[None]:
+        """Add the hits of each search to the questions that share it; the first may be answered already.
 
-    def _distribute(
-        self, separate: Sequence[tuple[Clause, list[_Question]]], answers: Sequence[FoundHits]
-    ) -> RequestFlow[None]:
-        """Add the hits of each search to the lookups that share it, without the searching document itself."""
-        for (_, questions), (hits, found_total) in zip(separate, answers, strict=True):
-            for question in questions:
-                others, total = question.others(hits), found_total
-                if len(others) < len(hits):
-                    total -= 1
-                elif question.search.own_id and question.name == "content" and total > len(hits):
-                    body = self._body([self._clause_of(question)], 0, question.search.own_id)
-                    ((_, total),) = yield from self._send([body])
-                self._answers[question.position].add(question, others, total)
-
-    def _ask_in_parts(self, questions: Sequence[_Question]) -> RequestFlow[None]:
-        """Search for values of long texts, in halves if there are too many hits; too frequent values are skipped.
-
-        A hit does not say which of these values it has. A banner page or a stock form is in very many documents, and
-        without this what else they share would be cut with it.
+        Values of long texts are searched for in halves if there are too many hits, and a too frequent one is skipped: a
+        banner page or a stock form is in very many documents, and what else they share would be cut with it.
         """
-        parts = [(question, question.values) for question in questions]
-        hits_by_question: defaultdict[_Question, dict[DocumentRef, Hit]] = defaultdict(dict)
         while parts:
+            answers = list(answers)
+            for batch in in_slices(parts[len(answers) :], SEARCHES_PER_REQUEST):
+                answers += yield from self._send([body for body, *_ in batch])
             halves: list[tuple[_Question, list[str]]] = []
-            clauses = [with_value_query(self._kinds, question.name, values) for question, values in parts]
-            bodies = [self._body([each], part[0].limit + 1) for each, part in zip(clauses, parts, strict=True)]
-            answers = yield from self._send_in_batches(bodies)
-            for (question, values), (hits, total) in zip(parts, answers, strict=True):
-                others = question.others(hits)
-                if total - (len(hits) - len(others)) <= question.limit:
-                    hits_by_question[question] |= {(hit.index, hit.id): hit for hit in others}
-                elif len(values) > 1:
-                    middle = len(values) // 2
-                    halves += [(question, values[:middle]), (question, values[middle:])]
-                elif question.name not in self._answers[question.position].capped:
-                    self._answers[question.position].capped.append(question.name)
-            parts = halves
-        for question, hits_by_name in hits_by_question.items():
-            answer = self._answers[question.position]
-            answer.add(question, hits_by_name.values(), 0 if question.name in answer.capped else len(hits_by_name))
+            for (body, values, questions), (hits, total) in zip(parts, answers, strict=True):
+                for question in questions:
+                    others = {(hit.index, hit.id): hit for hit in hits if hit.id != question.search.own_id}
+                    count, middle = total - (len(others) < len(hits)), len(values) // 2
+                    if question.way != IN_PARTS:
+                        question.hits = others
+                        question.total = yield from self._count_others(question, body, count, len(hits))
+                    elif count <= question.limit:
+                        question.hits |= others
+                    elif middle:
+                        halves += [(question, values[:middle]), (question, values[middle:])]
+                    else:
+                        question.total = count
+            parts, answers = self._parts(halves), ()
 
-    def _send_in_batches(self, bodies: Sequence[Clause]) -> RequestFlow[list[FoundHits]]:
-        answers: list[FoundHits] = []
-        for batch in in_slices(bodies, SEARCHES_PER_REQUEST):
-            answers += yield from self._send(batch)
-        return answers
+    def _count_others(self, question: _Question, body: Clause, count: int, listed: int) -> RequestFlow[int]:
+        """Count what matches apart from the searching document itself, which may not be among what is listed."""
+        own_id = question.search.own_id
+        if not own_id or question.name != "content" or count <= listed:
+            return count
+        others = {"bool": {"must": [body["query"]], "must_not": [ids_query([own_id])]}}
+        ((_, count),) = yield from self._send([{**body, "query": others, "size": 0}])
+        return count
 
     def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[FoundHits]]:
         answers = read_responses((yield self._target.searches(bodies))) if bodies else []
-        return [(list(replace(read_hits(answer), sorts=())), total_of(answer)) for answer in answers]
+        return [(list(read_hits(answer, 0)), total_of(answer)) for answer in answers]
 
-    def _body(self, clauses: Sequence[Clause], limit: int, own_id: str = "") -> Clause:
-        filters = [_match_least(clauses, 1), *([] if self._clause is None else [self._clause])]
-        body = search_in_order(filters, min(limit, self._limit))
-        if own_id:
-            body["query"]["bool"]["must_not"] = [ids_query([own_id])]
-        return with_ids(body)
+    def _body(self, clauses: Sequence[Clause], limit: int) -> Clause:
+        filters = [any_of(clauses), *([] if self._clause is None else [self._clause])]
+        return with_ids(search_in_order(filters, min(limit, self._limit)))
+
+
+def _questions(search: SignatureLookup) -> list[_Question]:
+    questions = [_Question(search, name, list(dict.fromkeys(values))) for name, values in search.values.items()]
+    return sorted((each for each in questions if len(each.values) >= each.min_shared), key=lambda each: each.way)
+
+
+def _hits_by_question(
+    questions: Sequence[_Question], hits: Sequence[Hit]
+) -> Mapping[_Question, dict[DocumentRef, Hit]]:
+    """Assign each hit to the questions whose values it has."""
+    asking: defaultdict[DocumentRef, list[_Question]] = defaultdict(list)
+    for question in questions:
+        for value in question.values:
+            asking[question.name, value].append(question)
+    hits_by_question: defaultdict[_Question, dict[DocumentRef, Hit]] = defaultdict(dict)
+    for hit in hits:
+        packed = unpack(hit.packed) if hit.packed else None
+        values_by_name = lookup_keys(packed) if packed is not None else {}
+        keys = [(name, value) for name, values in values_by_name.items() for value in values]
+        for question in {question for key in keys for question in asking.get(key, ())}:
+            if hit.id != question.search.own_id:
+                hits_by_question[question][hit.index, hit.id] = hit
+    return hits_by_question
+
+
+def _result(questions: Sequence[_Question]) -> LookupResult:
+    """Return the documents with the values of each class: the first by sequence number, up to the limit."""
+    hits: dict[DocumentRef, Hit] = {}
+    for each in questions:
+        hits |= dict(sorted(each.hits.items(), key=lambda item: item[1].order)[: each.limit])
+    capped = tuple(each.name for each in questions if each.name != "content" and each.count > each.limit)
+    return LookupResult(
+        [hits[name] for name in sorted(hits)], capped, sum(each.count for each in questions if each.name == "content")
+    )
 
 
 def search_in_order(filters: Sequence[Clause], size: int) -> Clause:
@@ -474,22 +458,11 @@ def search_in_order(filters: Sequence[Clause], size: int) -> Clause:
 def with_value_query(kinds: Collection[str], name: LookupField, values: Sequence[str], min_count: int = 1) -> Clause:
     """Build the query for documents with at least `min_count` of the values of one class."""
     if name == "content":
-        return _terms("ibidem.content", values, min_count)
+        return dsl.terms("ibidem.content", values, min_count)
     if name not in OWN_FIELD:
-        return _terms("ibidem.keys", values, min_count)
+        return dsl.terms("ibidem.keys", values, min_count)
     paths = [f"ibidem.{name}"] * ("lean" not in kinds or "full" in kinds) + ["ibidem.keys"] * ("lean" in kinds)
-    ways = [_terms(path, values, min_count) for path in paths]
-    return ways[0] if len(ways) == 1 else _match_least(ways, 1)
-
-
-def _terms(path: str, values: Sequence[str], min_count: int) -> Clause:
-    if min_count <= 1:
-        return {"terms": {path: list(values)}}
-    return _match_least([{"term": {path: value}} for value in values], min_count)
-
-
-def _match_least(clauses: Sequence[Clause], min_count: int) -> Clause:
-    return {"bool": {"should": list(clauses), "minimum_should_match": min_count}}
+    return any_of([dsl.terms(path, values, min_count) for path in paths])
 
 
 def distinct_values(items: Iterable[tuple[LookupField, Iterable[str]]]) -> dict[LookupField, list[str]]:
@@ -538,4 +511,4 @@ def _lead_clauses(kinds: Collection[str], keys: Sequence[LeadKeys]) -> list[Clau
     batches = list(in_slices(shares, size))
     if values:
         batches.insert(0, [with_value_query(kinds, *item) for item in values.items()])
-    return [_match_least(batch, 1) for batch in batches]
+    return [any_of(batch) for batch in batches]

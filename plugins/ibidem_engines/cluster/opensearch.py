@@ -18,7 +18,6 @@ DIALECT = client.Dialect(
     name="opensearch",
     product="OpenSearch",
     min_version=(2, 19),
-    shard_doc_version=(3, 3),
     point_path="/_search/point_in_time",
     open_whole={"allow_partial_pit_creation": "false"},
     point_id="pit_id",

@@ -17,7 +17,7 @@ from xxhash import xxh3_128_hexdigest
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster import client
 from ibidem_engines.cluster.client import CONFLICT, FORBIDDEN, NOT_FOUND, Action, ClusterClient, unless_failure
-from ibidem_engines.cluster.dsl import COUNTED, Clause, all_of, hits_of, total_of
+from ibidem_engines.cluster.dsl import COUNTED, Clause, all_of, hits_of, state_of, total_of
 from ibidem_engines.cluster.index import make, refresh_index
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import ATTEMPTS, contention_error
@@ -331,7 +331,7 @@ class LedgerStore:
         """Read current records by key, with sequence number and primary term of those that a write replaces."""
         docs = self._find(ledger, keys)
         found = [stored_record(each, ledger) for each in docs.values()]
-        states = {key: _state(each) for (source, key), each in docs.items() if source == self.names.home}
+        states = {key: state_of(each) for (source, key), each in docs.items() if source == self.names.home}
         return self.names.own_records(ledger, found), states
 
     def put_onto(self, ledger: Ledger, entries: Mapping[str, Entry], states: Mapping[str, RecordState]) -> list[str]:
@@ -463,7 +463,7 @@ class LedgerStore:
     def _delete_as_read(self, ledger: Ledger, docs: Mapping[Place, Json]) -> set[Place]:
         """Remove records that have not changed since they were read; returns where they were."""
         actions = [
-            Action("delete", record_index(source, ledger), record_id(ledger, key), state=_state(each))
+            Action("delete", record_index(source, ledger), record_id(ledger, key), state=state_of(each))
             for (source, key), each in docs.items()
         ]
         outcomes = client.run(self.cluster, actions)
@@ -476,8 +476,3 @@ class LedgerStore:
         for batch in in_slices(others, NAMES_AT_ONCE):
             with unless_failure(FORBIDDEN):
                 refresh_index(self.cluster, ",".join(batch), **IF_AVAILABLE)
-
-
-def _state(document: Json) -> RecordState:
-    """Return sequence number and primary term of a document."""
-    return document["_seq_no"], document["_primary_term"]

@@ -271,11 +271,11 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
         records.make_missing(self.cluster, self.layout.names(self.index).home)
 
     def missing_fields(self) -> list[str]:
-        default_names, names = Fields(), {each.name for each in fields(Fields)} - {"stemmed", "text_format"}
-        named = [name for name in names if getattr(self._fields, name) != getattr(default_names, name)]
-        paths = {*self._fields.stemmed, *(getattr(self._fields, name) for name in {*named, "text"})} - {""}
+        named = {each.name for each in fields(Fields) if getattr(self._fields, each.name) != each.default} | {"text"}
+        paths = {getattr(self._fields, name) for name in named - {"stemmed", "text_format"}}
+        paths = {*paths, *self._fields.stemmed} - {""}
         mappings = self.cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").values()
-        paths -= {path for path in paths for mapping in mappings if _has_field(mapping["mappings"], path.split("."))}
+        paths -= {each.path for mapping in mappings for each in layouts.mapped_fields(mapping["mappings"])}
         if paths:
             layouts.refresh_index(self.cluster, self.index)
             hits = hits_of(self.cluster.search(self.index, {"size": SAMPLE, "query": ALL}))
@@ -446,13 +446,6 @@ def read_outcome(document: SourceDocument, outcome: client.ActionOutcome) -> Out
     if reason:
         return Outcome(name, protocol.WriteStatus.REFUSED, 0, document.version, field=refused_field(reason), why=reason)
     return Outcome(name, protocol.WriteStatus.INDEXED, layouts.write_order(outcome.place), document.version)
-
-
-def _has_field(mapping: Json, path: Sequence[str]) -> bool:
-    properties = mapping.get("properties", {})
-    if ".".join(path) in properties:
-        return True
-    return path[0] in properties and (len(path) == 1 or _has_field(properties[path[0]], path[1:]))
 
 
 MAX_LOOKUP = 200_000_000  # documents that an index of one shard takes, as a look-up join needs it

@@ -37,8 +37,6 @@ COUNTS = "ibidem_groups"  # name of the aggregation that counts all matches
 # Groups of two or more up to which their names are read, so that other groups are not asked for their documents.
 MAX_NAMED = 1_000
 
-MAX_KEPT = 1_000  # the most searches of which counts are kept
-
 WRITES: Clause = {"writes": {"stats": {"field": "_seq_no"}}}
 # Each index numbers its own writes: one in place of another's with its number shows in neither sum.
 WRITES_BY_INDEX: Clause = {**WRITES, "indices": {"terms": {"field": "_index", "size": 10_000}, "aggs": WRITES}}
@@ -75,20 +73,7 @@ class CountResult:
 NO_COUNTS = CountResult(Writes(0, -1, 0.0), MatchCounts(documents=0, groups=0, exact=True), frozenset())
 
 
-@dataclass(frozen=True, slots=True)
-class CountCache:
-    """The counts of one search among those of all, of which a bounded number is kept."""
-
-    cache: TtlCache[str, CountResult]  # the counts of all searches
-    key: str  # the key of this search
-
-    def get(self) -> CountResult | None:
-        return self.cache.get(self.key)
-
-    def put(self, count: CountResult) -> None:
-        if len(self.cache) >= MAX_KEPT:
-            self.cache.clear()
-        self.cache.put(self.key, count)
+CountPlace = tuple[TtlCache[str, CountResult], str]  # a cache, and the key of one search
 
 
 def read_coverage(target: Target, layout: Layout, settled: stored_groups.Marks) -> RequestFlow[Coverage]:
@@ -180,20 +165,20 @@ class ClusterCollapse:
         place: Place,
         size: int,
         aggregations: Json,
-        cache: CountCache | None,
+        cached: CountPlace | None,
         *,
         has_ungrouped: bool = True,
     ) -> RequestFlow[tuple[Json, Collapsed]]:
-        """Read a part of the collapsed ranking; see `EngineSearch.collapse`. Without a cache, no groups are counted."""
+        """Read a part of the collapsed ranking; see `EngineSearch.collapse`. Without a place, no groups are counted."""
         counted_off = place.start + size <= self.layout.max_hits
         counted = {"from": place.start, "size": size} if counted_off else {"from": 0, "size": 0}
         request = {**self.body, **self._fields(self.display), **counted, "track_total_hits": True}
         request |= {"collapse": {"field": self.field}}
-        if cache is None:
+        if cached is None:
             answer, count = yield from self._send_uncounted(request, aggregations, has_ungrouped=has_ungrouped)
         else:
             request |= {"aggs": aggregations} if aggregations else {}
-            answer, count = yield from self._send_first(request, cache, separate=bool(aggregations))
+            answer, count = yield from self._send_first(request, cached, separate=bool(aggregations))
         counts = count.counts
         heads = self._read(answer)
         next_place = hits_of(answer)[-1]["sort"] if heads else place.search_after
@@ -217,9 +202,12 @@ class ClusterCollapse:
         writes = Writes(documents, -1 if newest is None else int(newest), 0.0)
         return answer, CountResult(writes, MatchCounts(documents, None, exact=False, ungrouped=ungrouped))
 
-    def _send_first(self, request: Json, cache: CountCache, *, separate: bool) -> RequestFlow[tuple[Json, CountResult]]:
+    def _send_first(
+        self, request: Json, cached: CountPlace, *, separate: bool
+    ) -> RequestFlow[tuple[Json, CountResult]]:
         """Send the first search; all matches are counted at the same time, unless the count is known."""
-        count = cache.get()
+        cache, key = cached
+        count = cache.get(key)
         if count is None and not separate:
             (answer,), counts = yield from self._count(request)
         else:
@@ -231,8 +219,7 @@ class ClusterCollapse:
                 if (Writes.read(writes) if writes else NO_COUNTS.writes) == count.writes:
                     return answer, count
             _, counts = yield from self._count()
-        cache.put(counts)
-        return answer, counts
+        return answer, cache.put(key, counts)
 
     def tails(
         self, groups: Sequence[str], heads: Sequence[GroupHit], limit: int
@@ -242,7 +229,7 @@ class ClusterCollapse:
         if not size:
             return (), Members((), {})
         heads = [head for head in heads if head.group in groups]
-        heads_clause = {"bool": {"should": dsl.documents([head.name for head in heads]), "minimum_should_match": 1}}
+        heads_clause = dsl.any_of(dsl.documents([head.name for head in heads]))
         clause = {"bool": {"filter": [{"terms": {self.field: list(groups)}}], "must_not": [heads_clause]}}
         body = {**self.body, **self._fields(self.display), "size": size, "track_total_hits": True}
         answer = yield self.target.search_packed(add_filter(body, clause))
@@ -322,14 +309,10 @@ class ClusterCollapse:
         return add_filter(body, {"terms": {self.field: list(groups)}})
 
     def _read(self, answer: Json) -> list[GroupHit]:
+        pairs = zip(lookup.read_hits(answer, self.sorted_by), hits_of(answer), strict=True)
         return [
-            GroupHit(
-                lookup.read_hit(each, self.sorted_by),
-                str(first_value(each, self.field) or ""),
-                each.get("_score"),
-                first_value(each, LEAD) is True,
-            )
-            for each in hits_of(answer)
+            GroupHit(hit, str(first_value(raw, self.field) or ""), raw.get("_score"), first_value(raw, LEAD) is True)
+            for hit, raw in pairs
         ]
 
     def _search(self, bodies: Sequence[Json]) -> RequestFlow[list[Json]]:
@@ -602,8 +585,8 @@ class ClusterSearch(engine.EngineSearch):
 
     def collapse(self, place: Place, size: int, how: Collapsing = stored_groups.BY_GROUP) -> RequestFlow[Collapsed]:
         began = yield from self._begin(how.view)
-        cache = CountCache(self.counts, f"{self._ranked.digest()} {began.point} {how.by}")
-        _, page = yield from self._collapsed(replace(how, view=began)).page(place, size, {}, cache)
+        cached = self.counts, f"{self._ranked.digest()} {began.point} {how.by}"
+        _, page = yield from self._collapsed(replace(how, view=began)).page(place, size, {}, cached)
         return replace(page, view=ReadView(page.newest) if began == NOW else began)
 
     def members(

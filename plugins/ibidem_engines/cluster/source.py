@@ -19,15 +19,14 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
-from typing import Any
 
 import orjson
 
 from ibidem_core.address import OURS, Fields, read_path, remove_path, set_path
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engine_error
-from ibidem_engines.cluster.dsl import ALL, COUNTED, STATES, filter_value, hits_of, ids_query, total_of
-from ibidem_engines.cluster.index import refresh_index, write_order
+from ibidem_engines.cluster.dsl import ALL, COUNTED, STATES, filter_value, hits_of, ids_query, state_of, total_of
+from ibidem_engines.cluster.index import HOLDERS, MappedField, mapped_fields, refresh_index, write_order
 from ibidem_engines.engine import Destination, FieldCounts, Record, SourceDocument, StoredDocument
 from ibidem_engines.ledger import LookupValues, UnstorableRecord, check_storable
 from ibidem_engines.query import HIGHLIGHT, Query, mark, passage, searched_phrases
@@ -389,19 +388,6 @@ WITH_VECTORS = {"_source_exclude_vectors": "false"}
 REINDEX = "the server's own _reindex"
 
 
-@dataclass(frozen=True, slots=True)
-class MappedField:
-    name: str  # its full name
-    type: str  # as the mapping has it
-    path: str  # where `_source` has its value: the field that it is a part of (`fields`), or the same as `name`
-    nested: str = ""  # the nested object that holds it; empty when it is in the document itself
-
-    @property
-    def exists(self) -> dict[str, Any]:
-        query: dict[str, Any] = {"exists": {"field": self.name}}
-        return {"nested": {"path": self.nested, "query": query}} if self.nested else query
-
-
 NO_SOURCE = "`_source` is disabled in its mapping"
 
 
@@ -488,7 +474,7 @@ def read_storage(index: str, mapping: Json, settings: Mapping[str, str]) -> Sour
     mode = str(settings.get(SOURCE_MODE, "stored")).lower()
     return SourceStorage(
         index,
-        tuple(mapped_fields(mapping)),
+        tuple(field for field in mapped_fields(mapping) if field.type not in (*HOLDERS, "alias")),
         _filtered(source, mode),
         _rebuilt(source, mode, settings),
         excludes_vectors=str(settings.get(EXCLUDE_VECTORS, "")).lower() == "true",
@@ -512,20 +498,6 @@ def _rebuilt(source: Json, mode: str, settings: Mapping[str, str]) -> str:
     if source.get("mode") == "synthetic":
         return "`_source` in its mapping: mode synthetic"
     return f"{DERIVED_SOURCE}: true" if str(settings.get(DERIVED_SOURCE, "")).lower() == "true" else ""
-
-
-def mapped_fields(mapping: Json, prefix: str = "", nested: str = "") -> Iterator[MappedField]:
-    """Yield the fields of a mapping, including nested ones, except ibidem's."""
-    for short, definition in mapping.get("properties", {}).items():
-        name, kind = f"{prefix}{short}", definition.get("type", "object")
-        if name == OURS or kind == "alias":
-            continue
-        if "properties" in definition or kind in ("object", "nested"):
-            yield from mapped_fields(definition, f"{name}.", name if kind == "nested" else nested)
-            continue
-        yield MappedField(name, kind, name, nested)
-        for part, inner in definition.get("fields", {}).items():
-            yield MappedField(f"{name}.{part}", inner.get("type", ""), name, nested)
 
 
 MAX_SEARCHES = 100  # searches in one request
@@ -582,7 +554,7 @@ def holds(source: object, names: Sequence[str]) -> bool:
 
 
 def _state(document: Json) -> tuple[str, int, int]:
-    return document["_id"], document["_seq_no"], document["_primary_term"]
+    return document["_id"], *state_of(document)
 
 
 def count_fields(cluster: ClusterClient, index: str) -> FieldCounts:

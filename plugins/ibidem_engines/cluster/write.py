@@ -12,6 +12,7 @@ from ibidem_core.address import Fields
 from ibidem_core.errors import Unavailable
 from ibidem_engines import ledger
 from ibidem_engines.cluster.client import CONFLICT, NOT_FOUND, Action, ActionOutcome, ClusterClient, read_docs, run
+from ibidem_engines.cluster.dsl import state_of
 from ibidem_engines.cluster.index import write_order
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import as_source, led_group, version_update
@@ -26,9 +27,8 @@ def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[
     parts = "ibidem.version,ibidem.record,ibidem.origin,ibidem.group,ibidem.lead"
     for each in get_many(cluster, indices, ids, parts):
         own_fields = each.get("_source", {}).get("ibidem", {})
-        state = each["_seq_no"], each["_primary_term"]
         version, digest, origin = own_fields.get("version"), own_fields.get("record", ""), own_fields.get("origin", "")
-        stored = StoredVersion(version, digest, state, origin, each["_index"], led_group(own_fields))
+        stored = StoredVersion(version, digest, state_of(each), origin, each["_index"], led_group(own_fields))
         known = stored_versions.setdefault(each["_id"], stored)
         if known is not stored:
             stored_versions[each["_id"]] = replace(known, others=(*known.others, each["_index"]))

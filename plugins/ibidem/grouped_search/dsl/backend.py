@@ -34,7 +34,7 @@ from ibidem_engines.cluster.lookup import LookUp
 from ibidem_engines.cluster.search import (
     NAME,
     ClusterCollapse,
-    CountCache,
+    CountPlace,
     CountResult,
     collapse_search,
     iterate_hits,
@@ -352,12 +352,12 @@ class DslBackend(backend.SearchBackend):
             (hit["_index"], hit["_id"]): response.clean_explanation(response.as_shown(hit, display)) for hit in hits
         }
 
-    def _cached_count(self) -> CountCache:
+    def _cached_count(self) -> CountPlace:
         """Return the cached count of this search without its cursor; valid until a matching write."""
         search = self.search
         parts = (search.target.index, search.target.point, search.target.params, search.digest, self._by)
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
-        return CountCache(self.metadata.counts, xxh3_128_hexdigest(key))
+        return self.metadata.counts, xxh3_128_hexdigest(key)
 
     def _collapsed_ranking(self) -> ClusterCollapse:
         search = self.search
