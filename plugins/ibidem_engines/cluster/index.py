@@ -1,7 +1,7 @@
 """Index creation, metadata and health: layout, schema, stems of the text, refresh, and sequence numbers of shards."""
 
 import re
-import secrets
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -105,14 +105,12 @@ def mapped_fields(mapping: Json, prefix: str = "", nested: str = "") -> Iterator
 
 VERSION = "3"
 MAX_HITS = 10_000
-TRIAL = "ibidem.trial-"  # before the names of trial indexes, out of reach of the patterns of others
 SIGNATURES, MAX_PATH = "-signatures", 1_500  # behind the names of indexes of signatures; characters of a path
 # Parts of an index's metadata that are read; its fields may be thousands.
 _PARTS = (
     "*.aliases",
     "*.data_stream",
     "*.mappings._meta",
-    "*.mappings.properties.ibidem.properties.keys.type",
     "*.settings.index.number_of_shards",
     "*.settings.index.max_result_window",
     "*.settings.index.creation_date",
@@ -184,20 +182,25 @@ def read_layout(
     index_settings = {name: each.get("settings", {}).get("index", {}) for name, each in answer.items()}
     settings = list(index_settings.values())
     indices = sorted(answer, key=lambda name: (int(index_settings[name].get("creation_date", 0)), name))
+    aliases: defaultdict[str, dict[str, Json]] = defaultdict(dict)  # properties by name and index
+    for name, each in sorted(answer.items()):
+        for alias in (*each.get("aliases", {}), *([each["data_stream"]] if "data_stream" in each else ())):
+            aliases[alias][name] = each.get("aliases", {}).get(alias, {})
+    properties = [(alias, name, each) for alias, own in aliases.items() for name, each in own.items()]
     layout = Layout(
         indices=tuple(indices),
         kinds=frozenset(str(meta.get("layout", "full")) for meta in metadata.values() if meta),
-        schemas={name: _schema(answer[name], meta) for name, meta in metadata.items() if meta},
+        schemas={name: str(meta.get("schema", "")) for name, meta in metadata.items() if meta},
         bare=tuple(sorted(name for name, meta in metadata.items() if not meta)),
         shard_counts={name: int(index_settings[name].get("number_of_shards", 1)) for name in indices},
         max_hits=min((int(each.get("max_result_window", MAX_HITS)) for each in settings), default=MAX_HITS),
         pipelines=tuple(
             sorted({str(each.get("search", {}).get("default_pipeline", "")) for each in settings} - {"", "_none"})
         ),
-        aliases=_aliases(answer),
+        aliases={name: tuple(each) for name, each in aliases.items()},
         streams={name: str(each["data_stream"]) for name, each in answer.items() if "data_stream" in each},
-        filtered=frozenset(alias for _, alias, each in _each_alias(answer) if "filter" in each),
-        write_indices={alias: name for name, alias, each in _each_alias(answer) if each.get("is_write_index")},
+        filtered=frozenset(alias for alias, _, each in properties if "filter" in each),
+        write_indices={alias: index for alias, index, each in properties if each.get("is_write_index")},
         uuids={name: str(each.get("uuid", "")) for name, each in index_settings.items()},
         unnumbered=tuple(name for name in indices if index_settings[name].get("disable_sequence_numbers") == "true"),
         stemmed=tuple(sorted({path for each in answer.values() for path in stemmed_fields(each, text)})),
@@ -234,22 +237,8 @@ def _read_beside(layout: Layout) -> RequestFlow[dict[str, Any]]:
     params = {"filter_path": "*.mappings._meta", "ignore_unavailable": "true", "expand_wildcards": "all"}
     answer: Json = yield ApiRequest("GET", f"/{quote_index(path)}", params, ok_statuses=(403, NOT_FOUND))
     own = {name: _own_meta(each) for name, each in sorted(answer.items()) if name in names}
-    found = {name: _schema(answer[name], meta) for name, meta in own.items() if meta}
+    found = {name: str(meta.get("schema", "")) for name, meta in own.items() if meta}
     return {"beside": tuple(found), "schemas": {**layout.schemas, **found}} if found else {}
-
-
-def _each_alias(metadata: Json) -> Iterator[tuple[str, str, Json]]:
-    for index, each in metadata.items():
-        for alias, properties in each.get("aliases", {}).items():
-            yield index, alias, properties
-
-
-def _aliases(metadata: Json) -> dict[str, tuple[str, ...]]:
-    indices: dict[str, list[str]] = {}
-    for index, each in sorted(metadata.items()):
-        for name in (*each.get("aliases", {}), *([each["data_stream"]] if "data_stream" in each else ())):
-            indices.setdefault(name, []).append(index)
-    return {name: tuple(each) for name, each in indices.items()}
 
 
 def check_readable(layout: Layout, index: str, cluster: ClusterClient) -> None:
@@ -318,9 +307,7 @@ def create(cluster: ClusterClient, index: str, kind: str) -> None:
     """Create the index if it is missing; add ibidem's fields to a foreign one."""
     layout = read(cluster, index)
     if not layout.indices:
-        body = template(kind)
-        _try_codec(cluster, f"{TRIAL}{secrets.token_hex(4)}", body)  # several processes may create it
-        make(cluster, index, body)
+        make(cluster, index, template(kind))
     elif layout.beside:
         check_writable(layout, cluster)
     elif layout.bare:
@@ -347,26 +334,6 @@ def make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
             raise
 
 
-def _try_codec(cluster: ClusterClient, trial: str, body: Json) -> None:
-    """Write a document into a temporary index: a server without a codec's library fails at the first document."""
-    codec = body["settings"]["index"].get("codec")
-    if codec is None:
-        return
-    make(cluster, trial, {"settings": {"number_of_shards": 1, "number_of_replicas": 0, "codec": codec, "hidden": True}})
-    try:
-        cluster.ask("POST", f"/{trial}/_doc", {"text": "one"})
-        cluster.ask("POST", f"/{trial}/_refresh")
-    except Permanent as error:
-        reason = error.__cause__.reason if isinstance(error.__cause__, Failure) else error.what
-        raise Permanent(
-            f"{cluster.label}: the server cannot write an index that is compressed by {codec!r}, as the layout `lean` "
-            f"requires: {reason}",
-            "leave ?layout=lean out of IBIDEM_ENGINE, or use a server with all its modules",
-        ) from error
-    finally:
-        cluster.ask("DELETE", f"/{trial}", ignore_unavailable="true")
-
-
 def own_fields(kind: str) -> dict[str, Any]:
     """Return the part of a mapping that an index of others is given."""
     mappings = template(kind)["mappings"]
@@ -377,13 +344,6 @@ def _own_meta(index: Json) -> Json:
     """Return the `_meta` of a mapping; empty for an index that was not created by ibidem."""
     metadata = index.get("mappings", {}).get("_meta", {}).get("ibidem", {})
     return metadata if isinstance(metadata, Mapping) else {}
-
-
-def _schema(index: Json, own_meta: Json) -> str:
-    """Return the signature schema; a mapping with look-up keys as a keyword field was never released."""
-    schema = str(own_meta.get("schema", ""))
-    keys = read_path(index, "mappings.properties.ibidem.properties.keys.type")
-    return f"{schema} (unreleased)" if schema == SCHEMA and keys == "keyword" else schema
 
 
 UNREADABLE_STATUSES = (403, 404)  # statuses of those who may not look at the health, and of an index that is not there

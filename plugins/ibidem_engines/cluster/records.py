@@ -162,13 +162,16 @@ NO_HITS: Json = {"hits": {"hits": [], "total": {"value": 0}}}
 # Types of errors of a ledger that is not there, or may not be read.
 ABSENT_KINDS = frozenset(("index_not_found_exception", "security_exception"))
 
+Place = tuple[str, str]  # the name next to which a record is stored, and its key
+
 # How servers refuse to sort by a key that is no keyword.
 SORT_ERRORS = ("Text fields are not optimised", "No mapping found for [key]", "Fielddata is disabled on")
 
 
 def read_record(names: IndexNames, ledger: Ledger, key: str) -> RequestFlow[list[Any]]:
     """Read the record with a key next to several indexes; for each index the nearest readable one."""
-    records = {each.source: each.entry for each in (yield from read_keys(names.sources, ledger, [key]))}
+    docs = yield from find_docs(names.sources, ledger, [key])
+    records = {source: stored_record(each, ledger).entry for (source, _), each in docs.items()}
     nearest = {
         next((source for source in names.sources if source in records and names.covers(source, index)), "")
         for index in names.indices or names.asked
@@ -251,20 +254,16 @@ def _found(answer: Json) -> Json:
     raise failure
 
 
-def read_keys(sources: Sequence[str], ledger: Ledger, keys: Sequence[str]) -> RequestFlow[list[StoredRecord]]:
-    """Read the current records of some keys under each name, if they exist and are readable."""
-    docs = yield from get_docs(sources, ledger, keys, "")
-    return [stored_record(each, ledger) for each in docs if each.get("found")]
-
-
-def get_docs(sources: Sequence[str], ledger: Ledger, keys: Sequence[str], field_name: str) -> RequestFlow[list[Json]]:
-    """Read the documents of some keys, or one of their fields, under each name, including missing ones."""
-    docs = [
-        {"_index": record_index(source, ledger), "_id": record_id(ledger, key)} for key in keys for source in sources
-    ]
+def find_docs(
+    sources: Sequence[str], ledger: Ledger, keys: Collection[str], field_name: str = ""
+) -> RequestFlow[dict[Place, Json]]:
+    """Read the current documents of some keys, or one of their fields, by place; what cannot be read is omitted."""
     params = {"_source_includes": field_name} if field_name else {}
-    answer = yield from client.read_docs(ApiRequest("POST", "/_mget", params, {"docs": docs}), ABSENT_KINDS)
-    found: list[Json] = answer["docs"]
+    found: dict[Place, Json] = {}
+    for places in in_slices([(source, key) for key in keys for source in sources], SLICE):
+        docs = [{"_index": record_index(source, ledger), "_id": record_id(ledger, key)} for source, key in places]
+        answer = yield from client.read_docs(ApiRequest("POST", "/_mget", params, {"docs": docs}), ABSENT_KINDS)
+        found |= {place: each for place, each in zip(places, answer["docs"], strict=True) if each.get("found")}
     return found
 
 
@@ -299,8 +298,6 @@ def put_in_place(store: "LedgerStore", label: str, ledger: Ledger, entries: Mapp
 
 
 NAMES_AT_ONCE = 25  # indexes in the path of one request
-
-Place = tuple[str, str]  # the name next to which a record is stored, and its key
 
 
 @dataclass(frozen=True, slots=True)
@@ -396,11 +393,11 @@ class LedgerStore:
             yield from self.cluster.hold(reading.read())
 
     def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        return self.names.own_records(ledger, self.stored(ledger, keys) if keys else [])
+        return self.names.own_records(ledger, self.stored(ledger, keys))
 
     def stored(self, ledger: Ledger, keys: Sequence[str]) -> list[StoredRecord]:
         """Read the current records with some keys next to each name."""
-        return self.cluster.hold(read_keys(self.names.sources, ledger, keys))
+        return [stored_record(each, ledger) for each in self._find(ledger, keys).values()]
 
     def remove(self, ledger: Ledger, records: Sequence[StoredRecord]) -> None:
         """Remove records next to the names under which they are stored; missing ones are skipped."""
@@ -449,16 +446,12 @@ class LedgerStore:
 
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
         """Remove records that have not changed since they were read, under every index name; returns how many."""
-        docs = self._find(ledger, list(entries))
+        docs = self._find(ledger, entries)
         same = {place: each for place, each in docs.items() if stored_record(each, ledger).entry == entries[place[1]]}
         return len({key for _, key in self._delete_as_read(ledger, same)})
 
-    def _find(self, ledger: Ledger, keys: Sequence[str], field_name: str = "") -> dict[Place, Json]:
-        """Read the documents with some keys, or one of their fields, by place; missing ones are omitted."""
-        reads = (get_docs(self.names.sources, ledger, each, field_name) for each in in_slices(keys, SLICE))
-        docs = (doc for read in reads for doc in self.cluster.hold(read))
-        places = ((source, key) for key in keys for source in self.names.sources)
-        return {place: each for place, each in zip(places, docs, strict=True) if each.get("found")}
+    def _find(self, ledger: Ledger, keys: Collection[str], field_name: str = "") -> dict[Place, Json]:
+        return self.cluster.hold(find_docs(self.names.sources, ledger, keys, field_name))
 
     def _delete_as_read(self, ledger: Ledger, docs: Mapping[Place, Json]) -> set[Place]:
         """Remove records that have not changed since they were read; returns where they were."""
