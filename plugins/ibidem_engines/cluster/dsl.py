@@ -15,7 +15,7 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import query as queries
 from ibidem_engines.cluster.client import read_responses
 from ibidem_engines.query import Filter, Phrase, Query, Words, days
-from ibidem_engines.requests import Json, RequestFlow, Target
+from ibidem_engines.requests import Json, RequestFlow, Target, in_slices
 from ibidem_ingest.dates import iso_day
 
 Clause = dict[str, Any]
@@ -46,6 +46,7 @@ COUNTS: Clause = {
     },
 }
 
+AT_ONCE = 1_000  # documents that are read by name in one search
 MAX_OFFSET = 1_000_000
 MAX_VALUE = 1_000
 SNIPPET = 200
@@ -156,16 +157,25 @@ def _highlight(fields: Fields, offset_limit: str) -> Clause:
     }
 
 
-def long_signatures(ids: Sequence[DocumentRef], matching: Clause | None = None) -> Clause:
-    """Build the request for the long signatures of documents by index and id, optionally filtered by a clause."""
-    body = fetch_by_name(ids) | STATES | {"docvalue_fields": [LONG, PACKED]}
-    body["query"] = all_of(body["query"], {"exists": {"field": LONG}}, *([] if matching is None else [matching]))
-    return body
-
-
 def fetch_by_name(ids: Sequence[DocumentRef]) -> Clause:
     """Build the request for whole documents by index and id, with any routing."""
     return {"query": any_of(documents(ids)), "size": len(ids), "track_total_hits": False}
+
+
+def fetch_parts(
+    target: Target, ids: Sequence[DocumentRef], parts: Json, *clauses: Clause, at_once: int = AT_ONCE
+) -> RequestFlow[list[Json]]:
+    """Read parts of documents by index and id, of those that match some clauses."""
+    hits: list[Json] = []
+    for batch in in_slices(list(dict.fromkeys(ids)), at_once):
+        body = fetch_by_name(batch)
+        hits += hits_of((yield target.search({**body, **parts, "query": all_of(body["query"], *clauses)})))
+    return hits
+
+
+def first_value(hit: Json, field: str) -> Any:
+    """Return the first value of a field of a hit; None if it has none."""
+    return next(iter(hit.get("fields", {}).get(field, ())), None)
 
 
 def documents(ids: Sequence[DocumentRef]) -> list[Clause]:

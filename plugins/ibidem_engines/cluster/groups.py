@@ -236,14 +236,8 @@ def _read(conditions: Sequence[Clause], size: int) -> Clause:
 
 
 def _document(hit: Json) -> GroupedDocument:
-    fields = hit.get("fields", {})
-    return GroupedDocument(
-        layouts.name_of(hit),
-        read_binary(hit, PACKED) or b"",
-        str(fields.get(GROUP, [""])[0]),
-        bool(fields.get(LEAD, [True])[0]),
-        dsl.state_of(hit),
-    )
+    group, lead = str(dsl.first_value(hit, GROUP) or ""), dsl.first_value(hit, LEAD) is not False
+    return GroupedDocument(layouts.name_of(hit), read_binary(hit, PACKED) or b"", group, lead, dsl.state_of(hit))
 
 
 def _place(document: GroupedDocument) -> DocumentRef:
@@ -288,14 +282,11 @@ def _groups(bucket: Json) -> int:
 def read_memberships(
     target: Target, names: Sequence[DocumentRef]
 ) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
-    memberships: dict[DocumentRef, stored_groups.Values] = {}
-    shown = {"_source": False, "docvalue_fields": [f"{OURS}.{name}" for name in FIELDS]}
-    for batch in in_slices(names, SLICE):
-        for hit in hits_of((yield target.search(dsl.fetch_by_name(batch) | shown))):
-            fields = hit.get("fields", {})
-            values = {name: fields.get(f"{OURS}.{name}", [None])[0] for name in FIELDS}
-            memberships[hit["_index"], hit["_id"]] = values
-    return memberships
+    parts = {"_source": False, "docvalue_fields": [f"{OURS}.{name}" for name in FIELDS]}
+    hits = yield from dsl.fetch_parts(target, names, parts)
+    return {
+        (hit["_index"], hit["_id"]): {name: dsl.first_value(hit, f"{OURS}.{name}") for name in FIELDS} for hit in hits
+    }
 
 
 LEASE = "groups/lease"

@@ -180,7 +180,7 @@ def window(target: Target, body: Json) -> RequestFlow[RankedHits]:
     return RankedHits(answer, hits)
 
 
-AT_ONCE = 200  # documents in a request: the long signatures of a book take some 100 KB
+LONG_AT_ONCE = 200  # documents in a request: the long signatures of a book take some 100 KB
 
 
 def long_values(
@@ -197,10 +197,8 @@ def long_values(
 
 def long_hits(target: Target, ids: Sequence[DocumentRef], matching: Clause | None = None) -> RequestFlow[list[Json]]:
     """Read documents with long signatures by (index, id), with their packed values and sequence numbers."""
-    hits: list[Json] = []
-    for batch in in_slices(list(dict.fromkeys(ids)), AT_ONCE):
-        hits += hits_of((yield target.search(dsl.long_signatures(batch, matching))))
-    return hits
+    clauses = [{"exists": {"field": LONG}}, *([] if matching is None else [matching])]
+    return dsl.fetch_parts(target, ids, STATES | {"docvalue_fields": [LONG, PACKED]}, *clauses, at_once=LONG_AT_ONCE)
 
 
 def read_long(hits: Sequence[Json]) -> dict[DocumentRef, bytes]:
@@ -234,9 +232,6 @@ def read_newest(answer: Json) -> int:
     return -1 if value is None else int(value)
 
 
-PACKED_AT_ONCE = 500
-
-
 def fill_packed(cluster: ClusterClient, index: str, documents: Sequence[SourceDocument]) -> list[SourceDocument]:
     """Fill in the packed values of signed documents that are missing in `_source`, as in older indexes.
 
@@ -248,11 +243,10 @@ def fill_packed(cluster: ClusterClient, index: str, documents: Sequence[SourceDo
         missing = [each for each in incomplete if _state(each) not in packed_by_state]
         if missing and turn:
             refresh_index(cluster, index)
-        for batch in in_slices(missing, PACKED_AT_ONCE):
-            body = dsl.fetch_by_name([(each.name.index, each.name.id) for each in batch])
-            for hit in hits_of(cluster.search(index, body | STATES | {"docvalue_fields": [PACKED]})):
-                state = (hit["_index"], hit["_id"], hit.get("_routing", ""), hit["_seq_no"], hit["_primary_term"])
-                packed_by_state[state] = read_binary(hit, PACKED) or b""
+        names, parts = [(each.name.index, each.name.id) for each in missing], STATES | {"docvalue_fields": [PACKED]}
+        for hit in cluster.hold(dsl.fetch_parts(Target(index), names, parts)):
+            state = (hit["_index"], hit["_id"], hit.get("_routing", ""), *dsl.state_of(hit))
+            packed_by_state[state] = read_binary(hit, PACKED) or b""
     return [each if each.packed else replace(each, packed=packed_by_state.get(_state(each), b"")) for each in documents]
 
 

@@ -21,7 +21,7 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import engine, stored_groups
 from ibidem_engines.cluster import dsl, lookup
 from ibidem_engines.cluster.client import Dialect, read_docs, read_responses
-from ibidem_engines.cluster.dsl import ALL, COUNTED, PACKED, Clause, all_of, hits_of, total_of
+from ibidem_engines.cluster.dsl import ALL, COUNTED, PACKED, Clause, all_of, first_value, hits_of, total_of
 from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS, read_memberships
 from ibidem_engines.cluster.index import Layout, document_of, field_issue
 from ibidem_engines.cluster.source import to_stored_document
@@ -402,11 +402,6 @@ class ClusterCollapse:
         return counts
 
 
-def first_value(hit: Json, field: str) -> object:
-    """Return the first value of a field of a hit; None if it has none."""
-    return next(iter(hit.get("fields", {}).get(field, ())), None)
-
-
 VARIABLE = "IBIDEM_PLUGIN"
 NAME = "ibidem"
 NODES = ApiRequest(
@@ -453,7 +448,6 @@ def pop_account(answer: dict[str, Any]) -> dict[str, Any]:
 
 
 KEEP_ALIVE = "5m"
-AT_ONCE = 1_000
 
 Names = Sequence[DocumentRef]  # documents by index and id
 
@@ -532,7 +526,7 @@ class ClusterSearch(engine.EngineSearch):
         # Highlighted by the server if only it has the analyzer.
         offset_limit = None if self.fields.are_cut_as_ours else self.dialect.offset_limit
         documents: dict[DocumentRef, engine.StoredDocument] = {}
-        for batch in self._batches(names):
+        for batch in in_slices(names, self._at_once):
             by_name = (
                 self._read(batch) if query is None else self._hits(dsl.fetch(batch, query, self.fields, offset_limit))
             )
@@ -541,12 +535,9 @@ class ClusterSearch(engine.EngineSearch):
         return [documents[place] for each in ids for place in places[each] if place in documents]
 
     def dates(self, ids: Names) -> RequestFlow[dict[DocumentRef, str]]:
-        dates: dict[DocumentRef, str] = {}
-        for batch in self._batches(ids):
-            for hit in (yield from self._hits(dsl.fetch_by_name(batch) | {"_source": [self.fields.date]})):
-                if date := iso_date(read_path(hit["_source"], self.fields.date)):
-                    dates[hit["_index"], hit["_id"]] = date
-        return dates
+        hits = yield from self._parts(ids, {"_source": [self.fields.date]})
+        dates = {(hit["_index"], hit["_id"]): iso_date(read_path(hit["_source"], self.fields.date)) for hit in hits}
+        return {name: date for name, date in dates.items() if date}
 
     def find(self, searches: Sequence[engine.SignatureLookup]) -> RequestFlow[list[engine.LookupResult]]:
         clause = None if self.query is None else dsl.clause(self.query, self.fields)
@@ -555,11 +546,8 @@ class ClusterSearch(engine.EngineSearch):
         held = replace(self.layout, kinds=frozenset({"lean"}))
         found = yield from lookup.LookUp(lookup.beside_target(self.layout.beside), held, None).find(searches)
         keys = sorted({document_of(hit.id) for each in found for hit in each.hits})
-        names: set[DocumentRef] = set()  # those that the caller may see and that match
-        for batch in self._batches(keys):
-            body = dsl.fetch_by_name(batch)
-            body |= {"query": all_of(body["query"], *filter(None, [clause])), "_source": False}
-            names |= {(hit["_index"], hit["_id"]) for hit in (yield from self._hits(body))}
+        visible = yield from self._parts(keys, {"_source": False}, *filter(None, [clause]))
+        names = {(hit["_index"], hit["_id"]) for hit in visible}  # those that the caller may see and that match
         return [
             replace(
                 each,
@@ -625,8 +613,12 @@ class ClusterSearch(engine.EngineSearch):
             body["query"] = lookup.limit_writes(body["query"], how.view.newest)
         return collapse_search(self._target(how.view), body, self.layout, how.order, by=how.by)
 
-    def _batches(self, names: Names) -> Iterator[Names]:
-        return in_slices(names, min(AT_ONCE, self.layout.max_hits))
+    @property
+    def _at_once(self) -> int:
+        return min(dsl.AT_ONCE, self.layout.max_hits)
+
+    def _parts(self, ids: Names, parts: Json, *clauses: Clause) -> RequestFlow[list[Json]]:
+        return dsl.fetch_parts(Target(self.index), ids, parts, *clauses, at_once=self._at_once)
 
     def _read(self, ids: Names) -> RequestFlow[Sequence[Json]]:
         """Read documents as searches see them; in a foreign index, documents with custom routing are included.
@@ -634,14 +626,14 @@ class ClusterSearch(engine.EngineSearch):
         An alias may have a filter, which only searches apply: through one, documents are searched for by id.
         """
         if self.layout.indices != (self.index,):
-            return (yield from self._hits(dsl.fetch_by_name(ids)))
+            return (yield from self._parts(ids, {}))
         documents = [{"_index": index, "_id": name} for index, name in ids]
         request = ApiRequest("POST", "/_mget", {"realtime": "false"}, {"docs": documents})
         answer = yield from read_docs(request, {"index_not_found_exception"})
         hits: list[Json] = [each for each in answer["docs"] if each.get("found")]
         if len(hits) < len(ids) and not self.fields.are_own:
             names = {(each["_index"], each["_id"]) for each in hits}
-            hits += yield from self._hits(dsl.fetch_by_name([each for each in ids if each not in names]))
+            hits += yield from self._parts([each for each in ids if each not in names], {})
         return hits
 
     def _hits(self, body: Json) -> RequestFlow[Sequence[Json]]:
