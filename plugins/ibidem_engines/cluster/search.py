@@ -131,34 +131,28 @@ _BY_DATE: Mapping[stored_groups.Order, Sequence[Clause]] = {
 NEWEST: Clause = {"newest": {"max": {"field": "_seq_no"}}}
 
 
-def collapse_search(  # noqa: PLR0913 - parts of a search, the rest by name
-    target: Target,
-    body: Json,
-    layout: Layout,
-    order: stored_groups.Order = "relevance",
-    *,
-    by: stored_groups.GroupField = "group",
-    display: Json | None = None,
-) -> "ClusterCollapse":
-    """Return a search as a collapsed ranking in a total order: its own sort, if any, then index and id."""
-    sort = body.get("sort", [])
-    sort = sort if isinstance(sort, list | tuple) else [sort]
-    sort_keys = sort or [*_BY_DATE[order], {"_score": "desc"}]
-    ordered_body = {**body, "sort": [*sort_keys, *_TIES]} | ({} if sort else {"track_scores": True})
-    return ClusterCollapse(target, ordered_body, layout, f"ibidem.{by}", len(sort), display)
-
-
-@dataclass(frozen=True, slots=True)
 class ClusterCollapse:
-    """A ranking, collapsed by what the documents of a group share."""
+    """A ranking in a total order, its own sort if any, then index and id, collapsed by what documents of a group share.
 
-    target: Target  # the indexes, or a point in time
-    body: Json  # body of the search that ranks, in a whole order
-    layout: Layout  # layout of the indexes
-    field: str  # what the documents of a group share
-    sorted_by: int = 0  # how many of the sort values are the caller's own, to be shown with a hit
-    # Parts of the body for the hits that are shown, read with the best of each group; None: nothing.
-    display: Json | None = None
+    `display` holds the parts of the body for the hits that are shown, read with the best of each group; None: nothing.
+    """
+
+    def __init__(  # noqa: PLR0913 - parts of a search, the rest by name
+        self,
+        target: Target,
+        body: Json,
+        layout: Layout,
+        order: stored_groups.Order = "relevance",
+        *,
+        by: stored_groups.GroupField = "group",
+        display: Json | None = None,
+    ) -> None:
+        sort = body.get("sort", [])
+        sort = sort if isinstance(sort, list | tuple) else [sort]
+        sort_keys = sort or [*_BY_DATE[order], {"_score": "desc"}]
+        self.target, self.layout, self.display, self.field = target, layout, display, f"ibidem.{by}"
+        self.body: Json = {**body, "sort": [*sort_keys, *_TIES]} | ({} if sort else {"track_scores": True})
+        self.sorted_by = len(sort)  # how many of the sort values are the caller's own, to be shown with a hit
 
     def page(
         self,
@@ -174,11 +168,7 @@ class ClusterCollapse:
         counted = {"from": place.start, "size": size} if counted_off else {"from": 0, "size": 0}
         request = {**self.body, **self._fields(self.display), **counted, "track_total_hits": True}
         request |= {"collapse": {"field": self.field}}
-        if cached is None:
-            answer, count = yield from self._send_uncounted(request, aggregations, has_ungrouped=has_ungrouped)
-        else:
-            request |= {"aggs": aggregations} if aggregations else {}
-            answer, count = yield from self._send_first(request, cached, separate=bool(aggregations))
+        answer, count = yield from self._send_first(request, aggregations, cached, has_ungrouped=has_ungrouped)
         counts = count.counts
         heads = self._read(answer)
         next_place = hits_of(answer)[-1]["sort"] if heads else place.search_after
@@ -189,37 +179,33 @@ class ClusterCollapse:
         best = answer["hits"].get("max_score") if counts.documents else None
         return answer, Collapsed(heads, counts, best, next_place, newest=count.writes.newest, several=count.several)
 
-    def _send_uncounted(
-        self, request: Json, aggregations: Json, *, has_ungrouped: bool
+    def _send_first(
+        self, request: Clause, aggregations: Json, cached: CountPlace | None, *, has_ungrouped: bool
     ) -> RequestFlow[tuple[Json, CountResult]]:
-        """Send the first search, and count only documents without a group if the index has any."""
+        """Send the first search; all matches are counted too, unless their count is known, or nobody asks for it.
+
+        Then only the documents without a group are counted, if the index has any.
+        """
+        cache, key = cached or (None, "")
+        count = cache.get(key) if cache else None
+        if cache and count is None and not aggregations:
+            (answer,), count = yield from self._count(request)
+            return answer, cache.put(key, count)
         own: Clause = {} if self.target.point else {**NEWEST}
         own |= {"ungrouped": {"missing": {"field": self.field}}} if has_ungrouped else {}
-        aggs = {**aggregations, COUNTS: filter_aggregations(self.body, own)} if own else {**aggregations}
-        counts, answer = split_counts((yield self.target.search_packed({**request, "aggs": aggs} if aggs else request)))
-        documents, ungrouped = total_of(answer), counts.get("ungrouped", {}).get("doc_count", 0)
-        newest = counts.get("newest", {}).get("value")
-        writes = Writes(documents, -1 if newest is None else int(newest), 0.0)
-        return answer, CountResult(writes, MatchCounts(documents, None, exact=False, ungrouped=ungrouped))
-
-    def _send_first(
-        self, request: Json, cached: CountPlace, *, separate: bool
-    ) -> RequestFlow[tuple[Json, CountResult]]:
-        """Send the first search; all matches are counted at the same time, unless the count is known."""
-        cache, key = cached
-        count = cache.get(key)
-        if count is None and not separate:
-            (answer,), counts = yield from self._count(request)
-        else:
-            aggs = {**request.get("aggs", {}), COUNTS: filter_aggregations(self.body, self._writes)}
-            search = request if count is None else {**request, "aggs": aggs}
-            answer = yield self.target.search(search)
-            if count is not None:
-                writes, answer = split_counts(answer)
-                if (Writes.read(writes) if writes else NO_COUNTS.writes) == count.writes:
-                    return answer, count
-            _, counts = yield from self._count()
-        return answer, cache.put(key, counts)
+        if cache:
+            own = {} if count is None else self._writes
+        aggs = {**aggregations, **({COUNTS: filter_aggregations(self.body, own)} if own else {})}
+        request |= {"aggs": aggs} if aggs else {}
+        counts, answer = split_counts((yield self.target.search_packed(request)))
+        if cache is None:
+            newest, documents = counts.get("newest", {}).get("value"), total_of(answer)
+            ungrouped = counts.get("ungrouped", {}).get("doc_count", 0)
+            writes = Writes(documents, -1 if newest is None else int(newest), 0.0)
+            return answer, CountResult(writes, MatchCounts(documents, None, exact=False, ungrouped=ungrouped))
+        if count is None or (Writes.read(counts) if counts else NO_COUNTS.writes) != count.writes:
+            _, count = yield from self._count()
+        return answer, cache.put(key, count)
 
     def tails(
         self, groups: Sequence[str], heads: Sequence[GroupHit], limit: int
@@ -611,7 +597,7 @@ class ClusterSearch(engine.EngineSearch):
         body = dsl.with_ids(dsl.window(self._ranked, self.fields, 0))
         if how.view.newest is not None:
             body["query"] = lookup.limit_writes(body["query"], how.view.newest)
-        return collapse_search(self._target(how.view), body, self.layout, how.order, by=how.by)
+        return ClusterCollapse(self._target(how.view), body, self.layout, how.order, by=how.by)
 
     @property
     def _at_once(self) -> int:

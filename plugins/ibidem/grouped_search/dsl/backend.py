@@ -36,7 +36,6 @@ from ibidem_engines.cluster.search import (
     ClusterCollapse,
     CountPlace,
     CountResult,
-    collapse_search,
     iterate_hits,
     may_use_plugin,
     pop_account,
@@ -336,7 +335,7 @@ class DslBackend(backend.SearchBackend):
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         # In the current state, not the cursor's: a lead is rewritten whenever its group grows.
-        return collapse_search(self.search.target, self.search.ranking, self.layout).leads(groups)
+        return ClusterCollapse(self.search.target, self.search.ranking, self.layout).leads(groups)
 
     def counted_aggregations(self) -> Json:
         aggregations = self.first.get("aggregations")
@@ -363,7 +362,7 @@ class DslBackend(backend.SearchBackend):
         search = self.search
         parts = self.up_to_now(dict(search.display)) if "query" in search.display else dict(search.display)
         body = self.up_to_now(dict(search.ranking))
-        return collapse_search(search.target, body, self.layout, by=self._by, display=parts)
+        return ClusterCollapse(search.target, body, self.layout, by=self._by, display=parts)
 
     @property
     def _by(self) -> GroupField:
