@@ -120,7 +120,7 @@ def rarest_lines(a: Sequence[str], b: Sequence[str], table: Table) -> list[Line]
     both = [rarest(each, table) for each in (a, b)]
     for name, words, own, other in (("first", a, *both), ("second", b, *both[::-1])):
         lines.append(draw_words(name, own, other))
-        lines.append(("", [Cell(f"SHA-1 → {fingerprint.sign(words, table).value[:20]}…")]))
+        lines.append(("", [Cell(f"SHA-1 → {fingerprint.sign(candidates(words, table)[0])[:20]}…")]))
     return lines
 
 

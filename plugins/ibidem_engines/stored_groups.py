@@ -14,16 +14,16 @@ these names, and the names of indexes inside them are those of the indexes thems
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
+from itertools import pairwise
 from secrets import token_hex
 from typing import Any, Literal, Protocol, overload
 
-import numpy as np
 from xxhash import xxh3_64_intdigest
 
 from ibidem_dedupe.overrides import DocumentRef, pair_key
 from ibidem_engines.query import NOW, ReadView
 from ibidem_ingest.signatures.lookup_keys import LookupField
-from ibidem_ingest.signatures.packed import IdColumn, PackedValues
+from ibidem_ingest.signatures.packed import PackedValues
 
 Ledger = Literal["runs", "dead", "tombstones", "deleted", "overrides", "presets", "groups"]
 # Ledgers that people write: each write depends on the record that is there, and searches see it at once.
@@ -429,7 +429,7 @@ class HitColumns(Sequence[Hit]):
     """The fields of n hits; a window of a few hundred hits is grouped without a Python object for each."""
 
     indices: Sequence[str]  # (n) as `Hit.index`
-    ids: IdColumn  # (n) as `Hit.id`
+    ids: Sequence[str]  # (n) as `Hit.id`
     scores: Sequence[float]  # (n) as `Hit.score`
     packed: PackedValues  # (n) as `Hit.packed`
     orders: Sequence[int] = ()  # (n) as `Hit.order`; empty if none has one
@@ -463,7 +463,7 @@ class HitColumns(Sequence[Hit]):
     def take(self, rows: Sequence[int]) -> "HitColumns":
         return HitColumns(
             [self.indices[row] for row in rows],
-            self.ids.take(rows),
+            [self.ids[row] for row in rows],
             [self.scores[row] for row in rows],
             self.packed.take(rows),
             [self.orders[row] for row in rows] if self.orders else (),
@@ -472,16 +472,10 @@ class HitColumns(Sequence[Hit]):
 
     def sort(self) -> "HitColumns":
         """Sort hits as in a ranking: by score, ties by index and id."""
-        worse = -np.array(self.scores, np.float64)
-        if (worse[1:] > worse[:-1]).all():
+        if all(before > score for before, score in pairwise(self.scores)):
             return self
-        keys = self.ids.keys
-        if keys is None:
-            return self.take(sorted(range(len(self)), key=lambda row: (worse[row], self.indices[row], self.ids[row])))
-        place = {index: number for number, index in enumerate(sorted(set(self.indices)))}
-        index = [np.array([place[each] for each in self.indices])] if len(place) > 1 else []
-        rows: list[int] = np.lexsort([*reversed(keys), *index, worse]).tolist()
-        return self.take(rows)
+        rank = [(-score, *name) for score, *name in zip(self.scores, self.indices, self.ids, strict=True)]
+        return self.take(sorted(range(len(self)), key=rank.__getitem__))
 
 
 def read_packed(hits: Sequence[Hit]) -> PackedValues:

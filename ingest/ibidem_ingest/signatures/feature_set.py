@@ -12,19 +12,15 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibidem_ingest.idf.table import ABSENT, Table
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.text.tokens import TermGroups, TokenBatch, is_term
 from ibidem_ingest.text.word_hash import Hashes, Places, wh1
 
-Flags = NDArray[np.bool_]
-
 TERMS = 60
 MIN_TERMS = 20
-_CODE_BITS = 24
-_CODES = 1 << _CODE_BITS
+_CODES = 1 << 24
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -77,42 +73,25 @@ def candidates(tokens: Sequence[str], table: Table) -> tuple[list[Candidate], li
     return sorted(by_rank.values()), unknown_terms
 
 
-class FeatureSet(NamedTuple):
-    codes: tuple[int, ...]  # codes of 24 bits, ascending, at most 60; empty when there is no set
-    full: bool  # whether all 60 are within the table's range
+def sign(terms: Sequence[Candidate], unknown_terms: Sequence[int], size: int) -> tuple[int, ...]:
+    """Collect the feature set of one document by its candidates, its unknown terms and the size of the table.
 
+    Returns at most 60 codes of 24 bits, ascending; none when there is no set. With 60 candidates it is full.
 
-NONE = FeatureSet((), full=False)
-
-
-def sign(tokens: Sequence[str], table: Table) -> FeatureSet:
-    """Collect the feature set of one document.
-
-    >>> words = [f"{a}{b}" for a in "abcd" for b in ("one", "two", "six", "ten", "ate")]
-    >>> table = Table.build("en", 99, {word: 5.0 for word in words}, "twenty words")
-    >>> sign(words, table).codes[:3], sign(words[1:], table).codes
-    ((0, 1, 2), ())
+    >>> sign([Candidate(rank, "word", rank) for rank in range(20)], [], 20)[:3]
+    (0, 1, 2)
     """
-    table_terms, unknown_terms = candidates(tokens, table)
-    ranks = [candidate.rank for candidate in table_terms[:TERMS]]
-    if len(ranks) < MIN_TERMS:
-        return NONE
-    pads = sorted({table.size + hash_ % (_CODES - table.size) for hash_ in unknown_terms})[: TERMS - len(ranks)]
-    return FeatureSet((*ranks, *pads), full=len(ranks) == TERMS)
+    if len(terms) < MIN_TERMS:
+        return ()
+    ranks = [candidate.rank for candidate in terms[:TERMS]]
+    return (*ranks, *sorted({size + hash_ % (_CODES - size) for hash_ in unknown_terms})[: TERMS - len(ranks)])
 
 
-class FeatureColumns(NamedTuple):
-    codes: Places  # their codes, document by document, ascending within each
-    counts: Places  # (n,) how many each has
-    full: Flags  # (n,) whether all 60 are within the table's range
-
-
-def sign_batch(rarest: RarestTerms, table: Table | None) -> FeatureColumns:
-    """Collect the feature sets of several documents, as `sign` does."""
-    is_full = np.diff(rarest.offsets) >= TERMS
-    counts = np.empty(is_full.size, np.int64)
+def sign_batch(rarest: RarestTerms, table: Table | None) -> tuple[Places, Places]:
+    """Collect the feature sets of several documents, as `sign` does: the codes of all, and how many each has."""
+    counts = np.empty(rarest.offsets.size - 1, np.int64)
     codes = np.empty(counts.size * TERMS, np.int64)
     columns = (rarest.rank, rarest.offsets, rarest.unknown_terms, rarest.strange_offsets, counts.size)
     limits = (table.size if table else 0, _CODES, MIN_TERMS, TERMS)
     size = loops.compiled().call("ibidem_features", *columns, *limits, codes, counts)
-    return FeatureColumns(codes[:size], counts, is_full)
+    return codes[:size], counts

@@ -42,19 +42,13 @@ def sign(tokens: Sequence[str]) -> Numbers:
     return Numbers(min(len(numbers), MAX_COUNT), tuple(hashes[:SKETCH]))
 
 
-class NumberColumns(NamedTuple):
-    distinct: Places  # (n,) distinct tokens that hold a digit, to 255
-    sketch: NDArray[np.uint16]  # (n, 16) hashes, ascending; zeros behind the last
-    sizes: Places  # (n,) how many hashes there are
-
-
-def sign_batch(batch: TokenBatch, groups: TermGroups) -> NumberColumns:
-    """Sketch the numbers of several documents, as `sign` does."""
+def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[Places, NDArray[np.uint16]]:
+    """Sketch the numbers of several documents, as `sign` does: how many, and 16 hashes, zeros behind the last."""
     words, (counts, sizes) = groups.vocabulary, np.zeros((2, len(batch)), np.int64)
     sketch = np.zeros((len(batch), SKETCH), np.uint16)
     columns = (groups.word, groups.document, groups.word.size, words.shapes.has_digit.view(np.uint8), words.hashes)
     loops.compiled().call("ibidem_numbers", *columns, counts, sketch, sizes)
-    return NumberColumns(np.minimum(counts, MAX_COUNT), sketch, sizes)
+    return np.minimum(counts, MAX_COUNT), sketch
 
 
 def compare(a: Numbers, b: Numbers) -> float:

@@ -15,13 +15,12 @@ document's own only the engine can say: the id in it is a claim.
 """
 
 import struct
-from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from itertools import pairwise, starmap
 from operator import lt
-from typing import Self, TypeVar, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import orjson
@@ -32,15 +31,13 @@ from typing_extensions import override
 from ibidem_ingest.dates import EPOCH, interval
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures import content, fingerprint, noise, text_profile
-from ibidem_ingest.signatures.feature_set import FeatureColumns
-from ibidem_ingest.signatures.fingerprint import FingerprintColumns
 from ibidem_ingest.signatures.noise import Blocks
-from ibidem_ingest.signatures.numbers import SKETCH, NumberColumns
+from ibidem_ingest.signatures.numbers import SKETCH
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures, StoredSignatures
 
 SCHEME = 4
 WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL, LONG, TITLED = 1, 2, 4, 8, 16, 32, 64
-KNOWN_FLAGS = WEAK | NO_SET | NO_MINHASH | NO_WORDS | FULL | LONG | TITLED
+UNKNOWN_FLAGS = 128
 NO_DATE = -(1 << 31)
 FIRST_DAY, LAST_DAY = ((day - EPOCH).days for day in (date.min, date.max))  # all days that a date can name
 
@@ -128,22 +125,27 @@ def unpack(value: bytes) -> Packed | None:
     """Parse a packed value; None if it is damaged, impossible or of an unknown scheme: the document is unsigned."""
     name = _name_bounds(value)
     noise = read_noise(value[name[1] :]) if name else None
-    if name is None or noise is None or not is_utf8(value[slice(*name)]):
+    if name is None or noise is None or not (id_ := _read_text(value[slice(*name)])):
         return None
     values = HEAD.unpack_from(value)
     head, sketch = values[:-SKETCH], values[-SKETCH:]  # in the order of the fields of `Packed`
     slots_at = HEAD.size + 1 + value[HEAD.size] * TERM_BYTES
     terms = _read_three_bytes(value[HEAD.size + 1 : slots_at])
     slots = struct.unpack_from(f"<{value[slots_at]}H", value, slots_at + 1)
-    parts = (*head, _sketch(head[-1], sketch), terms, slots, value[slice(*name)].decode(), noise)
-    packed = Packed(*parts)
-    return packed if _is_possible(packed) else None
+    parts = (*head, _sketch(head[-1], sketch), terms, slots, id_, noise)
+    its = Packed(*parts)
+    is_possible = (
+        all(map(lt, terms, terms[1:]))
+        and _flags_fit(its.flags, its.length > 0, any(its.title), len(terms), len(slots))
+        and _figures_fit(its.length, its.shingles, its.numbers, any(its.content), (its.date_from, its.date_to))
+    )
+    return its if is_possible else None
 
 
 def read_id(value: bytes) -> str:
     """Read only the id, in a third of the time of `unpack`; empty if it is not found."""
     name = _name_bounds(value)
-    return value[slice(*name)].decode(errors="ignore") if name else ""
+    return _read_text(value[slice(*name)]) if name else ""
 
 
 def read_length(value: bytes) -> int:
@@ -217,34 +219,47 @@ def _sketch(count: int, hashes: Sequence[int]) -> tuple[int, ...]:
     return tuple(hashes[:size])
 
 
-def _is_possible(packed: Packed) -> bool:
-    """Return whether the parts fit together, and a text can have these figures."""
-    bits, terms, has_words = packed.flags, packed.terms, packed.length > 0
-    return (
-        not bits & ~KNOWN_FLAGS
-        and len(terms) <= FULL_SET
-        and all(map(lt, terms, terms[1:]))
-        and len(packed.slots) in (0, SLOTS)
-        and bool(bits & NO_SET) == (not terms)
-        and bool(bits & NO_MINHASH) == (not packed.slots)
-        and bool(bits & NO_WORDS) != has_words
-        and not (bits & FULL and len(terms) != FULL_SET)
-        and has_words == (packed.shingles > 0) == any(packed.content) == bool(packed.slots)
-        and (has_words or not terms)
-        and (not bits & TITLED or (has_words and any(packed.title)))
-        and max(packed.shingles, packed.numbers) <= packed.length
-        and (
-            packed.date_from == packed.date_to == NO_DATE or FIRST_DAY <= packed.date_from <= packed.date_to <= LAST_DAY
-        )
+Figure = TypeVar("Figure", int, NDArray[Any])  # of one value, or of many
+
+
+def _flags_fit(flags: Figure, has_words: Figure, has_title: Figure, terms: Figure, slots: Figure) -> Figure:
+    """Return whether the flags are known and fit the parts, and there can be as many terms and slots."""
+    fit: Figure = (
+        ((flags & UNKNOWN_FLAGS) == 0)
+        & (terms <= FULL_SET)
+        & ((slots == 0) | (slots == SLOTS))
+        & (((flags & NO_SET) != 0) == (terms == 0))
+        & (((flags & NO_MINHASH) != 0) == (slots == 0))
+        & (((flags & NO_WORDS) == 0) == has_words)
+        & (((flags & FULL) == 0) | (terms == FULL_SET))
+        & ((slots > 0) == has_words)
+        & (has_words | (terms == 0))
+        & (((flags & TITLED) == 0) | (has_words & has_title))
     )
+    return fit
 
 
-def is_utf8(name: bytes) -> bool:
+def _figures_fit(
+    length: Figure, shingles: Figure, numbers: Figure, has_content: Figure, days: tuple[Figure, Figure]
+) -> Figure:
+    """Return whether a text can have these figures."""
+    first, last = days
+    fit: Figure = (
+        ((shingles > 0) == (length > 0))
+        & (has_content == (length > 0))
+        & (shingles <= length)
+        & (numbers <= length)
+        & (((first == NO_DATE) & (last == NO_DATE)) | ((first >= FIRST_DAY) & (first <= last) & (last <= LAST_DAY)))
+    )
+    return fit
+
+
+def _read_text(octets: bytes) -> str:
+    """Decode an id; empty if it is no UTF-8."""
     try:
-        name.decode()
+        return octets.decode()
     except UnicodeDecodeError:
-        return False
-    return True
+        return ""
 
 
 # Zeros behind the last value: so many bytes can be read from the beginning of each, however short it is.
@@ -254,45 +269,15 @@ MISSING = -1
 
 Octets = NDArray[np.uint8]
 Places = NDArray[np.int64]
-Bools = NDArray[np.bool_]
-
-
-T = TypeVar("T")
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Slices(Sequence[T]):
-    """Values in one buffer, each read on access."""
+class PackedValues(Sequence[bytes | None]):
+    """Packed values in one buffer, each read on access."""
 
-    text: bytes  # the buffer, maybe with filling between the values
+    text: bytes  # the buffer, maybe with filling between the values, and `ROOM` zeros at the end
     begin: Places  # (n,) where each begins
-    size: Places  # (n,) its bytes
-
-    @abstractmethod
-    def read(self, row: int) -> T: ...
-
-    def __len__(self) -> int:
-        return len(self.size)
-
-    @overload
-    def __getitem__(self, row: int) -> T: ...
-
-    @overload
-    def __getitem__(self, row: slice) -> Self: ...
-
-    @override
-    def __getitem__(self, row: int | slice) -> T | Self:
-        return self.take(row) if isinstance(row, slice) else self.read(row)
-
-    def take(self, rows: Sequence[int] | Places | slice) -> Self:
-        """Return some of the values, in the given order."""
-        return replace(self, begin=self.begin[rows], size=self.size[rows])
-
-
-class PackedValues(Slices[bytes | None]):
-    """Packed values, with `ROOM` zeros at the end of the buffer; `MISSING` is the size where a document has none."""
-
-    __slots__ = ()
+    size: Places  # (n,) its bytes; `MISSING` where a document has none
 
     @classmethod
     def join(cls, values: Sequence[bytes | None]) -> "PackedValues":
@@ -301,12 +286,28 @@ class PackedValues(Slices[bytes | None]):
             return values
         text = b"".join([*(value or b"" for value in values), bytes(ROOM)])
         size = np.array([MISSING if value is None else len(value) for value in values], np.int64)
-        return cls(text, end_places(size) - np.maximum(size, 0), size)
+        length = np.maximum(size, 0)
+        return cls(text, length.cumsum() - length, size)
+
+    def __len__(self) -> int:
+        return len(self.size)
+
+    @overload
+    def __getitem__(self, row: int) -> bytes | None: ...
+
+    @overload
+    def __getitem__(self, row: slice) -> "PackedValues": ...
 
     @override
-    def read(self, row: int) -> bytes | None:
+    def __getitem__(self, row: int | slice) -> "bytes | PackedValues | None":
+        if isinstance(row, slice):
+            return self.take(row)
         begin, size = int(self.begin[row]), int(self.size[row])
         return None if size == MISSING else self.text[begin : begin + size]
+
+    def take(self, rows: Sequence[int] | Places | slice) -> "PackedValues":
+        """Return some of the values, in the given order."""
+        return replace(self, begin=self.begin[rows], size=self.size[rows])
 
     def keep_own(self, ids: Sequence[str]) -> "PackedValues":
         """Return the values with the right document ids; a value with another id is discarded."""
@@ -320,81 +321,25 @@ class PackedValues(Slices[bytes | None]):
         return np.frombuffer(self.text, np.uint8)
 
     @property
-    def ids(self) -> "IdColumn":
+    def ids(self) -> list[str]:
         """The id in each value, as `packed.read_id` finds it."""
+        begins, sizes = self.id_places()
+        return [
+            _read_text(self.text[begin : begin + size])
+            for begin, size in zip(begins.tolist(), sizes.tolist(), strict=True)
+        ]
+
+    def id_places(self) -> tuple[Places, Places]:
+        """Return where the id of each value begins in the buffer, and its bytes; zeros where it is not found."""
         octets, size = self.octets, np.maximum(self.size, 0)
         slots_at = HEAD.size + 1 + octets[self.begin + HEAD.size].astype(np.int64) * TERM_BYTES
         slots = octets[self.begin + np.minimum(slots_at, size)].astype(np.int64)
         start = slots_at + 1 + slots * 2 + 2
-        is_known: Bools = (octets[self.begin] == SCHEME) & (start < size)
+        is_known = (octets[self.begin] == SCHEME) & (start < size)
         mark = self.begin + np.where(is_known, start, 2) - 2
         length = octets[mark] | octets[mark + 1].astype(np.int64) << 8
         is_known &= (length > 0) & (start + length <= size)
-        return IdColumn(self.text, np.where(is_known, self.begin + start, 0), np.where(is_known, length, 0))
-
-
-def end_places(size: Places) -> Places:
-    """Return the end of each value that directly follows the previous one; missing values are empty."""
-    ends: Places = np.cumsum(np.maximum(size, 0))
-    return ends
-
-
-def hold_high_octets(octets: Octets, begin: Places, size: Places) -> Bools:
-    """Return for each slice of the buffer whether it has a non-ASCII byte."""
-    piece = np.repeat(np.arange(len(size)), size)
-    place = np.arange(len(piece)) - np.repeat(end_places(size) - size - begin, size)
-    holds: Bools = np.zeros(len(size), bool)
-    holds[piece[octets[place] >= 0x80]] = True
-    return holds
-
-
-MAX_SORTED_ID = 64  # bytes of an id up to which ids are put in order in columns
-
-
-class IdColumn(Slices[str]):
-    """Ids; of a document whose id is not known, the size is 0."""
-
-    __slots__ = ()
-
-    @classmethod
-    def join(cls, ids: Sequence[str]) -> "IdColumn":
-        """Join ids in one buffer.
-
-        >>> list(IdColumn.join(["a", "", "é"]))
-        ['a', '', 'é']
-        """
-        names = [each.encode("utf-8", "surrogatepass") for each in ids]
-        size = np.array([len(each) for each in names], np.int64)
-        return cls(b"".join(names), end_places(size) - size, size)
-
-    @override
-    def read(self, row: int) -> str:
-        begin = int(self.begin[row])
-        return self.text[begin : begin + int(self.size[row])].decode(errors="ignore")
-
-    @property
-    def complete(self) -> bool:
-        return bool(self.size.all()) and all(self[row] for row in np.flatnonzero(self.not_ascii).tolist())
-
-    @property
-    def not_ascii(self) -> Bools:
-        """For each id, whether it has a non-ASCII byte."""
-        return hold_high_octets(np.frombuffer(self.text, np.uint8), self.begin, self.size)
-
-    @property
-    def keys(self) -> list[NDArray[np.uint64]] | None:
-        """Numbers that sort like the ids, the most significant number first; None if ids are too long.
-
-        Eight bytes make one; where all are equal, the shorter id comes first.
-        """
-        longest = int(self.size.max(initial=0))
-        if longest > MAX_SORTED_ID or self.not_ascii.any():
-            return None
-        column = np.arange(-(-longest // 8) * 8)
-        octets = np.frombuffer(self.text + bytes(1), np.uint8)
-        place = np.where(column < self.size[:, None], self.begin[:, None] + column, len(self.text))
-        parts = octets[place].view(">u8").astype(np.uint64)
-        return [*parts.T, self.size.astype(np.uint64)]
+        return np.where(is_known, self.begin + start, 0), np.where(is_known, length, 0)
 
 
 NO_TERM = 1 << 24  # filling behind the last term: greater than every code
@@ -450,33 +395,39 @@ class PackedColumns:
         """Decode packed values; damaged ones do not raise."""
         values = PackedValues.join(values)
         octets, begin, size, ids = values.octets, values.begin, np.maximum(values.size, 0), values.ids
+        id_begin, id_size = values.id_places()
         heads = _cut(octets, begin, HEAD_COLUMNS.itemsize).view(HEAD_COLUMNS)[:, 0]
         term_count = octets[begin + HEAD_COLUMNS.itemsize].astype(np.int64)
         terms = _terms(_cut(octets, begin + HEAD_COLUMNS.itemsize + 1, FULL_SET * TERM_BYTES), term_count)
         slots_at = HEAD_COLUMNS.itemsize + 1 + term_count * TERM_BYTES
         slot_count = octets[begin + np.minimum(slots_at, size)].astype(np.int64)
-        slots = _cut(octets, begin + np.where(ids.size > 0, slots_at + 1, 0), SLOTS * 2).view("<u2")
-        has_blocks, noise = _noise(values, np.where(ids.size > 0, ids.begin + ids.size - begin, size))
-        is_signed = (
-            (ids.size > 0)
+        slots = _cut(octets, begin + np.where(id_size > 0, slots_at + 1, 0), SLOTS * 2).view("<u2")
+        has_blocks, noise = _noise(values, np.where(id_size > 0, id_begin + id_size - begin, size))
+        length, days = heads["length"], (heads["date_from"], heads["date_to"])
+        is_signed: NDArray[np.bool_] = (
+            np.fromiter(map(len, ids), np.int64, len(ids)).astype(bool)
             & has_blocks
-            & _are_possible(heads, term_count, slot_count)
+            & _flags_fit(heads["flags"], length > 0, heads["title"] > 0, term_count, slot_count)
+            & _figures_fit(length, heads["shingles"], heads["numbers"], heads["content"].max(axis=1) > 0, days)
             & ((terms[:, 1:] > terms[:, :-1]) | (terms[:, 1:] == NO_TERM)).all(axis=1)
         )
-        for row in np.flatnonzero(is_signed & ids.not_ascii).tolist():
-            is_signed[row] = is_utf8(values.text[ids.begin[row] : ids.begin[row] + ids.size[row]])
-        rows = np.where(is_signed, heads, np.zeros(1, HEAD_COLUMNS))
-        fixed = {name: rows[name].astype(_WIDER.get(name, rows[name].dtype)) for name in HEAD_COLUMNS.names or ()}
+        unsigned = np.flatnonzero(~is_signed)
+        heads[unsigned] = np.zeros(1, HEAD_COLUMNS)
+        noise[unsigned] = term_count[unsigned] = slot_count[unsigned] = 0
+        terms[unsigned], slots[slot_count == 0] = NO_TERM, 0
+        for row in unsigned.tolist():
+            ids[row] = ""
+        fixed = {name: heads[name].astype(_WIDER.get(name, heads[name].dtype)) for name in HEAD_COLUMNS.names or ()}
         return cls(
-            **fixed | {"number_sketch": _sketches(rows)},
+            **fixed | {"number_sketch": _sketches(heads)},
             values=values,
-            ids=replace(ids, size=np.where(is_signed, ids.size, 0)),
+            ids=ids,
             is_signed=is_signed,
-            noise=np.where(is_signed[:, None], noise, np.uint8(0)),
-            term_count=np.where(is_signed, term_count, 0).astype(np.uint8),
-            terms=np.where(is_signed[:, None], terms, np.int32(NO_TERM)),
-            slot_count=np.where(is_signed, slot_count, 0).astype(np.uint8),
-            slots=np.where((is_signed & (slot_count > 0))[:, None], slots, np.uint16(0)),
+            noise=noise,
+            term_count=term_count.astype(np.uint8),
+            terms=terms,
+            slot_count=slot_count.astype(np.uint8),
+            slots=slots,
         )
 
     def __len__(self) -> int:
@@ -509,30 +460,6 @@ def _noise(values: PackedValues, ends: Whole) -> tuple[NDArray[np.bool_], NDArra
     return is_sound, noise
 
 
-def _are_possible(heads: Rows, term_count: Whole, slot_count: Whole) -> NDArray[np.bool_]:
-    """`_is_possible` for many values, except for the order of their terms."""
-    flags, has_words = heads["flags"], heads["length"] > 0
-    first, last = heads["date_from"], heads["date_to"]
-    is_possible: NDArray[np.bool_] = (
-        (heads["scheme"] == SCHEME)
-        & ((flags & (0xFF & ~KNOWN_FLAGS)) == 0)
-        & (term_count <= FULL_SET)
-        & ((slot_count == 0) | (slot_count == SLOTS))
-        & (((flags & NO_SET) != 0) == (term_count == 0))
-        & (((flags & NO_MINHASH) != 0) == (slot_count == 0))
-        & (((flags & NO_WORDS) != 0) != has_words)
-        & (((flags & FULL) == 0) | (term_count == FULL_SET))
-        & ((heads["shingles"] > 0) == has_words)
-        & (heads["content"].any(axis=1) == has_words)
-        & ((slot_count > 0) == has_words)
-        & (has_words | (term_count == 0))
-        & (((flags & TITLED) == 0) | (has_words & (heads["title"] > 0)))
-        & (np.maximum(heads["shingles"], heads["numbers"]) <= heads["length"])
-        & (((first == NO_DATE) & (last == NO_DATE)) | ((first >= FIRST_DAY) & (first <= last) & (last <= LAST_DAY)))
-    )
-    return is_possible
-
-
 def _terms(octets: NDArray[np.uint8], count: Whole) -> Whole32:
     codes = octets[:, 0::3] | octets[:, 1::3].astype(np.int32) << 8 | octets[:, 2::3].astype(np.int32) << 16
     return np.where(np.arange(FULL_SET) >= count[:, None], np.int32(NO_TERM), codes)
@@ -561,10 +488,13 @@ class SignedColumns:
     titles: Sequence[str]  # tokens of the titles, joined by one space
     title_flags: Sequence[bool]  # whether each title counts
     profiles: Sequence[bytes]  # text profiles; empty for none
-    numbers: NumberColumns  # numbers of all
+    numbers: Places  # (n,) distinct tokens that hold a digit, to 255
+    number_sketch: NDArray[np.uint16]  # (n, 16) hashes, ascending; zeros behind the last
     slots: NDArray[np.uint16]  # (n, 100) uint16; of a text without words, anything
-    fingerprints: FingerprintColumns  # fingerprints of all
-    features: FeatureColumns  # feature sets of all
+    fingerprints: Sequence[bytes]  # empty without candidate terms
+    candidates: Places  # (n,) candidate terms: with few a fingerprint is weak, with many a feature set is full
+    terms: Places  # codes of the feature sets, one behind the other
+    term_counts: Places  # (n,) how many each has
     noise: Blocks  # (n,) noise blocks; zeros for none
     long: Sequence[bytes]  # long signatures of each, encoded; empty for none
     words: Sequence[int]  # hashes of 16 bits of the words
@@ -573,19 +503,18 @@ class SignedColumns:
     def rows(self) -> list[Signatures]:
         count = len(self.names)
         slots = map(tuple, self.slots.tolist())
-        sketches = zip(self.numbers.sketch.tolist(), self.numbers.sizes.tolist(), strict=True)
-        codes, ends = self.features.codes.tolist(), self.features.counts.cumsum().tolist()
+        codes, ends = self.terms.tolist(), self.term_counts.cumsum().tolist()
         columns = (
             self.lengths.tolist(),
             self.shingles.tolist(),
             map(content.format_hash, self.contents, self.names),
-            [fingerprint.SCHEME + each.hex() if each else "" for each in self.fingerprints.values],
-            [terms < fingerprint.TERMS for terms in self.fingerprints.terms],
+            [fingerprint.SCHEME + each.hex() if each else "" for each in self.fingerprints],
+            (self.candidates < fingerprint.TERMS).tolist(),
             [text_profile.SCHEME + each.hex() if each else "" for each in self.profiles],
-            self.numbers.distinct.tolist(),
-            [tuple(sketch[:size]) for sketch, size in sketches],
+            self.numbers.tolist(),
+            map(_sketch, self.numbers.tolist(), self.number_sketch.tolist()),
             [tuple(codes[start:end]) for start, end in pairwise([0, *ends])],
-            self.features.full.tolist(),
+            (self.candidates >= FULL_SET).tolist(),
             [row if length else () for row, length in zip(slots, self.lengths.tolist(), strict=True)],
             [self.idf] * count,
             self.titles,
@@ -606,8 +535,8 @@ class SignedColumns:
     def pack(self, documents: Sequence[Document], distinct: Sequence[str] = ()) -> list[bytes]:
         """Build the packed values with the dates, sources and ids of the documents, as `packed.pack` does."""
         heads = self._heads(documents, distinct).tobytes()
-        counts, size, width = self.features.counts, HEAD_COLUMNS.itemsize, 1 + 2 * SLOTS
-        terms = self.features.codes.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :TERM_BYTES].tobytes()
+        counts, size, width = self.term_counts, HEAD_COLUMNS.itemsize, 1 + 2 * SLOTS
+        terms = self.terms.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :TERM_BYTES].tobytes()
         slots = np.zeros((len(documents), width), np.uint8)
         slots[:, 0] = SLOTS
         slots[:, 1:] = self.slots.astype("<u2").view(np.uint8)
@@ -633,10 +562,10 @@ class SignedColumns:
         heads = np.zeros(len(documents), HEAD_COLUMNS)
         heads["scheme"] = SCHEME
         heads["flags"] = (
-            WEAK * (np.array(self.fingerprints.terms) < fingerprint.TERMS)
-            + NO_SET * (self.features.counts == 0)
+            WEAK * (self.candidates < fingerprint.TERMS)
+            + NO_SET * (self.term_counts == 0)
             + (NO_MINHASH + NO_WORDS) * (self.lengths == 0)
-            + FULL * self.features.full
+            + FULL * (self.candidates >= FULL_SET)
             + LONG * np.array([bool(each) for each in self.long])
             + TITLED * np.array(self.title_flags, np.int64)
         )
@@ -649,13 +578,13 @@ class SignedColumns:
         heads["idf"] = int.from_bytes(bytes.fromhex(self.idf)[:IDF_BYTES], "little")
         heads["words"], heads["signs"] = self.words, self.signs
         heads["content"] = _first_words(self.contents, content.SIZE)
-        heads["fingerprint"] = _first_words(self.fingerprints.values, 8)[:, 0]
+        heads["fingerprint"] = _first_words(self.fingerprints, 8)[:, 0]
         heads["profile"] = _first_words(self.profiles, 8)[:, 0]
         heads["source"] = _hashes([document.source for document in documents])
         heads["title"] = _hashes(self.titles)
         if distinct:
             heads["guard"] = np.frombuffer(b"".join(guard(document, distinct) for document in documents), "<u4")
-        heads["numbers"], heads["number_sketch"] = self.numbers.distinct, self.numbers.sketch
+        heads["numbers"], heads["number_sketch"] = self.numbers, self.number_sketch
         return heads
 
 

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TypeVar
 
+import numpy as np
 import orjson
 import xxhash
 
@@ -20,7 +21,7 @@ from ibidem_ingest.kernel import loops
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.mail.parts import mail_key, signed_part
 from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
-from ibidem_ingest.signatures.feature_set import RarestTerms
+from ibidem_ingest.signatures.feature_set import RarestTerms, candidates
 from ibidem_ingest.signatures.long_text import MIN_TOKENS, PagedTokens
 from ibidem_ingest.signatures.noise import is_source_code
 from ibidem_ingest.signatures.packed import SignedColumns, pack
@@ -87,8 +88,7 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
     words = leave_out([words], passages)[0] if passages.size else words
     hashes = shingles([wh1(word) for word in words])
     figures = numbers.sign(words)
-    fingerprints = fingerprint.sign(words, table) if table else fingerprint.NONE
-    features = feature_set.sign(words, table) if table else feature_set.NONE
+    terms, unknown_terms = candidates(words, table) if table else ([], [])
     title = " ".join(tokens(document.title)) if document.title else ""
     may_be_long = len(words) >= MIN_TOKENS or PAGE_BREAK in plain.text
     long_signatures = long_text.sign_long(plain, passages) if may_be_long else None
@@ -97,13 +97,13 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         length=len(words),
         shingles=len(set(hashes)),
         content=content.sign(written, document.id, title if is_titled else "", signs, mail_key(document)),
-        fingerprint=fingerprints.value,
-        weak=fingerprints.weak,
+        fingerprint=fingerprint.sign(terms),
+        weak=len(terms) < fingerprint.TERMS,
         profile=text_profile.sign(words),
         numbers=figures.distinct,
         number_sketch=figures.sketch,
-        terms=features.codes,
-        full=features.full,
+        terms=feature_set.sign(terms, unknown_terms, table.size) if table else (),
+        full=len(terms) >= feature_set.TERMS,
         slots=minhash.stored_slots(minhash.sketch(hashes)),
         idf=table.name if table else "",
         title=title,
@@ -142,6 +142,8 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
     titles = [document.title for document in documents]
     titles, is_titled = content.sign_titles(words, signs, written_lengths, titles)
     rarest = RarestTerms.look_up(batch, groups, table)
+    number_counts, number_sketch = numbers.sign_batch(batch, groups)
+    terms, term_counts = feature_set.sign_batch(rarest, table)
     noisy = noise.sign_blocks(batch, rarest, table)
     noisy[list(map(is_source_code, texts))] = 0
     return SignedColumns(
@@ -160,10 +162,13 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
         titles=titles,
         title_flags=is_titled,
         profiles=text_profile.sign_batch(batch, groups),
-        numbers=numbers.sign_batch(batch, groups),
+        numbers=number_counts,
+        number_sketch=number_sketch,
         slots=minhash.sign_batch(sequences),
         fingerprints=fingerprint.sign_batch(batch, rarest),
-        features=feature_set.sign_batch(rarest, table),
+        candidates=np.diff(rarest.offsets),
+        terms=terms,
+        term_counts=term_counts,
         noise=noisy,
         long=[each.encode() if each else b"" for each in long_text.sign_batch(page_tokens, groups, sequences)],
     )

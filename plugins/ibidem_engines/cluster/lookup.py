@@ -49,7 +49,7 @@ from ibidem_engines.query import ReadView
 from ibidem_engines.requests import Json, RequestFlow, Target, in_slices
 from ibidem_engines.stored_groups import Hit, HitColumns, HitNames, LeadKeys
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, lookup_keys
-from ibidem_ingest.signatures.packed import MISSING, ROOM, IdColumn, PackedValues, unpack
+from ibidem_ingest.signatures.packed import MISSING, ROOM, PackedValues, unpack
 
 # Decodes a window's values in a thirtieth of the time; the extra `fast` installs it.
 FAST_BASE64: Any = import_module("pybase64") if find_spec("pybase64") else None
@@ -63,13 +63,14 @@ ROOM_AS_BASE64 = "A" * -(-ROOM // 3 * 4)
 def read_hits(answer: Json, sorted_by: int | None = None) -> HitColumns:
     """Parse the hits of a search, with so many of their sort values; those that have ids get them from the engine."""
     hits = hits_of(answer)
-    packed, claimed_ids = read_packed(hits), None
+    packed = read_packed(hits)
+    ids = packed.ids
     if hits and "_id" in hits[0]:
         ids = [hit["_id"] for hit in hits]
-        packed, claimed_ids = packed.keep_own(ids), IdColumn.join(ids)
+        packed = packed.keep_own(ids)
     return HitColumns(
         [hit["_index"] for hit in hits],
-        packed.ids if claimed_ids is None else claimed_ids,
+        ids,
         [hit.get("_score") or 0.0 for hit in hits],
         packed,
         [write_order(hit["_seq_no"]) for hit in hits] if hits and "_seq_no" in hits[0] else (),
@@ -174,7 +175,7 @@ def window(target: Target, body: Json) -> RequestFlow[RankedHits]:
     """Search for packed signatures; repeat with ids if a hit has no signatures and therefore no id."""
     answer = yield target.search_packed(body)
     hits = read_hits(answer)
-    if not hits.ids.complete:
+    if not all(hits.ids):
         answer = yield target.search_packed(dsl.with_ids(body))
         hits = read_hits(answer)
     return RankedHits(answer, hits)

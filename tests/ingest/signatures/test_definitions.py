@@ -113,10 +113,9 @@ TABLE = Table.build("en", 100_000, {word: 50.0 + 9 * (place // 2) for place, wor
 
 
 def test_nineteen_terms_make_no_set_and_twenty_are_padded() -> None:
-    assert feature_set.sign(WORDS[:19] + STRANGE, TABLE) == feature_set.NONE
-    padded = feature_set.sign(WORDS[:20] + STRANGE, TABLE)
-    assert len(padded.codes) == 60
-    assert not padded.full
+    few, enough = (feature_set.candidates(WORDS[:count] + STRANGE, TABLE) for count in (19, 20))
+    assert feature_set.sign(*few, TABLE.size) == ()
+    assert len(feature_set.sign(*enough, TABLE.size)) == 60
 
 
 def hexed(sequence: str) -> str:
@@ -125,4 +124,5 @@ def hexed(sequence: str) -> str:
 
 def test_terms_are_hashed_in_utf_8() -> None:
     table = Table.build("de", 99, {"gericht": 5.0, "öffentlich": 6.0}, "two words")
-    assert fingerprint.sign(["öffentlich", "gericht"], table).value == SCHEME + hexed("gericht:1 öffentlich:0")
+    terms, _ = feature_set.candidates(["öffentlich", "gericht"], table)
+    assert fingerprint.sign(terms) == SCHEME + hexed("gericht:1 öffentlich:0")
