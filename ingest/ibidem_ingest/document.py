@@ -70,17 +70,11 @@ class Document:
         >>> Document("a", "One page.\fAnother.", date="1787").as_record()
         {'id': 'a', 'text': 'One page.\x0cAnother.', 'date': '1787', 'language': 'en'}
         """
-        record: dict[str, object] = {"id": self.id, "text": self.text}
-        for name in ("title", "date", "source", "url", "language"):
-            if value := getattr(self, name):
-                record[name] = value
-        if self.version is not None:
-            record["version"] = self.version
-        if self.meta:
-            record["meta"] = dict(self.meta)
-        if self.origin:
-            record[ORIGIN] = self.origin
-        return record
+        values = {name: getattr(self, name) for name in ("title", "date", "source", "url", "language", "version")}
+        values |= {"meta": dict(self.meta), ORIGIN: self.origin}
+        return {"id": self.id, "text": self.text} | {
+            name: value for name, value in values.items() if value not in ("", None, {})
+        }
 
 
 def read_record(
@@ -107,8 +101,26 @@ def read_record(
     >>> read_record({"id": 7, "pages": ["We the", "People"], "court": "9th Cir."}, "cases.jsonl:1").as_record()
     {'id': '7', 'text': 'We the\x0cPeople', 'language': 'en', 'meta': {'court': '9th Cir.'}}
     """
+    if not isinstance(record, Mapping):
+        raise Refused(Refusal(location, "", "", f"{kind(record)}, not an object; write one object for each document"))
     try:
-        return _document(record, location, max_text, language)
+        # A date that cannot be read is a note, and no reason to refuse the text.
+        value = record.get("date")
+        written = str(value) if isinstance(value, float) else _string(record, "date")
+        date = iso_date(written)
+        return Document(
+            id=_id(record),
+            text=_text(record, max_text),
+            title=_string(record, "title"),
+            date=date,
+            source=_string(record, "source"),
+            url=_string(record, "url"),
+            language=_language(record) or language,
+            version=_version(record),
+            meta=_meta(record, "" if date else written.strip()),
+            origin=_string(record, ORIGIN),
+            where=location,
+        )
     except Unreadable as error:
         raise Refused(Refusal(location, printable_id(record), error.field, error.why)) from error
 
@@ -165,25 +177,6 @@ def has_unread_date(document: Document) -> bool:
 def meta_fields(record: Mapping[str, object]) -> set[str]:
     """Return the top-level fields of a record that `read_record` moves into `meta`."""
     return set() if record.keys() <= FIELDS else set(record.keys() - FIELDS)
-
-
-def _document(record: Mapping[str, object], location: str, max_text: int, language: str) -> Document:
-    if not isinstance(record, Mapping):
-        raise Unreadable(f"{kind(record)}, not an object; write one object for each document")
-    date, unread = _date(record)
-    return Document(
-        id=_id(record),
-        text=_text(record, max_text),
-        title=_string(record, "title"),
-        date=date,
-        source=_string(record, "source"),
-        url=_string(record, "url"),
-        language=_language(record) or language,
-        version=_version(record),
-        meta=_meta(record, unread),
-        origin=_string(record, ORIGIN),
-        where=location,
-    )
 
 
 def _id(record: Mapping[str, object]) -> str:
@@ -283,21 +276,18 @@ def _excerpt(value: str, position: int) -> str:
     return f", in {excerpt}; remove it, or repair the text where it was made"
 
 
-def _date(record: Mapping[str, object]) -> tuple[str, str]:
-    """Return the date, and the date as written if it cannot be read: it is a note, and no reason to refuse the text."""
-    value = record.get("date")
-    written = str(value) if isinstance(value, float) else _string(record, "date")
-    date = iso_date(written)
-    return date, "" if date else written.strip()
-
-
 def _language(record: Mapping[str, object]) -> str:
     language = _string(record, "language")
-    if not language or language == DEFAULT_LANGUAGE:
-        return language
-    if (code := _LANGUAGE.fullmatch(language)) is None:
+    code = language if language == DEFAULT_LANGUAGE else language_code(language)
+    if language and not code:
         raise Unreadable(f"{short_repr(language)} is not a code; write one of ISO 639-1: en, de, fr", "language")
-    return code[1].lower()
+    return code
+
+
+def language_code(name: str) -> str:
+    """Return the ISO 639 code of a language, which may have a region (`en-GB`); empty if it is none."""
+    match = _LANGUAGE.fullmatch(name)
+    return match[1].lower() if match else ""
 
 
 def _version(record: Mapping[str, object]) -> int | None:
@@ -314,16 +304,13 @@ def _version(record: Mapping[str, object]) -> int | None:
 def _meta(record: Mapping[str, object], unread_date: str) -> Mapping[str, object]:
     """Collect the fields of a record that are not standard fields of a document, and a date that cannot be read."""
     value = record.get("meta")
-    meta: Mapping[str, object] = {} if value is None else value  # type: ignore[assignment]  # checked on the next line
-    if not isinstance(meta, Mapping):
+    if value is not None and not isinstance(value, Mapping):
         raise Unreadable(f"{short_repr(value)} is {kind(value)}; write an object", "meta")
-    if names := meta_fields(record):
-        meta = {name: record[name] for name in record if name in names} | dict(meta)
-    if unread_date:
-        meta = {UNREAD_DATE: unread_date} | dict(meta)
-    if not meta:
+    names = meta_fields(record)
+    if not (value or names or unread_date):
         return {}
-    meta = dict(meta)
+    meta = {UNREAD_DATE: unread_date} if unread_date else {}
+    meta |= {name: record[name] for name in record if name in names} | dict(value or {})
     try:
         orjson.dumps(meta, option=_ONLY_JSON)
     except TypeError as error:

@@ -162,35 +162,25 @@ SENTENCES: dict[tuple[str, str], str | Callable[[BaseException], str]] = {
 _NO_MEMORY = 2  # number of libxml2's error `XML_ERR_NO_MEMORY`, which lxml reports as one of syntax
 
 
-def _check_memory(error: BaseException) -> None:
-    """Raise `MemoryError` for an lxml error that reports a lack of memory."""
-    if type(error).__module__.startswith("lxml.") and getattr(error, "code", 0) == _NO_MEMORY:
-        raise MemoryError from error
-
-
 @contextmanager
-def translate_errors() -> Iterator[None]:
-    """Translate the errors of libraries inside the block into `Unreadable`; errors not in the table are not caught."""
+def translate_errors(file_kind: str = "") -> Iterator[None]:
+    """Translate the errors of libraries inside the block into `Unreadable`; errors not in the table are not caught.
+
+    With the kind of file that a library reads, any error but the system's (which has a number) says that it is damaged.
+    """
     try:
         yield
+    except (Unreadable, MemoryError):
+        raise
     except Exception as error:
-        _check_memory(error)
+        if type(error).__module__.startswith("lxml.") and getattr(error, "code", 0) == _NO_MEMORY:
+            raise MemoryError from error
+        if file_kind and getattr(error, "errno", None) is None:
+            reason = f"it is not a valid {file_kind} ({type(error).__name__}: {error}); save it again, or leave it out"
+            raise Unreadable(reason) from error
         # The entry of the error's own class, else that of a base class.
         names = ((cls.__module__.partition(".")[0], cls.__name__) for cls in type(error).__mro__)
         sentence = next((SENTENCES[name] for name in names if name in SENTENCES), None)
         if sentence is None:
             raise
         raise Unreadable(sentence if isinstance(sentence, str) else sentence(error)) from error
-
-
-@contextmanager
-def translate_damage(kind: str) -> Iterator[None]:
-    """Translate any error of a library over a damaged file into `Unreadable`."""
-    try:
-        yield
-    except (Unreadable, OSError, MemoryError):
-        raise
-    except Exception as error:
-        _check_memory(error)
-        reason = f"it is not a valid {kind} ({type(error).__name__}: {error}); save it again, or leave it out"
-        raise Unreadable(reason) from error

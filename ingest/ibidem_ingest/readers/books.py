@@ -9,8 +9,8 @@ from typing import Any
 from urllib.parse import unquote
 
 from ibidem_ingest.dates import iso_date
-from ibidem_ingest.errors import Unreadable, translate_damage, translate_errors
-from ibidem_ingest.language import is_code
+from ibidem_ingest.document import language_code
+from ibidem_ingest.errors import Unreadable, translate_errors
 from ibidem_ingest.readers.formats import Format, load_library
 from ibidem_ingest.readers.text import BYTES_A_CHARACTER, EMPTY_REMEDY, first_line
 
@@ -70,7 +70,7 @@ def docx_record(path: Path, max_text: int) -> dict[str, object]:
     """
     docx = load_library(Format.DOCX)
     headings: list[str] = []
-    with translate_errors(), path.open("rb") as file, translate_damage("Word file"):
+    with translate_errors("Word file"), path.open("rb") as file:
         document = docx.Document(file)
         styles = {style.style_id: style.name for style in document.styles}
         lines = list(_limit(_lines(document.iter_inner_content(), styles, headings), max_text))
@@ -78,10 +78,8 @@ def docx_record(path: Path, max_text: int) -> dict[str, object]:
     text = "\n".join(lines).strip()
     if not text:
         raise Unreadable("it contains no text; leave it out, or save its content as text", "text")
-    code = language.replace("_", "-").partition("-")[0]
     title = own_title or next(filter(None, map(first_line, headings)), "") or first_line(text)
-    record: dict[str, object] = {"text": text, "title": title}
-    return record | ({"language": code} if is_code(code) else {})
+    return {"text": text, "title": title, "language": language_code(language)}
 
 
 def _title_and_language(package: Any) -> tuple[str, str]:
@@ -116,28 +114,21 @@ DAMAGE = "it is not a valid EPUB"
 def epub_record(path: Path, max_text: int) -> dict[str, object]:
     """Read an EPUB book: its chapters are its pages; title, language, author and date are from its metadata."""
     load_library(Format.EPUB)
-    with (
-        translate_errors(),
-        path.open("rb") as file,
-        translate_damage("EPUB"),
-        zipfile.ZipFile(file) as book,
-    ):
+    with translate_errors("EPUB"), path.open("rb") as file, zipfile.ZipFile(file) as book:
         package = _package(book)
         root = _xml(_read(book, package, max_text))
         pages = list(filter(None, _limit(_chapters(book, posixpath.dirname(package), root, max_text), max_text)))
     if not pages:
         raise Unreadable("it contains no text; leave it out", "text")
-    metadata = {}
-    for name in ("title", "creator", "publisher", "date", "language"):
-        values = root.xpath(f"//*[local-name()='metadata']/*[local-name()='{name}']/text()")
-        metadata[name] = " ".join(str(values[0]).split()) if values else ""
-    language = metadata["language"].replace("_", "-").partition("-")[0]
+    names = ("title", "creator", "publisher", "date", "language")
+    paths = [f"string(//*[local-name()='metadata']/*[local-name()='{name}']/text())" for name in names]
+    metadata = {name: " ".join(root.xpath(path).split()) for name, path in zip(names, paths, strict=True)}
     return {
         "pages": pages,
         "title": metadata["title"] or first_line(pages[0]),
         "source": metadata["publisher"],
         "date": iso_date(metadata["date"]) or metadata["date"],
-        "language": language if is_code(language) else "",
+        "language": language_code(metadata["language"]),
         "meta": {"author": metadata["creator"]} if metadata["creator"] else {},
     }
 

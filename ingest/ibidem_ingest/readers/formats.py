@@ -20,9 +20,8 @@ from types import ModuleType
 from typing import Any, Literal, get_args
 
 from ibidem_ingest.distribution import install_command
-from ibidem_ingest.document import DEFAULT_LANGUAGE
+from ibidem_ingest.document import DEFAULT_LANGUAGE, language_code
 from ibidem_ingest.errors import Unreadable, UsageError, short_repr
-from ibidem_ingest.language import is_code
 from ibidem_ingest.readers.compression import PiecesStream, open_compressed
 
 # Byte order marks and their encodings besides UTF-8; that of UTF-32 begins with that of UTF-16.
@@ -256,7 +255,7 @@ class Choice:
         check_text_format(self.text_format)
         if self.id_from not in get_args(IdFrom):
             raise UsageError(f"no ids from {short_repr(self.id_from)}", f"they are from {', '.join(get_args(IdFrom))}")
-        if self.language != DETECT and not is_code(self.language):
+        if self.language != (language_code(self.language) or DETECT):
             raise UsageError(f"{short_repr(self.language)} is not a language", "write a code of ISO 639-1: en, de, fr")
 
     @property

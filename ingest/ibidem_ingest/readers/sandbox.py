@@ -29,10 +29,8 @@ from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import Unreadable
 from ibidem_ingest.readers.books import docx_record, epub_record, pdf_record
 from ibidem_ingest.readers.formats import UTF_8, Decoding, Format, guess_format
-from ibidem_ingest.readers.html import html_record
-from ibidem_ingest.readers.mail import mail_record
-from ibidem_ingest.readers.outlook import outlook_record
-from ibidem_ingest.readers.text import markdown_record
+from ibidem_ingest.readers.mail import mail_record, outlook_record
+from ibidem_ingest.readers.text import html_record, markdown_record
 
 SECONDS = 120.0  # seconds that reading one file may take
 
