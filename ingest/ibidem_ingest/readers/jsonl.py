@@ -4,11 +4,10 @@ import csv
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from contextlib import suppress
 from io import TextIOWrapper
-from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Self
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
@@ -86,42 +85,36 @@ def read(  # noqa: PLR0913, PLR0917 - what a reader of lines is told, each once
 ) -> Iterator[Document | Refusal]:
     """Read the documents of a file, compressed or not; empty lines are skipped."""
     last: Line | None = None
-    time_limit, fault = TimeLimit(seconds), ""
+    time_limit, limit = TimeLimit(seconds), max_text * BYTES_A_CHARACTER + BYTES_ASIDE
 
     def outcome(line: Line) -> Document | Refusal:
         place = f"{location}:{line.number}"
         if line.is_whole:
             return _read_line(line.content, place, max_text, tally, language)
-        reason = (
-            f"the line has more than {_limit(max_text):,} bytes, more than a text of {max_text:,} characters needs; "
-            "split the document or raise IBIDEM_MAX_TEXT"
-        )
-        return Refusal(place, _leading_id(line.content), "text", reason)
+        reason = f"the line has more than {limit:,} bytes, more than a text of {max_text:,} characters needs; "
+        return Refusal(place, _leading_id(line.content), "text", f"{reason}split the document or raise IBIDEM_MAX_TEXT")
 
     try:
         with translate_errors(), open_utf8(path, encoding) as stream:
-            for last in lines(stream, _limit(max_text), time_limit):
-                if not last.is_open:  # otherwise a fault of the file may follow
-                    yield (read := outcome(last))
-                    time_limit.note(0, found=isinstance(read, Document))
+            for last in lines(stream, limit, time_limit):
+                if last.is_open:
+                    stream.peek(1)  # raises the fault that cut the line
+                yield (read := outcome(last))
+                time_limit.note(0, found=isinstance(read, Document))
     except Unreadable as error:
-        fault = error.why
+        if last is None:
+            yield Refusal(location, "", "", error.why)
+            return
+        number, id_ = last.number + 1, ""
+        if last.is_open:
+            read = outcome(last)
+            if isinstance(read, Document):
+                yield read
+            else:
+                number, id_ = last.number, read.id
+        yield Refusal(f"{location}:{number}", id_, "", f"the rest of the file cannot be read: {error.why}")
     if last is None:
-        yield Refusal(location, "", "", fault or EMPTY_REMEDY)
-        return
-    number, id_ = last.number + 1, ""
-    if last.is_open:
-        read = outcome(last)
-        if isinstance(read, Document) or not fault:
-            yield read
-        else:  # the fault cut the line
-            number, id_ = last.number, read.id
-    if fault:
-        yield Refusal(f"{location}:{number}", id_, "", f"the rest of the file cannot be read: {fault}")
-
-
-def _limit(max_text: int) -> int:
-    return max_text * BYTES_A_CHARACTER + BYTES_ASIDE
+        yield Refusal(location, "", "", EMPTY_REMEDY)
 
 
 def _read_line(line: bytes, location: str, max_text: int, tally: Tally, language: str) -> Document | Refusal:
@@ -159,20 +152,16 @@ def _not_json(line: bytes, location: str, max_text: int, error: orjson.JSONDecod
 def _leading_id(line: bytes) -> str:
     """Return the id at the beginning of a line that is not JSON; empty if there is none."""
     match = _ID_FIRST.match(line)
-    if match is None:
-        return ""
-    try:
-        return str(orjson.loads(match[1]))
-    except orjson.JSONDecodeError:
-        return ""
+    with suppress(orjson.JSONDecodeError):
+        return str(orjson.loads(match[1])) if match else ""
+    return ""
 
 
 NAMED_ROW = 65_536  # characters in which the names of columns are looked for
 
 MAX_ROW = 4  # how many times the longest line a row may have, whose cells may hold lines
 
-# Error of a row without an id among others with one: its number would name another row the next time.
-NO_ID = Unreadable("its cell in the column `id` is empty; fill it in, or leave the whole column out", "id")
+COLUMNS = FIELDS - {"text", "pages", "meta", ORIGIN, WHERE}  # those that are fields of a document
 
 Row = dict[str, object]
 
@@ -187,6 +176,23 @@ def rows(
     document's fields are these; all others go into `meta`. What separates cells is what the first line holds most of.
     A row with bytes in another encoding is an error, too, and the rows behind it go on.
     """
+    limit, size = max_text + NAMED_ROW, 0  # of a line, and of the row so far: quoted cells may hold many lines
+
+    def table_lines() -> Iterator[str]:
+        nonlocal size
+        while line := file.readline(limit + 1):
+            time_limit.check()
+            size += len(line)
+            if len(line) > limit:
+                reason = f"a line has more than {limit:,} characters; split it or raise IBIDEM_MAX_TEXT"
+                raise Unreadable(reason, "text")
+            if size > MAX_ROW * limit:
+                reason = f"a row has more than {MAX_ROW * limit:,} characters"
+                raise Unreadable(f"{reason}; look for a quotation mark that is not closed", "text")
+            yield line
+        if size:
+            raise csv.Error("a quotation mark is not closed; close it, or double it")
+
     with (
         translate_errors(),
         open_utf8(path, encoding) as raw,
@@ -201,77 +207,33 @@ def rows(
             raise Unreadable(
                 f"it has no column {column!r}; name the one that holds the text with --text-column: {columns}"
             )
-        yield from _rows(names, separator, column, _Lines(file, max_text, time_limit))
-
-
-@dataclass(slots=True)
-class _Lines:
-    """Lines of a table, with a maximum size of a row, since quoted cells may contain many lines."""
-
-    file: TextIOWrapper  # the table
-    max_text: int  # the most characters that a text may have
-    time_limit: TimeLimit  # checked with each line
-    size: int = 0  # characters of the row so far
-
-    def __iter__(self) -> Self:
-        return self
-
-    def __next__(self) -> str:
-        self.time_limit.check()
-        limit = self.max_text + NAMED_ROW
-        line = self.file.readline(limit + 1)
-        self.size += len(line)
-        if len(line) > limit:
-            raise Unreadable(f"a line has more than {limit:,} characters; split it or raise IBIDEM_MAX_TEXT", "text")
-        if self.size > MAX_ROW * limit:
-            reason = f"a row has more than {MAX_ROW * limit:,} characters; look for a quotation mark that is not closed"
-            raise Unreadable(reason, "text")
-        if not line:
-            if self.size:
-                raise csv.Error("a quotation mark is not closed; close it, or double it")
-            raise StopIteration
-        return line
-
-
-def _rows(names: list[str], separator: str, text_column: str, lines: _Lines) -> Iterator[tuple[int, Row | Unreadable]]:
-    csv.field_size_limit(lines.max_text + 1)
-    reader = csv.reader(lines, delimiter=separator)
-    for number in count(2):
-        lines.size = 0
+        csv.field_size_limit(max_text + 1)
+        number = 1
         try:
-            cells = next(reader, None)
+            for number, cells in enumerate(csv.reader(table_lines(), delimiter=separator), 2):
+                size = 0
+                if any(cells):
+                    row = _row(names, cells, separator, column)
+                    yield number, row
+                    time_limit.note(0, found=not isinstance(row, Unreadable))
         except csv.Error as error:
-            raise Unreadable(f"rows from {number} on cannot be read: {error}") from error
-        if cells is None:
-            return
-        if (damage := _decoding_error(cells)) is not None:
-            yield number, damage
-        elif any(cells[len(names) :]):
-            why = f"the row has {len(cells)} cells, but the first line names {len(names)}; "
-            yield number, Unreadable(f"{why}put a cell that contains {separator!r} into double quotes")
-        elif any(cells):
-            record = _record(names, cells, text_column)
-            if "id" in names and "id" not in record:
-                yield number, NO_ID
-            else:
-                yield number, record
-                lines.time_limit.note(0, found=True)
+            raise Unreadable(f"rows from {number + 1} on cannot be read: {error}") from error
 
 
-def _decoding_error(cells: list[str]) -> Unreadable | None:
-    """Return the position of bytes in a row that are not UTF-8; None if all are valid."""
+def _row(names: list[str], cells: list[str], separator: str, text_column: str) -> Row | Unreadable:
+    """Return the record of a row, without empty cells except for the text."""
     try:
         ",".join(cells).encode(errors="surrogateescape").decode()
     except UnicodeDecodeError as error:
-        return Unreadable(decoding_error(error), "")
-    return None
-
-
-def _record(names: list[str], cells: list[str], text_column: str) -> Row:
-    """Return the record of a row, without empty cells except for the text."""
+        return Unreadable(decoding_error(error))
+    if any(cells[len(names) :]):
+        why = f"the row has {len(cells)} cells, but the first line names {len(names)}; "
+        return Unreadable(f"{why}put a cell that contains {separator!r} into double quotes")
     row = {name: cell for name, cell in zip(names, cells, strict=False) if cell and name}
     text = row.pop(text_column, "")
-    fields: Row = {name: row[name] for name in row if name in FIELDS - {"text", "pages", "meta", ORIGIN, WHERE}}
+    if "id" in names and "id" not in row:  # its number would name another row the next time
+        return Unreadable("its cell in the column `id` is empty; fill it in, or leave the whole column out", "id")
+    fields: Row = {name: row[name] for name in row if name in COLUMNS}
     if (version := str(fields.get("version", ""))).lstrip("-").isdecimal():
         fields["version"] = int(version[:40])
     meta = {name: cell for name, cell in row.items() if name not in fields}
