@@ -4,7 +4,6 @@ import os
 import sys
 import tomllib
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, Literal
@@ -60,21 +59,12 @@ def read_toml(path: Path) -> Values:
 
 
 def _refuse_unknown(names: Iterable[str], choices: Collection[str], location: str = "") -> None:
-    """Refuse unknown settings."""
+    """Refuse an unknown setting, with the one that is probably meant, or else all of them."""
     for name in sorted(set(names) - set(choices)):
-        raise unknown_setting(name, choices, location)
-
-
-def unknown_setting(name: str, choices: Collection[str], location: str = "") -> UsageError:
-    """Return the error of an unknown setting, with the one that is probably meant, or else all of them."""
-    bare_names = {choice.removeprefix(PREFIX): choice for choice in choices}
-    close = get_close_matches(name.removeprefix(PREFIX), bare_names, n=1, cutoff=MIN_SIMILARITY)
-    remedy = f"did you mean {bare_names[close[0]]}?" if close else f"the settings are: {', '.join(sorted(choices))}"
-    return UsageError(f"{location and f'{location}: '}{redact_text(name)} is not a setting", remedy)
-
-
-class UnknownScheme(ValueError):
-    """The kind of an address is unknown; the message is the remedy."""
+        bare_names = {choice.removeprefix(PREFIX): choice for choice in choices}
+        close = get_close_matches(name.removeprefix(PREFIX), bare_names, n=1, cutoff=MIN_SIMILARITY)
+        remedy = f"did you mean {bare_names[close[0]]}?" if close else f"the settings are: {', '.join(sorted(choices))}"
+        raise UsageError(f"{location and f'{location}: '}{redact_text(name)} is not a setting", remedy)
 
 
 def name_schemes(schemes: Sequence[str]) -> str:
@@ -84,25 +74,16 @@ def name_schemes(schemes: Sequence[str]) -> str:
     return f"{', '.join(kinds[:-1])} or {kinds[-1]}"
 
 
-def check_scheme(url: str, schemes: Sequence[str]) -> str:
+def check_scheme(name: str, url: str, schemes: Sequence[str]) -> str:
     """Return an address, if it has one of the allowed schemes."""
     scheme, separator, tail = url.partition("://")
     if not separator or scheme not in schemes:
-        raise UnknownScheme(f"Use {name_schemes(schemes)}")
+        what = f"{variable(name)}={redacted_value(name, url)!r}: unknown kind of address."
+        raise UsageError(what, f"Use {name_schemes(schemes)}")
     if not is_address(url):
         raise ValueError("it is not valid; special characters of an address are escaped")
     if scheme == "sqlite" and len(tail) < 2:
         raise ValueError(f"a path follows {scheme}:///")
-    return url
-
-
-def check_options(url: str, choices: Collection[str]) -> str:
-    """Return an address, if all its options are known."""
-    names = [name for name, _ in parse_qsl(urlsplit(url).query, keep_blank_values=True)]
-    for number, name in enumerate(names, 1):
-        if name not in choices:
-            right = f"credentials are before the host; the options are: {', '.join(choices)}"
-            raise ValueError(f"option number {number} is unknown; {right}")
     return url
 
 
@@ -211,9 +192,8 @@ class Settings(BaseModel):
     )
     plugin: Literal["auto", "off"] = Field(
         "auto",
-        description="Whether wrapped clients, `ibidem serve` and `ibidem search` let the plugin inside the "
-        "cluster do the "
-        "grouping, if every node has it and it supports the request (`docs/plugin.md`); read only from the "
+        description="Whether wrapped clients, `ibidem serve` and `ibidem search` let the plugin inside the cluster do "
+        "the grouping, if every node has it and it supports the request (`docs/plugin.md`); read only from the "
         "environment.",
     )
     gateway_hosts: tuple[str, ...] = Field(
@@ -235,6 +215,7 @@ class Settings(BaseModel):
         Raises:
             UsageError: A wrong value or an unknown name, with the right ones.
         """
+        _refuse_unknown(values, type(self).model_fields)
         try:
             super().__init__(**values)
         except ValidationError as error:
@@ -260,12 +241,18 @@ class Settings(BaseModel):
     @field_validator("engine")
     @classmethod
     def _known_engine(cls, url: str) -> str:
-        return check_scheme(url, ENGINES)
+        return check_scheme("engine", url, ENGINES)
 
     @field_validator("broker")
     @classmethod
     def _known_broker(cls, url: str) -> str:
-        return check_options(check_scheme(url, BROKERS), BROKER_OPTIONS) if url else ""
+        if url:
+            check_scheme("broker", url, BROKERS)
+        for number, (name, _) in enumerate(parse_qsl(urlsplit(url).query, keep_blank_values=True), 1):
+            if name not in BROKER_OPTIONS:
+                right = f"credentials are before the host; the options are: {', '.join(BROKER_OPTIONS)}"
+                raise ValueError(f"option number {number} is unknown; {right}")
+        return url
 
     @field_validator("fields")
     @classmethod
@@ -290,11 +277,6 @@ class Settings(BaseModel):
     def workers(self) -> int:
         return self.concurrency or os.cpu_count() or 1
 
-    @property
-    def origins(self) -> dict[str, str]:
-        """Source of each value that was set."""
-        return self._origins
-
     def origin(self, name: str) -> str:
         """Return the source of a value: `default`, `environment`, `.env`, `ibidem.toml` or `command line`."""
         return self._origins.get(name, "default")
@@ -313,17 +295,13 @@ class Settings(BaseModel):
 def load(environment: Mapping[str, str] | None = None, folder: Path | None = None) -> Settings:
     """Read the settings."""
     base = folder or Path()
-    variables = os.environ if environment is None else environment
-    sources = (
-        ("environment", read_variables(variables)),
-        (DOTENV, read_dotenv(base / DOTENV)),
-        (TOML, read_toml(base / TOML)),
-    )
-    values: dict[str, object] = {}
+    given = read_variables(os.environ if environment is None else environment)
+    sources = {"environment": given, DOTENV: read_dotenv(base / DOTENV), TOML: read_toml(base / TOML)}
+    values: Values = {}
     origins: dict[str, str] = {}
-    for origin, source in sources:
-        for name in source.keys() - values.keys():
-            values[name], origins[name] = source[name], origin
+    for origin, source in reversed(sources.items()):
+        values |= source
+        origins |= dict.fromkeys(source, origin)
     return Settings(origins, **values)
 
 
@@ -331,12 +309,7 @@ def _usage_error(error: ValidationError, values: Mapping[str, object], origins: 
     """Return the error of the first invalid setting, with its redacted value and the valid ones."""
     first = error.errors()[0]
     name = str(first["loc"][0])
-    if name not in Settings.model_fields:
-        return unknown_setting(name, Settings.model_fields)
     shown, origin = redacted_value(name, values[name]), origins.get(name, "the caller")
-    cause = first.get("ctx", {}).get("error")
-    if isinstance(cause, UnknownScheme):
-        return UsageError(f"{variable(name)}={shown!r}: unknown kind of address.", str(cause))
     message = redact_text(str(first["msg"]).removeprefix("Value error, "))
     return UsageError(
         f"{variable(name)} (from {origin}) is {shown!r}: {message}",
@@ -355,41 +328,26 @@ An unknown name is an error. This page is written by `python -m ibidem_core.sett
 """
 
 
-@dataclass(frozen=True, slots=True)
-class SettingRow:
-    """One setting as shown by `ibidem doctor` and the documentation, with passwords masked."""
-
-    name: str  # its name in `ibidem.toml`
-    variable: str  # its name in the environment
-    value: str  # its value as text
-    default: str  # its default as text
-    origin: str  # where the value comes from
-    meaning: str  # its meaning, in a sentence
-
-
-def settings_rows(settings: Settings) -> list[SettingRow]:
-    """Return every setting with its value, origin and meaning."""
-    fields = type(settings).model_fields
+def settings_rows(settings: Settings) -> list[dict[str, str]]:
+    """Return every setting with its value, origin and meaning, as `ibidem doctor --json` prints them."""
     return [
-        SettingRow(
-            name=name,
-            variable=variable(name),
-            value=redacted_value(name, getattr(settings, name)),
-            default=as_text(field.default),
-            origin=settings.origin(name),
-            meaning=field.description or "",
-        )
-        for name, field in fields.items()
+        {
+            "name": variable(name),
+            "value": redacted_value(name, getattr(settings, name)),
+            "origin": settings.origin(name),
+            "meaning": field.description or "",
+        }
+        for name, field in type(settings).model_fields.items()
     ]
 
 
 def page() -> str:
     """Return the page in Markdown."""
-    rows = (
-        f"| `{row.variable}` | {row.default and f'`{row.default}`'} | {row.meaning} |\n"
-        for row in settings_rows(Settings())
-    )
-    return _HEAD + "".join(rows)
+    lines = [_HEAD]
+    for name, field in Settings.model_fields.items():
+        default = as_text(field.default) and f"`{as_text(field.default)}`"
+        lines.append(f"| `{variable(name)}` | {default} | {field.description} |\n")
+    return "".join(lines)
 
 
 if __name__ == "__main__":

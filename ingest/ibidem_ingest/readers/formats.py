@@ -278,20 +278,6 @@ class Choice:
         """The language of documents that do not declare one; empty if it is to be detected."""
         return "" if self.language == DETECT else self.language
 
-    def name(self, path: Path, root: Path | None) -> str:
-        """Return the id of a file's document, from its path; empty if the id is a hash of the text."""
-        if self.id_from == "hash":
-            return ""
-        if self.id_from == "name":
-            return path.name
-        return (path if root is None else path.relative_to(root)).as_posix()
-
-    def origin(self, path: Path) -> str:
-        """Return the file that an id was made from; empty if the id is a hash of the text."""
-        if self.id_from == "hash":
-            return ""
-        return encode_path(path)
-
 
 def encode_path(path: Path) -> str:
     """Return a full path without resolving links, as `printable` writes it."""

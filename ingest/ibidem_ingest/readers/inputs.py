@@ -15,21 +15,9 @@ from tempfile import TemporaryDirectory
 from ibidem_ingest.document import MAX_ID_BYTES, MAX_TEXT, ORIGIN, PAGE_BREAK, Document, read_record
 from ibidem_ingest.errors import Refusal, Refused, Unreadable, UsageError, short_repr, translate_errors
 from ibidem_ingest.mail.head import FAMILY
+from ibidem_ingest.readers import formats, jsonl
 from ibidem_ingest.readers.compression import open_compressed
-from ibidem_ingest.readers.formats import (
-    ALL_SUFFIXES,
-    CONVERTED,
-    PACKED,
-    Choice,
-    Format,
-    Tally,
-    guess_format,
-    printable,
-    require,
-    text_hash,
-)
-from ibidem_ingest.readers.jsonl import read as lines_of
-from ibidem_ingest.readers.jsonl import rows
+from ibidem_ingest.readers.formats import Choice, Format, Tally, printable
 from ibidem_ingest.readers.mail import ATTACHED, mails
 from ibidem_ingest.readers.sandbox import SECONDS, Parse, SandboxedReader, SandboxPool
 from ibidem_ingest.readers.text import DAMAGED_BYTES, TimeLimit, strip_markup, text_record
@@ -65,11 +53,10 @@ class InputFile:
 def check(paths: Sequence[str | Path], choice: Choice) -> None:
     """Check that every path exists and has a reader, before anything is read."""
     for argument in paths:
-        if str(argument) == STANDARD_INPUT:
-            if choice.formats.get(ALL_SUFFIXES, choice.formats.get("", Format.JSONL)) is not Format.JSONL:
-                raise UsageError("standard input is read as JSON Lines", "leave --format out, or give it as a file")
-        else:
+        if str(argument) != STANDARD_INPUT:
             _check_path(Path(argument), choice)
+        elif choice.choose_format("") not in (None, Format.JSONL):
+            raise UsageError("standard input is read as JSON Lines", "leave --format out, or give it as a file")
 
 
 def _check_path(path: Path, choice: Choice) -> None:
@@ -80,17 +67,16 @@ def _check_path(path: Path, choice: Choice) -> None:
         raise UsageError(f"{printable(path)}: {reason}", "give files, folders or - for standard input") from error
     if S_ISDIR(mode):
         for each in choice.formats.values():
-            require(each)
-        return
-    format_ = choice.choose_format(path.name)
-    if format_ is None:
-        if remedy := CONVERTED.get(path.suffix.lower()):
-            raise UsageError(f"{printable(path)} is a mailbox of Outlook, which is not read as it is", remedy)
-        if guess_format(path.stem) in PACKED:
-            raise UsageError(f"{printable(path)} is compressed twice", "decompress it first")
+            formats.require(each)
+    elif format_ := choice.choose_format(path.name):
+        formats.require(format_)
+    elif remedy := formats.CONVERTED.get(path.suffix.lower()):
+        raise UsageError(f"{printable(path)} is a mailbox of Outlook, which is not read as it is", remedy)
+    elif formats.guess_format(path.stem) in formats.PACKED:
+        raise UsageError(f"{printable(path)} is compressed twice", "decompress it first")
+    else:
         remedy = f"name its format: --format {'|'.join(Format)}"
         raise UsageError(f"{printable(path)}: its name does not say what it contains", remedy)
-    require(format_)
 
 
 def _mode(path: Path) -> int:
@@ -127,10 +113,12 @@ def sources(paths: Sequence[str | Path], choice: Choice, skipped_files: Counter[
 
 
 def _source(path: Path, root: Path | None, format_: Format, choice: Choice) -> InputFile:
+    if choice.id_from == "hash":
+        return InputFile(path, "", format_)
+    below = path if root is None else path.relative_to(root)
+    id_ = path.name if choice.id_from == "name" else below.as_posix()
     # After `:2,` are the flags of a mail in a Maildir, which change when it is read.
-    return InputFile(
-        path, choice.name(path, root).partition(":2,")[0], format_, choice.origin(path).partition(":2,")[0]
-    )
+    return InputFile(path, id_.partition(":2,")[0], format_, formats.encode_path(path).partition(":2,")[0])
 
 
 def _walk(
@@ -141,14 +129,13 @@ def _walk(
         with translate_errors():
             stat = folder.stat()
             entries = [] if (stat.st_dev, stat.st_ino) in known_folders else sorted(folder.iterdir())
+            shown = [path for path in entries if not path.name.startswith(".") or _is_maildir(path)]
     except Unreadable as error:
         yield Refusal(printable(folder), "", "", error.why)
         return
     known_folders.add((stat.st_dev, stat.st_ino))
     delivered = folder.name in MAILDIR and _is_maildir(folder.parent)
-    for path in entries:
-        if path.name.startswith(".") and not _is_maildir(path):
-            continue
+    for path in shown:
         if path.is_symlink() and not choice.follow_links:
             skipped_files[LINK] += 1
             continue
@@ -161,17 +148,10 @@ def _walk(
         elif format_ := Format.EML if delivered else choice.choose_format(path.name):
             if S_ISREG(mode) or not mode:
                 yield _source(path, root, format_, choice)
+        elif remedy := formats.CONVERTED.get(path.suffix.lower()):
+            yield Refusal(printable(path), "", "", f"it is an Outlook mailbox, a format that cannot be read; {remedy}")
         else:
-            yield from _leave(path, skipped_files)
-
-
-def _leave(path: Path, skipped_files: Counter[str]) -> Iterator[Refusal]:
-    """Count a file of no format; a mailbox of another form is refused, since it holds documents."""
-    suffix = path.suffix.lower()
-    if remedy := CONVERTED.get(suffix):
-        yield Refusal(printable(path), "", "", f"it is an Outlook mailbox, a format that cannot be read; {remedy}")
-    else:
-        skipped_files[suffix or "no suffix"] += 1
+            skipped_files[path.suffix.lower() or "no suffix"] += 1
 
 
 MAILDIR = ("cur", "new")  # folders of a Maildir that hold mails; a third, `tmp`, holds what is not delivered yet
@@ -234,23 +214,20 @@ class _Files:
                 yield [source]
             elif source.path is None or source.format is Format.JSONL:
                 options = (choice.default_language, self.pool.seconds, choice.encoding)
-                for outcome in lines_of(source.path, source.where, max_text, self.tally, *options):
-                    yield [_strip_text(outcome, choice.text_format)]
+                lines = jsonl.read(source.path, source.where, max_text, self.tally, *options)
+                yield from ([_strip_text(each, choice.text_format)] for each in lines)
+            elif source.format is Format.CSV:
+                yield from ([_strip_text(each, choice.text_format)] for each in self.table(source, source.path))
             elif source.format is Format.MBOX:
                 yield from self.mailbox(source, source.path)
-            elif source.format is Format.CSV:
-                for outcome in self.table(source, source.path):
-                    yield [_strip_text(outcome, choice.text_format)]
             elif source.format is Format.TEXT:
-                record = partial(text_record, source.path, max_text, choice.decoding)
-                yield self.documents(source, record)
+                yield self.documents(source, partial(text_record, source.path, max_text, choice.decoding))
             else:
                 yield partial(self.parse, source, source.path)
 
     def parse(self, source: InputFile, path: Path, reader: SandboxedReader) -> Outcome:
         """Parse a file in a sandboxed process."""
-        record = partial(reader.parse_record, source.format, path, self.choice.decoding)
-        return self.documents(source, record)
+        return self.documents(source, partial(reader.parse_record, source.format, path, self.choice.decoding))
 
     def parse_copy(self, source: InputFile, copy: Path, time_limit: TimeLimit, reader: SandboxedReader) -> Outcome:
         """Parse a temporary copy of an input."""
@@ -289,14 +266,15 @@ class _Files:
         """Return a document for each row; where rows have ids, the row of another table does not replace one."""
         time_limit, max_text = TimeLimit(self.pool.seconds), self.pool.max_text
         try:
-            for number, record in rows(path, self.choice.text_column, max_text, time_limit, self.choice.encoding):
+            rows = jsonl.rows(path, self.choice.text_column, max_text, time_limit, self.choice.encoding)
+            for number, record in rows:
                 part = source.part(number, Format.CSV)
                 if isinstance(record, Unreadable):
                     yield Refusal(part.where, part.id, record.field, record.why)
-                    continue
-                id_ = part.id or text_hash(str(record["text"]))
-                identity = {ORIGIN: source.origin} if record.get("id") else {"id": id_, ORIGIN: part.origin}
-                yield self.document(part, record | identity)
+                elif record.get("id"):
+                    yield self.document(part, record | {ORIGIN: source.origin})
+                else:
+                    yield self.document(part, self.identified(part, record))
         except Unreadable as error:
             yield Refusal(source.where, source.id, error.field, error.why)
 
@@ -329,7 +307,7 @@ class _Files:
             self.tally.damaged_bytes[source.where] += int(str(damage))
         pages = record.get("pages")
         text = PAGE_BREAK.join(map(str, pages)) if isinstance(pages, list) else str(record.get("text", ""))
-        id_ = source.id or text_hash(text if text.strip() else repr(record))
+        id_ = source.id or formats.text_hash(text if text.strip() else repr(record))
         return record | {"id": id_, ORIGIN: source.origin}
 
     def document(self, source: InputFile, record: Mapping[str, object]) -> Document | Refusal:

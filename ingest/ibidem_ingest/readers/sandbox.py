@@ -118,10 +118,9 @@ class SandboxedReader(AbstractContextManager["SandboxedReader"]):
 
     def _answer(self, pipe: int) -> bytes:
         """Read a line; empty if the process has ended."""
-        pieces: list[bytes] = []
-        size, limit = 0, MAX_RESPONSE * (self.max_text + _PIECE)
+        answer, limit = bytearray(), MAX_RESPONSE * (self.max_text + _PIECE)
         deadline = time.monotonic() + self.seconds
-        while not pieces or not pieces[-1].endswith(b"\n"):
+        while not answer.endswith(b"\n"):
             if not select.select([pipe], [], [], max(0.0, deadline - time.monotonic()))[0]:
                 self.__exit__()
                 reason = f"reading it takes more than {self.seconds:g} seconds"
@@ -129,12 +128,11 @@ class SandboxedReader(AbstractContextManager["SandboxedReader"]):
             piece = os.read(pipe, _PIECE)
             if not piece:
                 return b""
-            pieces.append(piece)
-            size += len(piece)
-            if size > limit:
+            answer += piece
+            if len(answer) > limit:
                 self.__exit__()
                 raise Unreadable(f"reading it gives more than {limit:,} bytes; {AS_TEXT}", "text")
-        return b"".join(pieces)
+        return bytes(answer)
 
     def _start(self) -> subprocess.Popen[bytes]:
         variables = {name: value for name, value in os.environ.items() if name.startswith(ENVIRONMENT)}

@@ -105,11 +105,8 @@ class Check:
 
 def report(settings: Settings, open_index: Callable[[], Engine]) -> dict[str, object]:
     """Return every setting with its source and every check: the output of `ibidem doctor --json`."""
-    rows = [
-        {"name": row.variable, "value": row.value, "origin": row.origin, "meaning": row.meaning}
-        for row in settings_rows(settings)
-    ]
-    return {"settings": rows, "checks": [asdict(check) for check in checks(settings, open_index)]}
+    results = [asdict(check) for check in checks(settings, open_index)]
+    return {"settings": settings_rows(settings), "checks": results}
 
 
 def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Check]:
