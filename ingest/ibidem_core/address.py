@@ -124,30 +124,21 @@ def remove_path(source: Mapping[str, object], path: str) -> dict[str, object]:
     """
     first, dot, tail = path.partition(".")
     inner = source.get(first)
+    left = {name: value for name, value in source.items() if name != path}
     if path in source or not (dot and isinstance(inner, Mapping | list)):
-        return {name: value for name, value in source.items() if name != path}
-    rest_items: object
+        return left
     if isinstance(inner, list):
-        each_left = [remove_path(each, tail) if isinstance(each, Mapping) else each for each in inner]
-        rest_items = [each for each in each_left if each != {}]
+        each_left = (remove_path(each, tail) if isinstance(each, Mapping) else each for each in inner)
+        left[first] = [each for each in each_left if each != {}]
     else:
-        rest_items = remove_path(inner, tail)
-    return {
-        name: rest_items if name == first else value for name, value in source.items() if name != first or rest_items
-    }
+        left[first] = remove_path(inner, tail)
+    return left if left[first] else remove_path(left, first)
 
 
 LAYOUTS = ("full", "lean")
 OPTIONS = ("api_key", "ca", "layout", "fields", "timeout")
 PORTS = {"http": 9200, "https": 443}
 REMEDY = "write opensearch+http://host:9200 or elasticsearch+https://user:password@host:9243,other:9243/?ca=FILE"
-
-_ADDRESS = re.compile(
-    r"(?P<kind>opensearch|elasticsearch)\+(?P<scheme>https?)://(?:(?P<user>[^:@/?]*)(?::(?P<password>[^@/?]*))?@)?"
-    r"(?P<hosts>[^/?@]+)/?(?:\?(?P<options>.*))?",
-    re.ASCII,
-)
-_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[^:\[\]]+)(?::(?P<port>\d{1,5}))?", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,32 +181,35 @@ def parse_address(url: str) -> Address:
     A host without a port has 9200 with http and 443 with https. What is in a user name, a password or an option and
     means something in an address is written as in any URL (`%40` for `@`).
     """
-    match = _ADDRESS.fullmatch(url)
-    if match is None or not url.isprintable():
+    match = _parse(url)
+    if match is None or match["scheme"] not in CLUSTERS or match["path"] not in (None, "/") or match["fragment"]:
         raise UsageError(f"engine address {redact(url)!r} is not valid", REMEDY)
+    kind, _, scheme = match["scheme"].partition("+")
+    user, _, password = map(unquote, (match["account"] or "").partition(":"))
     options = _options(match["options"] or "")
     hosts = list[tuple[str, int]]()
     for number, text in enumerate(match["hosts"].split(","), 1):
-        host = _HOST.fullmatch(text.strip())
-        port = int(host["port"] or PORTS[match["scheme"]]) if host else 0
-        if host is None or not 0 < port < 1 << 16:  # it is named by its number, since a password may be in its place
+        host = _HOST.fullmatch(text)
+        port = int(host["port"] or PORTS[scheme]) if host else 0
+        # It is named by its number, since a password may be in its place.
+        if host is None or not host["name"] or not 0 < port < 1 << 16:
             raise UsageError(f"host number {number} in the engine address is not valid", REMEDY)
         hosts.append((host["name"], port))
     timeout = options.get("timeout", "60")
     if not re.fullmatch(r"\d{1,4}(\.\d+)?", timeout, re.ASCII) or float(timeout) <= 0:
         raise UsageError(f"timeout {timeout!r} is not valid", "write seconds, such as 60")
-    if (ca := options.get("ca", "")) and match["scheme"] == "http":
+    if (ca := options.get("ca", "")) and scheme == "http":
         raise UsageError("option 'ca' of the engine address needs https", REMEDY)
     if ca and not Path(ca).is_file():
         raise UsageError(f"certificate file {ca!r} does not exist", "name a file in PEM form")
     if (layout := options.get("layout", "full")) not in LAYOUTS:
         raise UsageError(f"layout {layout!r} is unknown", f"use one of {', '.join(LAYOUTS)}")
     address = Address(
-        match["kind"],
-        match["scheme"],
+        kind,
+        scheme,
         tuple(hosts),
-        user=unquote(match["user"] or ""),
-        password=unquote(match["password"] or ""),
+        user=user,
+        password=password,
         api_key=options.get("api_key", ""),
         ca=ca,
         layout=layout,
@@ -291,10 +285,9 @@ MIN_SECRET = 4
 
 _SHOWN_ADDRESS = re.compile(
     r"(?P<scheme>[a-z][a-z0-9+]{0,30})://(?:(?P<account>[^/?#]*)@)?(?P<hosts>[^/?#@]*)(?P<path>/[^?#]*)?"
-    r"(?:\?(?P<options>[^#]*))?(?:#[\w.-]*)?"
+    r"(?:\?(?P<options>[^#]*))?(?P<fragment>#[\w.-]*)?"
 )
-_ANY_HOST = r"(?:\[[0-9A-Fa-f:.]+\]|[\w.-]*)(?::\d{1,5})?"
-_HOSTS = re.compile(rf"{_ANY_HOST}(?:,{_ANY_HOST})*")
+_HOST = re.compile(r"(?P<name>\[[0-9A-Fa-f:.]+\]|[\w.-]*)(?::(?P<port>[0-9]{1,5}))?")
 _SERVER_PATH = re.compile(r"[\w.,%/*~-]*")
 _VALUE = re.compile(r"[\w.,=%/+ -]*")
 _WITHIN = re.compile(r"[a-zA-Z][a-zA-Z0-9+.-]{0,30}://[^\s\"'<>`]+")
@@ -389,7 +382,7 @@ def _parse(url: str) -> re.Match[str] | None:
         return match if is_local else None
     is_bare = match["account"] is None and match["options"] is None  # of an unknown kind only this much is harmless
     is_shown = match["scheme"] in SERVERS or is_bare
-    understood = is_shown and _HOSTS.fullmatch(match["hosts"]) and _SERVER_PATH.fullmatch(path)
+    understood = is_shown and all(map(_HOST.fullmatch, match["hosts"].split(","))) and _SERVER_PATH.fullmatch(path)
     return match if understood and "@" not in (match["options"] or "") else None
 
 

@@ -123,15 +123,12 @@ def formatter(secret_values: Iterable[str], *, terminal: bool) -> logging.Format
 
 
 def _redact_event(secret_values: frozenset[str], _: object, __: str, event: "EventDict") -> "EventDict":
-    """Redact secrets in every value of an event, also in nested ones, and shorten long values."""
-    return {str(name): shorten(name, redact_value(value, secret_values)) for name, value in event.items()}
-
-
-def shorten(name: str, value: object) -> object:
-    """Shorten a long text; an error's stack is kept whole."""
-    if name == "exception" or not isinstance(value, str) or len(value) <= MAX_VALUE:
-        return value
-    return f"{value[:MAX_VALUE]}… ({len(value):,} characters)"
+    """Redact secrets in every value of an event, also in nested ones, and shorten long texts but an error's stack."""
+    values = {str(name): redact_value(value, secret_values) for name, value in event.items()}
+    for name, value in values.items():
+        if isinstance(value, str) and len(value) > MAX_VALUE and name != "exception":
+            values[name] = f"{value[:MAX_VALUE]}… ({len(value):,} characters)"
+    return values
 
 
 def escape_event(_: object, __: str, event: "EventDict") -> "EventDict":

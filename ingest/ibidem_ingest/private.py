@@ -9,17 +9,8 @@ FOLDER, FILE = 0o700, 0o600
 
 def make_folder(path: Path) -> None:
     """Create a folder and its parents if missing; existing ones keep their permissions."""
-    missing = []
-    while not path.is_dir():
-        missing.append(path)
-        if path.parent == path:
-            break
-        path = path.parent
-    for each in reversed(missing):
-        with contextlib.suppress(FileExistsError):  # another process made it
-            each.mkdir(mode=FOLDER)
-    if missing and not missing[0].is_dir():
-        raise FileExistsError(f"{missing[0]} is not a folder")
+    for each in reversed([path, *path.parents]):
+        each.mkdir(mode=FOLDER, exist_ok=True)
 
 
 def make_file(path: Path) -> None:
