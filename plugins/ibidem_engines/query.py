@@ -17,12 +17,12 @@ import re
 import string
 import unicodedata
 from base64 import b64decode, urlsafe_b64encode
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
-from itertools import islice
-from typing import Annotated, Any, Literal
+from itertools import chain, islice
+from typing import Annotated, Any
 
 import numpy as np
 import orjson
@@ -35,27 +35,36 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.text.tokens import INVISIBLE, visible
 
 MAX_PARENTHESES = 20  # parentheses inside parentheses; SQLite reads 100
+MAX_WORDS = 200
 
 # Fields of which words are looked for; the others are followed by a value as in a filter.
 WORD_FIELDS = ("title", "text")
+QUERY_FIELDS = ("source", "language", "date", "id")  # fields of conditions in a query, as `source:Reuters`
 
 UNPAIRED = "an unmatched parenthesis was ignored"
 
-Kind = Literal["open", "close", "not", "or", "and", "field", "phrase", "word"]
-
-_FIELD = re.compile(r"([^\W\d_][\w-]*(?:\.[\w-]+)*):(?=[^\s:)])")
-_RANGE = re.compile(r"\[\s*(\S+)\s+TO\s+(\S+?)\s*\]")
-_TYPED = re.compile(r'[^\s"]+')
-_SLOP = re.compile(r"~(\d{1,4})(?!\w)")
-_OPERATORS: dict[str, Kind] = {"AND": "and", "&&": "and", "OR": "or", "||": "or", "NOT": "not"}
+_OPERATORS = {"AND": "and", "&&": "and", "OR": "or", "||": "or", "NOT": "not"}
+_NAME = "|".join((*WORD_FIELDS, *QUERY_FIELDS, r"meta(?:\.[\w-]+)+"))
+# What is typed, within a word, where one may begin, and behind the name of a field.
+_WITHIN = r'(?P<space>\s+)|(?P<close>\))|(?P<phrase>"(?P<quoted>[^"]*)"(?:~(?P<slop>\d{1,4})(?!\w))?)|(?P<quote>")'
+_FIELD = rf"(?P<field>(?P<name>{_NAME}):(?=[^\s:)]))"
+_RANGE = r"(?P<range>\[\s*(?P<first>\S+)\s+TO\s+(?P<last>\S+?)\s*\])"
+_WORDS = r'(?P<word>[^\s"]+)'
+_PIECES = {
+    "within": re.compile(rf"{_WITHIN}|{_WORDS}"),
+    "begin": re.compile(rf"{_WITHIN}|(?P<open>\()|(?P<not>-(?=\S))|{_FIELD}|{_WORDS}"),
+    "value": re.compile(rf"{_WITHIN}|(?P<open>\()|{_RANGE}|{_WORDS}"),
+}
+_KNOWN = re.compile(rf"(?:{_NAME}):")
+_UNKNOWN = re.compile(r"([^\W\d_][\w-]*(?:\.[\w-]+)*):(?=[^\s:)/\\])")
 _STRANGE = re.compile(r"\w[~^][\d.]*$|\w[*?]\w|^[*?]\w")
 _EDGES = string.punctuation + string.whitespace
 
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    kind: Kind  # what it is
-    text: str = ""  # a word, the words of a phrase, or the name of a field
+    kind: str  # `open`, `close`, `not`, `or`, `and`, `field`, `phrase` or `word`
+    text: str  # a word, the words of a phrase, or the name of a field
     # Of a phrase how many other words may be between its words, in any order; None: they follow each other.
     slop: int | None = None
 
@@ -81,156 +90,105 @@ class Words:
 Part = Phrase | Words
 
 
-def tokens(text: str, is_field: Callable[[str], bool], notes: list[str]) -> Iterator[Token]:
-    position, begins, valued = 0, True, False
+def tokens(text: str, notes: list[str]) -> Iterator[Token]:
+    position, state = 0, "begin"
     while position < len(text):
-        character = text[position]
-        if character.isspace():
-            position, begins, valued = position + 1, True, False
-        elif character == "(" and begins:
-            yield Token("open")
-            position, valued = position + 1, False
-        elif character == ")":
-            yield Token("close")
-            position += 1
-        elif character == "-" and begins and not valued and text[position + 1 : position + 2].strip():
-            yield Token("not")
-            position += 1
-        elif character == '"':
-            end = text.find('"', position + 1)
-            slop = _SLOP.match(text, end + 1) if end > 0 else None
-            if end > 0:
-                yield Token("phrase", text[position + 1 : end], int(slop[1]) if slop else None)
-            else:
-                notes.append("an unmatched quotation mark was ignored; searched as words")
-            position, begins, valued = (slop.end() if slop else (end if end > 0 else position) + 1), False, False
-        elif valued and (span := _RANGE.match(text, position)):
-            yield Token("phrase", "..".join("" if end == "*" else end for end in span.groups()))
-            position, begins, valued = span.end(), False, False
-        elif begins and not valued and (name := _FIELD.match(text, position)) and is_field(name[1]):
-            yield Token("field", name[1])
-            position, valued = name.end(), True
-        else:
-            piece = _word(text, position)
-            position += len(piece)
-            yield _read_word(piece, is_field, notes) if begins and not valued else Token("word", piece)
-            begins = valued = False
+        found = next(_PIECES[state].finditer(text, position))
+        kind, piece = found.lastgroup, found[0]
+        while kind == "word" and piece.endswith(")") and piece.count(")") > piece.count("("):  # of an outer group
+            piece = piece[:-1]
+        position += len(piece)
+        if kind == "word":
+            yield _read_word(piece, notes) if state == "begin" else Token(kind, piece)
+        elif kind == "phrase":
+            yield Token("phrase", found["quoted"], int(found["slop"]) if found["slop"] else None)
+        elif kind == "range":
+            yield Token("phrase", "..".join("" if end == "*" else end for end in found.group("first", "last")))
+        elif kind == "quote":
+            notes.append("an unmatched quotation mark was ignored; searched as words")
+        elif kind and kind != "space":
+            yield Token(kind, piece.removesuffix(":"))
+        if kind != "close":
+            state = "value" if kind == "field" else "begin" if kind in ("space", "open", "not") else "within"
 
 
-def _word(text: str, position: int) -> str:
-    """Return the word at a position, without closing parentheses of an outer group."""
-    match = _TYPED.match(text, position)
-    piece = match[0] if match else text[position]
-    while piece.endswith(")") and piece.count(")") > piece.count("("):
-        piece = piece[:-1]
-    return piece or text[position]
-
-
-def _read_word(piece: str, is_field: Callable[[str], bool], notes: list[str]) -> Token:
+def _read_word(piece: str, notes: list[str]) -> Token:
     """Distinguish operators from words, and add notes on words that only look like operators."""
-    if piece in _OPERATORS:
-        return Token(_OPERATORS[piece])
-    if (name := _FIELD.match(piece)) and not piece[name.end() :].startswith(("/", "\\")):
+    if name := _UNKNOWN.match(piece):
         notes.append(f"{piece}: field {name[1]!r} does not exist; searched as words")
-    if piece.endswith(":") and is_field(piece[:-1]):
+    if _KNOWN.fullmatch(piece):
         notes.append(f"{piece} needs its word right behind it; searched as a word")
-    return Token("word", piece)
-
-
-@dataclass(slots=True)
-class _State:
-    """The parser's state within a group."""
-
-    field: str  # the field that the next part follows
-    after_part: bool = False  # whether a part was read last that must match, which an OR may join to
-    joins: bool = False  # whether an OR was read behind it
-    excludes: bool = False  # whether a NOT or a minus was read last
-    spelled: bool = False  # whether an AND was between two parts
-
-    def operate(self, piece: Token) -> None:
-        if piece.kind == "or":
-            self.after_part, self.joins = False, self.after_part
-        elif piece.kind == "and":
-            self.spelled = self.spelled or self.after_part
-            self.after_part = self.joins = False
-        elif piece.kind == "not":
-            self.excludes = True
-        elif piece.kind == "field":
-            self.field = piece.text
+    return Token(_OPERATORS.get(piece, "word"), piece)
 
 
 def _group(pieces: Iterator[Token], notes: list[str], depth: int = 0, field: str = "") -> Words:
     """Parse tokens up to the closing parenthesis, or to the end."""
-    if depth > MAX_PARENTHESES:
-        raise UsageError(f"more than {MAX_PARENTHESES} parentheses inside one another", "write the query with fewer")
-    all_of: list[list[Part]] = []
+    entries: list[list[Part]] = []
     none_of: list[Part] = []
-    state = _State(field)
+    follows = False  # whether the last part was one that must match, which an OR may join to
+    before: list[Token] = []  # operators and fields behind it
+    has_and = has_or = False  # whether parts were joined by them
     for piece in pieces:
         if piece.kind == "close" and depth:
             break
         if piece.kind == "close":
             notes.append(UNPAIRED)
-        elif piece.kind in ("open", "phrase", "word"):
-            is_group = piece.kind == "open"
-            part = _group(pieces, notes, depth + 1, state.field) if is_group else _term(piece, state.field, notes)
-            if part is not None and (isinstance(part, Phrase) or part.all_of or part.none_of):
-                if state.excludes:
-                    notes += ["OR cannot join excluded words"] * state.joins
-                    none_of.append(part)
-                elif state.joins and all_of:  # empty parentheses may be the part before
-                    all_of[-1].append(part)
-                else:
-                    all_of.append([part])
-            state = _State(field, after_part=part is not None and not state.excludes, spelled=state.spelled)
+        elif piece.kind not in ("open", "phrase", "word"):
+            before.append(piece)
         else:
-            state.operate(piece)
+            name = next((each.text for each in reversed(before) if each.kind == "field"), field)
+            parts = _read_part(piece, pieces, notes, depth, name)
+            operators = [each.kind for each in before if each.kind in ("and", "or") and follows]
+            follows, before = bool(parts) and all(each.kind != "not" for each in before), []
+            has_and |= operators[:1] == ["and"]
+            if follows and operators == ["or"]:
+                entries[-1] += parts
+                has_or = True
+            elif follows:
+                entries.append([*parts])
+            else:
+                notes += ["OR cannot join excluded words"] * (bool(parts) and operators == ["or"])
+                none_of += parts
     else:
         notes += [UNPAIRED] * bool(depth)
-    if state.spelled and len(all_of) > 1 and any(len(entry) > 1 for entry in all_of):
+    if has_and and has_or and len(entries) > 1:
         notes.append("OR was applied before AND; parentheses change that")
-    return _flat(all_of, none_of)
+    for at, entry in reversed(list(enumerate(entries))):  # a group alone is the same as its parts
+        if len(entry) == 1 and isinstance(group := entry[0], Words):
+            entries[at : at + 1] = map(list, group.all_of)
+            none_of += group.none_of
+    return Words(tuple(map(tuple, entries)), tuple(none_of))
 
 
-def _term(piece: Token, field: str, notes: list[str]) -> Phrase | None:
-    """Parse the words of a token, without surrounding punctuation; None if there are no words."""
+def _read_part(piece: Token, pieces: Iterator[Token], notes: list[str], depth: int, field: str) -> Sequence[Part]:
+    """Read a term or a group; a group that only lists alternatives becomes these, and an empty one nothing."""
+    if piece.kind != "open":
+        return _term(piece, field, notes)
+    if depth == MAX_PARENTHESES:
+        raise UsageError(f"more than {MAX_PARENTHESES} parentheses inside one another", "write the query with fewer")
+    group = _group(pieces, notes, depth + 1, field)
+    if len(group.all_of) == 1 and not group.none_of:
+        return group.all_of[0]
+    return () if group == Words() else (group,)
+
+
+def _term(piece: Token, field: str, notes: list[str]) -> Sequence[Phrase]:
+    """Parse the words of a token, without surrounding punctuation; empty if there are no words."""
     if field not in ("", *WORD_FIELDS):
-        return Phrase(piece.text.strip(), field)
+        return [Phrase(piece.text.strip(), field)]
     words = piece.text.strip(_EDGES)
     if not any(map(str.isalnum, words)):
-        return None
+        return []
     if piece.kind == "phrase":
-        return Phrase(" ".join(words.split()), field, slop=piece.slop if len(words.split()) > 1 else None)
+        return [Phrase(" ".join(words.split()), field, slop=piece.slop if len(words.split()) > 1 else None)]
     prefix = piece.text.rstrip(_EDGES.replace("*", "")).endswith("*")
     if prefix and not all(each.isalnum() or unicodedata.category(each).startswith("M") for each in words):
         notes.append(f"{piece.text}: * is allowed after one word of letters and digits; searched as words")
         prefix = False
     elif _STRANGE.search(piece.text):
         notes.append(f"{piece.text}: *, ?, ~ and ^ have no meaning there; searched as words")
-    return Phrase(words, field, prefix)
+    return [Phrase(words, field, prefix)]
 
-
-def _flat(all_of: Sequence[Sequence[Part]], none_of: Sequence[Part]) -> Words:
-    """Return a group; nested groups that are equivalent to their parts are replaced by these parts."""
-    entries: list[tuple[Part, ...]] = []
-    excluded = [each for part in none_of for each in _alternatives(part)]
-    for entry in all_of:
-        parts = tuple(each for part in entry for each in _alternatives(part))
-        if len(parts) == 1 and isinstance(alone := parts[0], Words):
-            entries += alone.all_of
-            excluded += alone.none_of
-        else:
-            entries.append(parts)
-    return Words(tuple(entries), tuple(excluded))
-
-
-def _alternatives(part: Part) -> tuple[Part, ...]:
-    """Return the alternatives of a disjunction, or the part itself."""
-    return part.all_of[0] if isinstance(part, Words) and len(part.all_of) == 1 and not part.none_of else (part,)
-
-
-MAX_WORDS = 200
-QUERY_FIELDS = ("source", "language", "date", "id")  # fields of conditions in a query, as `source:Reuters`
 
 FLAGS = ("inclusive", "current")
 # Fields that `ibidem regroup --threads` and `--versions` store; in a query these are words.
@@ -296,12 +254,8 @@ class Query:
 
     def phrases(self, field: str = "") -> tuple[Phrase, ...]:
         """Return every phrase, searched in a field, that may make a document match."""
-        return tuple(
-            each
-            for entry in self.all_of
-            for each in _phrases(entry)
-            if not (field and each.field) or each.field == field
-        )
+        phrases = (each for each in _parts(self, excluded=False) if isinstance(each, Phrase))
+        return tuple(each for each in phrases if not (field and each.field) or each.field == field)
 
 
 def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
@@ -323,20 +277,17 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     >>> parse_query('grain OR wheat title:"export duty" -rice').all_of[1]
     (Phrase(text='export duty', field='title', prefix=False, slop=None),)
     """
-    fields = {*WORD_FIELDS, *QUERY_FIELDS}
     notes: list[str] = []
-    pieces = tokens(_clean(text), lambda name: name in fields or (name[:5] == "meta." and name != "meta."), notes)
-    group = _group(iter(list(pieces)), notes)
+    group = _group(tokens(_clean(text), notes), notes)
     all_of = [(entry, _conditions(entry)) for entry in group.all_of]
     none_of = [(part, _conditions([part])) for part in group.none_of]
     words = Words(
         tuple(entry for entry, conditions in all_of if not conditions),
         tuple(part for part, conditions in none_of if not conditions),
     )
-    _check_parts(words)
     typed = [each for _, conditions in all_of for each in conditions]
     excluded = tuple(each for _, conditions in none_of for each in conditions)
-    _check_words(words, conditions=bool(typed))
+    _check_words(words, has_conditions=bool(typed))
     conditions = (*map(parse_filter, filters), *typed)
     return Query(text, words.all_of, words.none_of, conditions, excluded, tuple(dict.fromkeys(notes)))
 
@@ -354,31 +305,30 @@ def _conditions(parts: Sequence[Part]) -> list[Filter]:
     return [parse_filter(f"{part.field}={part.text}") for part in parts if isinstance(part, Phrase)]
 
 
-def _all_parts(words: Words) -> list[Part]:
-    return [*(part for entry in words.all_of for part in entry), *words.none_of]
+def _check_words(words: Words, *, has_conditions: bool) -> None:
+    """Refuse an empty search, too many words, parentheses without a word that must occur, and a condition in them."""
+    parts = list(_parts(words))
+    if any(isinstance(part, Words) and not part.all_of for part in parts):
+        raise UsageError("a pair of parentheses only excludes words", "put a word that must occur into it")
+    phrases = [part for part in parts if isinstance(part, Phrase)]
+    if name := next((each.field for each in phrases if each.field not in ("", *WORD_FIELDS)), ""):
+        raise UsageError(
+            f"{name}: nested too deep in parentheses", f"put {name}: next to the words, joined by AND or NOT"
+        )
+    if not words.all_of and words.none_of and not has_conditions:
+        raise UsageError("the query only excludes words", "type at least one word that must occur")
+    if not words.all_of and not has_conditions:
+        raise UsageError("the query holds no word", 'type words to look for, a phrase as "export duty"')
+    if (count := sum(len(each.text.split()) for each in phrases)) > MAX_WORDS:
+        raise UsageError(f"the query has {count} words", f"use at most {MAX_WORDS}")
 
 
-def _check_parts(words: Words) -> None:
-    """Refuse parentheses that hold no word that must occur, and a condition inside parentheses."""
-    for part in _all_parts(words):
+def _parts(words: "Words | Query", *, excluded: bool = True) -> Iterator[Part]:
+    """Yield the parts of a group and of the groups in it, with those that must not occur or without."""
+    for part in (*chain(*words.all_of), *(words.none_of if excluded else ())):
+        yield part
         if isinstance(part, Words):
-            _check_parts(part)
-            if not part.all_of:
-                raise UsageError("a pair of parentheses only excludes words", "put a word that must occur into it")
-        elif part.field not in ("", *WORD_FIELDS):
-            raise UsageError(
-                f"{part.field}: nested too deep in parentheses",
-                f"put {part.field}: next to the words, joined by AND or NOT",
-            )
-
-
-def _phrases(parts: Sequence[Part]) -> Iterator[Phrase]:
-    for part in parts:
-        if isinstance(part, Phrase):
-            yield part
-        else:
-            for entry in part.all_of:
-                yield from _phrases(entry)
+            yield from _parts(part, excluded=excluded)
 
 
 def parse_filter(typed: str) -> Filter:
@@ -420,21 +370,6 @@ def _clean(text: str) -> str:
 def _encodable(text: str) -> str:
     """Replace lone surrogates, which UTF-8 cannot encode, by question marks."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def _check_words(words: Words, *, conditions: bool) -> None:
-    """Refuse an empty search, and one with too many words."""
-    if not words.all_of and words.none_of and not conditions:
-        raise UsageError("the query only excludes words", "type at least one word that must occur")
-    if not words.all_of and not conditions:
-        raise UsageError("the query holds no word", 'type words to look for, a phrase as "export duty"')
-    count = _count(words)
-    if count > MAX_WORDS:
-        raise UsageError(f"the query has {count} words", f"use at most {MAX_WORDS}")
-
-
-def _count(part: Part) -> int:
-    return len(part.text.split()) if isinstance(part, Phrase) else sum(map(_count, _all_parts(part)))
 
 
 VERSION = "c3"  # form of the parts; a cursor of another form is refused
@@ -605,15 +540,13 @@ def word_spans(text: str) -> Iterator[tuple[str, int, int]]:
 @cache
 def _folds() -> NDArray[np.uint32]:
     """Fold every character of the alphabets with upper case."""
-    return np.array([ord(_fold(chr(code))) for code in range(_FOLDED_BELOW)], np.uint32)
-
-
-def _fold(character: str) -> str:
-    letter = character.lower()
-    base = unicodedata.normalize("NFD", letter)[0]
-    if base.isascii() and base.isalpha():
-        return base
-    return letter if len(letter) == 1 else character
+    folds = np.arange(_FOLDED_BELOW, dtype=np.uint32)
+    for code in range(_FOLDED_BELOW):
+        letter = chr(code).lower()
+        base = unicodedata.normalize("NFD", letter)[0]
+        if (base.isascii() and base.isalpha()) or len(letter) == 1:
+            folds[code] = ord(base if base.isascii() and base.isalpha() else letter)
+    return folds
 
 
 def _patterns(phrases: Sequence[Phrase], text: str) -> list[re.Pattern[str]]:
@@ -643,14 +576,14 @@ def _matches(text: str, patterns: Sequence[re.Pattern[str]], limit: int) -> Iter
 
 def _densest(spans: Sequence[Span]) -> int:
     """Return the start of the passage with the most phrases, then the most matches; ties go to the first."""
-    best, best_at, last = (0, 0), 0, 0
+    best, best_at, last = (0, 0), spans[0][0], 0
     for first, (begin, _, _) in enumerate(spans):
         while last < len(spans) and spans[last][1] <= begin + PASSAGE_CHARACTERS - LEADING_CHARACTERS:
             last += 1
         inside = spans[first:last]
         if (worth := (len({number for _, _, number in inside}), len(inside))) > best:
             best, best_at = worth, begin
-    return best_at if best > (0, 0) else spans[0][0]
+    return best_at
 
 
 def _begin(text: str, position: int) -> int:
