@@ -3,12 +3,12 @@
 A damaged record is skipped, counted and reported; of a damaged progress only the policy is kept.
 """
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any, Literal, TypeVar
 
 import orjson
@@ -266,14 +266,11 @@ def checkpoint_of(entry: object) -> GroupCheckpoint:
     >>> checkpoint_of({"done": "all", "policy": {"window_days": 42}}).policy["window_days"]
     42
     """
-    try:
-        return check_entry(entry, GroupCheckpoint.from_record)
-    except DamagedRecord:
-        kept = {name: entry[name] for name in ("policy", "origin") if name in entry} if isinstance(entry, dict) else {}
-    try:
-        return check_entry(kept, GroupCheckpoint.from_record)
-    except DamagedRecord:
-        return GroupCheckpoint()
+    kept = {name: entry[name] for name in ("policy", "origin") if name in entry} if isinstance(entry, dict) else {}
+    for record in (entry, kept):
+        with suppress(DamagedRecord):
+            return check_entry(record, GroupCheckpoint.from_record)
+    return GroupCheckpoint()
 
 
 def has_settled(engine: Engine, goal: Marks) -> bool:
@@ -322,11 +319,7 @@ MAX_NAME = 100
 NO_PRESET = "none"
 
 
-@dataclass(frozen=True, slots=True)
-class StoredPreset:
-    name: str
-    about: str  # purpose, in one line
-    policy: Policy  # its figures
+read_preset = partial(parse_record, Preset)
 
 
 def check_name(name: str) -> None:
@@ -343,7 +336,8 @@ def save_preset(engine: Engine, name: str, preset: Preset) -> None:
         raise NoIndex(
             f"there is no index {engine.index!r} to store a preset with", "create it first with: ibidem ingest PATH"
         )
-    engine.put_records("presets", {name: asdict(StoredPreset(name, preset.about, preset.policy))})
+    record = {"name": name, "about": preset.about, "policy": policy_as_record(preset.policy)}
+    engine.put_records("presets", {name: record})
 
 
 def stored_presets(engine: Engine) -> Mapping[str, Preset]:
@@ -352,11 +346,6 @@ def stored_presets(engine: Engine) -> Mapping[str, Preset]:
         return dict(read_ledger(engine, "presets", read_preset))
     except NoIndex:
         return {}
-
-
-def read_preset(record: Mapping[str, object]) -> Preset:
-    read = parse_record(StoredPreset, record)
-    return Preset(read.policy, read.about)
 
 
 def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
@@ -385,11 +374,7 @@ class UnstorableRecord(ValueError):
 
     def __init__(self, field: str, reason: str) -> None:
         super().__init__(field, reason)
-        self.field = field
-        self.why = reason
-
-    def outcome(self, id_: str) -> Outcome:
-        return Outcome(id_, WriteStatus.REFUSED, field=self.field, why=self.why)
+        self.field, self.why = field, reason
 
 
 @dataclass(frozen=True, slots=True)
@@ -405,51 +390,47 @@ class StoredVersion:
     others: tuple[str, ...] = ()  # other indexes that hold a document with its id
 
 
-Decision = tuple[WriteStatus, str]  # the status of a write, and the reason of a refusal
-
 _AT_FAULT = {WriteStatus.STALE: "version", WriteStatus.REFUSED: "id"}
 
 
-def decide(record: Record, stored: StoredVersion | None, tombstone: int | None, *, retry: bool = False) -> Decision:
+def decide(record: Record, stored: StoredVersion | None, tombstone: int | None, *, retry: bool = False) -> Outcome:
     """Decide on a write; with `retry`, an equal document may be that of an earlier try."""
+    outcome = partial(_outcome, record.document.id, stored)
     if stored and stored.others:
-        return WriteStatus.REFUSED, _several(stored)
+        return outcome(WriteStatus.REFUSED, _several(stored))
     is_equal = stored is not None and stored.digest == record.digest
     if stored and not is_equal and (reason := _clash(record, stored.origin)):
-        return WriteStatus.REFUSED, reason
+        return outcome(WriteStatus.REFUSED, reason)
     if stored and stored.version is not None and stored.version > record.version:
-        return WriteStatus.STALE, _older(record.version, stored.version)
+        return outcome(WriteStatus.STALE, _older(record.version, stored.version))
     if tombstone is not None and tombstone >= record.version:
-        return WriteStatus.STALE, f"version {record.version} was deleted with version {tombstone}"
-    if stored and is_equal:
-        return (WriteStatus.INDEXED if retry and stored.version == record.version else WriteStatus.UNCHANGED), ""
-    return WriteStatus.INDEXED, ""
+        return outcome(WriteStatus.STALE, f"version {record.version} was deleted with version {tombstone}")
+    if stored and is_equal and not (retry and stored.version == record.version):
+        return outcome(WriteStatus.UNCHANGED)
+    return outcome(WriteStatus.INDEXED)
 
 
 def decide_deletions(
     ids: Sequence[str], stored_versions: Mapping[str, StoredVersion], version: int, *, any_version: bool
-) -> tuple[dict[str, int], dict[str, Decision]]:
-    """Decide on the deletion of documents; returns the version of each one's tombstone, and the decision."""
-    stored = {id_: stored_versions.get(id_) for id_ in ids}
-    versions = {
-        id_: next_version(version, each.version) if any_version and each else version for id_, each in stored.items()
-    }
-    return versions, {id_: _decide_deletion(each, versions[id_]) for id_, each in stored.items()}
+) -> tuple[dict[str, int], dict[str, Outcome]]:
+    """Decide on the deletion of documents; returns the version of each one's tombstone, and the outcome."""
+    versions: dict[str, int] = {}
+    outcomes: dict[str, Outcome] = {}
+    for id_ in ids:
+        stored, status, reason = stored_versions.get(id_), WriteStatus.DELETED, ""
+        versions[id_] = next_version(version, stored.version) if any_version and stored else version
+        if stored is None:
+            status = WriteStatus.MISSING
+        elif stored.others:
+            status, reason = WriteStatus.REFUSED, _several(stored)
+        elif stored.version is not None and stored.version > versions[id_]:
+            status, reason = WriteStatus.STALE, _older(versions[id_], stored.version)
+        outcomes[id_] = _outcome(id_, stored, status, reason)
+    return versions, outcomes
 
 
-def _decide_deletion(stored: StoredVersion | None, version: int) -> Decision:
-    if stored is None:
-        return WriteStatus.MISSING, ""
-    if stored.others:
-        return WriteStatus.REFUSED, _several(stored)
-    if stored.version is not None and stored.version > version:
-        return WriteStatus.STALE, _older(version, stored.version)
-    return WriteStatus.DELETED, ""
-
-
-def decided(id_: str, decision: Decision, stored: StoredVersion | None) -> Outcome:
-    """Return the outcome of a decision by which nothing new is written."""
-    status, reason = decision
+def _outcome(id_: str, stored: StoredVersion | None, status: WriteStatus, reason: str = "") -> Outcome:
+    """Return the outcome of a decision, before anything is written."""
     old_version = stored.version if stored else None
     return Outcome(id_, status, previous_version=old_version, field=_AT_FAULT.get(status, ""), why=reason)
 
@@ -500,53 +481,41 @@ def write_in_turns(
     Only a stored document decides whether a record of another origin is refused; a record that was refused itself must
     not keep the next one out. In each turn `write` gets by id what `prepare` has made of the records.
     """
-    last: dict[str, tuple[int, str]] = {}
-    turns: defaultdict[int, list[int]] = defaultdict(list)  # positions in the call, in each turn of one origin per id
+    last: dict[str, tuple[int, str]] = {}  # the turn and the origin of each id so far
+    turns: list[dict[str, int]] = []  # in each turn of one origin per id, by id the position of what is written
+    outcomes: dict[int, Outcome] = {}
     for position, record in enumerate(records):
         id_, origin = record.document.id, record.document.origin
         turn, before = last.get(id_, (0, origin))
         turn += before != origin
         last[id_] = turn, origin
-        turns[turn].append(position)
-    outcomes: dict[int, Outcome] = {}
-    for positions in turns.values():
-        superseded = _find_superseded(records, positions)
-        current = {at: records[at] for at in positions if at not in superseded}
+        turns += [{}] * (turn == len(turns))
+        if (rival := turns[turn].setdefault(id_, position)) != position:
+            is_newer = record.version >= records[rival].version
+            best, loser = (position, rival) if is_newer else (rival, position)
+            turns[turn][id_] = best
+            reason = f"the same id occurs again in this batch, with version {records[best].version}"
+            outcomes[loser] = Outcome(id_, WriteStatus.STALE, field="id", why=reason)
+    for positions in turns:
+        current = {at: records[at] for at in sorted(positions.values())}
         ready, unfit = prepare_each(current, lambda at, values: prepare(records[at], values))
         written = write({records[at].document.id: each for at, each in ready.items()}) if ready else {}
-        outcomes |= superseded | {at: each.outcome(records[at].document.id) for at, each in unfit.items()}
-        outcomes |= {at: written[records[at].document.id] for at in ready}
+        outcomes |= unfit | {at: written[records[at].document.id] for at in ready}
     return [outcomes[at] for at in range(len(records))]
 
 
 def prepare_each(
     records: Mapping[int, Record], prepare: Callable[[int, LookupValues], T]
-) -> tuple[dict[int, T], dict[int, UnstorableRecord]]:
-    """Prepare records by position, with their look-up values; returns the reasons of those that no engine can store."""
+) -> tuple[dict[int, T], dict[int, Outcome]]:
+    """Prepare records by position, with their look-up values; returns outcomes of those that no engine can store."""
     ready: dict[int, T] = {}
-    unfit: dict[int, UnstorableRecord] = {}
-    for position, values in zip(records, values_of_records(list(records.values())), strict=True):
+    unfit: dict[int, Outcome] = {}
+    for (position, record), values in zip(records.items(), values_of_records(list(records.values())), strict=True):
         try:
             ready[position] = prepare(position, values)
         except UnstorableRecord as error:
-            unfit[position] = error
+            unfit[position] = Outcome(record.document.id, WriteStatus.REFUSED, field=error.field, why=error.why)
     return ready, unfit
-
-
-def _find_superseded(records: Sequence[Record], positions: Sequence[int]) -> dict[int, Outcome]:
-    """Return the outcomes of records that a newer or later record of the same turn replaces."""
-    best: dict[str, int] = {}
-    outcomes: dict[int, Outcome] = {}
-    for position in positions:
-        id_ = records[position].document.id
-        rival = best.get(id_, position)
-        best[id_], loser = (
-            (position, rival) if records[position].version >= records[rival].version else (rival, position)
-        )
-        if loser != best[id_]:
-            reason = f"the same id occurs again in this batch, with version {records[best[id_]].version}"
-            outcomes[loser] = Outcome(id_, WriteStatus.STALE, field="id", why=reason)
-    return outcomes
 
 
 def check_storable(record: Record) -> None:

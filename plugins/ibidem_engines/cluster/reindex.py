@@ -172,9 +172,7 @@ class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
         outcomes: list[Outcome] = []
         for position, outcome in enumerate(client.run(self.cluster, actions)):
             document = documents[position][0]
-            written = (
-                unfit[position].outcome(document.name.id) if position in unfit else read_outcome(document, outcome)
-            )
+            written = unfit[position] if position in unfit else read_outcome(document, outcome)
             outcomes.append(written or Outcome(document.name.id, protocol.WriteStatus.STALE, why="a newer one exists"))
         return outcomes
 
@@ -339,7 +337,7 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
         """
         signed = {at: record for at, (_, record) in enumerate(documents) if record is not None}
         actions, unfit = prepare_each(signed, lambda at, values: self._signing(documents[at][0], signed[at], values))
-        outcomes: dict[int, Outcome | None] = {at: each.outcome(documents[at][0].name.id) for at, each in unfit.items()}
+        outcomes: dict[int, Outcome | None] = {**unfit}
         for position, outcome in zip(actions, client.run(self.cluster, list(actions.values())), strict=True):
             outcomes[position] = read_outcome(documents[position][0], outcome)
         return [outcomes.get(position) for position in range(len(documents))]

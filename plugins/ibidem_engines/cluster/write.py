@@ -108,14 +108,13 @@ def delete(target: WriteTarget, ids: Sequence[str], version: int, *, any_version
     for _ in _rounds(target, remaining):
         stored_versions = target.stored_versions(remaining)
         versions, decisions = ledger.decide_deletions(remaining, stored_versions, version, any_version=any_version)
-        missing = [id_ for id_ in remaining if decisions[id_][0] is WriteStatus.MISSING]
-        deletions = [id_ for id_ in remaining if decisions[id_][0] is WriteStatus.DELETED]
+        missing = [id_ for id_ in remaining if decisions[id_].status is WriteStatus.MISSING]
+        deletions = [id_ for id_ in remaining if decisions[id_].status is WriteStatus.DELETED]
         _write_tombstones(target, {id_: versions[id_] for id_ in (*deletions, *missing)})
         results = target.run([_deletion(id_, stored_versions[id_]) for id_ in deletions])
         conflicts = {id_ for id_, each in zip(deletions, results, strict=True) if each.status in (CONFLICT, NOT_FOUND)}
         conflicts |= target.stored_versions(missing).keys()
-        for id_ in {*remaining} - conflicts:
-            outcomes[id_] = ledger.decided(id_, decisions[id_], stored_versions.get(id_))
+        outcomes |= {id_: decisions[id_] for id_ in {*remaining} - conflicts}
         remaining[:] = sorted(conflicts)
     return [outcomes[id_] for id_ in ids]
 
@@ -153,8 +152,7 @@ def _write(target: WriteTarget, ready: Mapping[str, _Ready]) -> dict[str, Outcom
         acting: dict[str, Action] = {}
         for id_ in remaining:
             record, stored, tombstone = ready[id_].record, stored_versions.get(id_), tombstones.get(id_)
-            decision = ledger.decide(record, stored, tombstone, retry=retry)
-            outcomes[id_] = ledger.decided(id_, decision, stored)
+            outcomes[id_] = ledger.decide(record, stored, tombstone, retry=retry)
             if action := _action(target, ready[id_], outcomes[id_].status, stored, tombstone):
                 acting[id_] = action
             elif stored and outcomes[id_].status is WriteStatus.INDEXED:

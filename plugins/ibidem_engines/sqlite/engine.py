@@ -159,15 +159,14 @@ def _read_stored(file: SqliteFile, ids: Sequence[str]) -> tuple[dict[str, ledger
 def _write(file: SqliteFile, ready: Mapping[str, _Ready]) -> dict[str, Outcome]:
     with file.transaction():
         stored, tombstones = _read_stored(file, list(ready))
-        decisions = {
+        outcomes = {
             name: ledgers.decide(each.record, stored.get(name), tombstones.get(name)) for name, each in ready.items()
         }
-        outcomes = {name: ledgers.decided(name, each, stored.get(name)) for name, each in decisions.items()}
-        inserts = {name: ready[name] for name, each in decisions.items() if each[0] is WriteStatus.INDEXED}
+        inserts = {name: ready[name] for name, each in outcomes.items() if each.status is WriteStatus.INDEXED}
         _remove(file, [stored[name].state[0] for name in inserts if name in stored])
         for name, place in zip(inserts, _insert(file, inserts, stored), strict=True):
             outcomes[name] = replace(outcomes[name], order=place)
-        unchanged = [name for name, each in decisions.items() if each[0] is WriteStatus.UNCHANGED]
+        unchanged = [name for name, each in outcomes.items() if each.status is WriteStatus.UNCHANGED]
         file.run_many(_RAISE, [(ready[name].record.version, name) for name in unchanged])
         for ledger in ("tombstones", "deleted") if tombstones else ():
             remove(file, ledger, list(inserts))
@@ -404,12 +403,12 @@ class SqliteEngine(Engine):
     def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         with self._file.transaction():
             stored, tombstones = _read_stored(self._file, ids)
-            versions, decisions = ledgers.decide_deletions(ids, stored, version, any_version=any_version)
-            fates = {name: fate for name, (fate, _) in decisions.items()}
-            _remove(self._file, [stored[name].state[0] for name in fates if fates[name] is WriteStatus.DELETED])
-            buried = {name: versions[name] for name in fates if fates[name] is not WriteStatus.STALE}
+            versions, outcomes = ledgers.decide_deletions(ids, stored, version, any_version=any_version)
+            deleted = [name for name, each in outcomes.items() if each.status is WriteStatus.DELETED]
+            _remove(self._file, [stored[name].state[0] for name in deleted])
+            buried = {name: versions[name] for name, each in outcomes.items() if each.status is not WriteStatus.STALE}
             put(self._file, "tombstones", ledgers.new_tombstones(buried, tombstones))
-        return [ledgers.decided(name, decisions[name], stored.get(name)) for name in ids]
+        return [outcomes[name] for name in ids]
 
     def refresh(self) -> None:
         """Do nothing: writes are visible at once."""

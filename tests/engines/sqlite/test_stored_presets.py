@@ -13,7 +13,7 @@ from ibidem_dedupe.parameters import PRESETS, Preset, pair_policy
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import check_distinct, open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import StoredPreset, lookup_presets, save_preset
+from ibidem_engines.ledger import lookup_presets, save_preset
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import pack
 from support.learned_rules import make_rule
@@ -36,7 +36,7 @@ def test_a_learned_preset_is_read_as_it_was_stored(engine: Engine) -> None:
 def test_a_learned_preset_that_cannot_be_used_is_refused_with_the_reason(
     engine: Engine, change: dict[str, object], said: str
 ) -> None:
-    record = asdict(StoredPreset("ours", "learned", POLICY))
+    record = asdict(Preset(POLICY, "learned")) | {"name": "ours"}
     record["policy"]["learned"] |= change
     engine.put_records("presets", {"ours": record})
     with pytest.raises(DamagedRecord, match=said):
