@@ -19,7 +19,7 @@ from contracts.golden import Golden
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import Batch, decompress
+from ibidem_workers.batches import decompress
 from ibidem_workers.celery_app import make_app, send
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 from servers.indices import remove_indices
@@ -50,8 +50,8 @@ def send_too_long(command: Command) -> None:
     settings = Settings(max_text=5, tables=command.folder / "tables")
     with closing(open_engine(f"sqlite:////{command.database}", "ibidem")) as engine:
         context = WorkerContext(engine, Tables(settings.tables), settings)
-        batch = Batch(0, [{"id": "long", "text": "far too long a text", "version": 1}])
-        sign_and_write(context, Delivery("20260101-000000-0000aaaa", batch, died=True))
+        sent = [{"id": "long", "text": "far too long a text", "version": 1}]
+        sign_and_write(context, Delivery("20260101-000000-0000aaaa", 0, sent, died=True))
 
 
 def form(key: str) -> str:

@@ -17,7 +17,6 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import load_checkpoint
 from ibidem_workers.backfill.replace import Replacement, replace_opened
-from ibidem_workers.batches import Batch
 from ibidem_workers.groups.follower import follow_decisions, settle
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 from simulation.faults import Faults, FaultyLink
@@ -87,11 +86,11 @@ class World:
             self.submitted[each.id].append(each.version or 0)
         self.batches += 1
         self.documents += len(documents)
-        self.send(Batch(number, [each.as_record() for each in documents]))
+        self.send(number, [each.as_record() for each in documents])
 
-    def send(self, batch: Batch, *, again: bool = False) -> None:
+    def send(self, number: int, records: Sequence[dict[str, object]], *, again: bool = False) -> None:
         self.scheduler.pause(0.001)
-        self.messages.put(orjson.dumps([batch.number, batch.records, again]))
+        self.messages.put(orjson.dumps([number, records, again]))
 
     def work(self, *, until: Callable[[], bool]) -> None:
         """Take messages and write their documents, as a worker under Celery does, which acknowledges what is done."""
@@ -105,11 +104,11 @@ class World:
                 self.scheduler.pause(0.2)
                 continue
             number, records, again = orjson.loads(message.body)
-            delivery = Delivery(RUN, Batch(number, records), died=message.tries > 0, again=again)
+            delivery = Delivery(RUN, number, records, died=message.tries > 0, again=again)
             try:
                 sign_and_write(context, delivery)
             except Unavailable:
-                self.send(delivery.batch, again=True)
+                self.send(number, records, again=True)
             self.scheduler.pause(self.scheduler.rng.random() * 0.01)
             queue.ack(message)
 

@@ -14,7 +14,7 @@ from ibidem_engines.engine import Engine, Outcome, Record
 from ibidem_ingest.document import ORIGIN, WHERE
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import dead_letters
-from ibidem_workers.batches import Batch, BatchResult
+from ibidem_workers.batches import BatchResult
 from ibidem_workers.groups.follower import settle_all
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 from ibidem_workers.worker import DELAYED_DELIVERY, Consumer
@@ -34,8 +34,8 @@ class Worker:
     context: WorkerContext
 
     def take(self, *records: dict[str, object], number: int = 0, died: bool = False) -> BatchResult:
-        batch = Batch(number, [{"version": 1} | record for record in records])
-        return sign_and_write(self.context, Delivery("run", batch, died=died))
+        delivery = Delivery("run", number, [{"version": 1} | record for record in records], died=died)
+        return sign_and_write(self.context, delivery)
 
 
 @pytest.fixture

@@ -13,7 +13,6 @@ from ibidem_core.settings import Settings
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import Batch
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 from servers.fake_server import Answer, Between, Plan, Request, between
 from servers.indices import remove_indices
@@ -47,7 +46,7 @@ def worker(address: str, settings: Settings, plan: Plan) -> Iterator[tuple[Worke
 def delivery(version: int = 1, *, died: bool = False, number: int = 0) -> Delivery:
     words = "we the people of the united states in order to form a more perfect union"
     records = [{"id": f"d{at}", "text": f"{words} {at} times over", "version": version} for at in range(DOCUMENTS)]
-    return Delivery("run", Batch(number, list(records)), died=died)
+    return Delivery("run", number, list(records), died=died)
 
 
 def bulks(server: Between) -> list[list[str]]:
@@ -114,8 +113,8 @@ def test_a_first_write_reads_no_document_and_nothing_is_made_visible_for_it(addr
     with worker(address, settings, lambda _: None) as (context, server):
         sign_and_write(context, delivery())
         before = len(server.asked)
-        records_more = [dict(record) | {"id": f"e{at}"} for at, record in enumerate(delivery().batch.records)]
-        sign_and_write(context, Delivery("run", Batch(1, list(records_more))))
+        records_more = [dict(record) | {"id": f"e{at}"} for at, record in enumerate(delivery().records)]
+        sign_and_write(context, Delivery("run", 1, list(records_more)))
         paths = [request.path.partition("?")[0] for request in server.asked[before:]]
     assert not [path for path in paths if path == f"/{INDEX}/_mget"]
     assert not [path for path in paths if "_refresh" in path or "_search" in path]
@@ -123,7 +122,7 @@ def test_a_first_write_reads_no_document_and_nothing_is_made_visible_for_it(addr
 
 def test_of_a_repeated_id_the_newer_version_stays(address: str, settings: Settings) -> None:
     batch = delivery()
-    batch.batch.records[39] = {"id": "d0", "text": "the newer one", "version": 2}
+    batch.records[39] = {"id": "d0", "text": "the newer one", "version": 2}
     with worker(address, settings, lambda _: None) as (context, _):
         account = sign_and_write(context, batch)
         context.engine.refresh()

@@ -17,6 +17,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
 from dataclasses import dataclass, field, fields, replace
 from functools import partial
+from itertools import accumulate, groupby
 from typing import Any, NamedTuple, TypeVar
 
 import orjson
@@ -34,7 +35,7 @@ from ibidem_ingest.errors import Refusal
 BYTES_A_CHARACTER = 4
 MAX_DOCUMENTS = 2_000
 
-Record = Mapping[str, object]
+SentRecord = Mapping[str, object]  # a document as `Document.as_record` returns it, with its version
 
 
 class SerializedDocument(NamedTuple):
@@ -49,14 +50,13 @@ def serialize(document: Document, version: int, location: str) -> SerializedDocu
     return SerializedDocument(str(document.id), len(str(document.text)), orjson.dumps(record))
 
 
-def batch_key(run: str, number: int, part: int | None = None) -> str:
+def batch_key(run: str, number: int) -> str:
     """Return the key of a batch's result.
 
-    >>> batch_key("r", 7), batch_key("r", 7, part=2)
-    ('r/00000007', 'r/00000007/000002')
+    >>> batch_key("r", 7)
+    'r/00000007'
     """
-    key = f"{run}/{number:08d}"
-    return key if part is None else f"{key}/{part:06d}"
+    return f"{run}/{number:08d}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,34 +71,17 @@ class SerializedBatch:
         return [orjson.Fragment(document.json) for document in self.documents]
 
 
-@dataclass(frozen=True, slots=True)
-class Batch:
-    """Documents of one message, received by a worker."""
+def cut_records(records: Sequence[SentRecord], characters: int) -> list[Sequence[SentRecord]]:
+    """Cut the documents of a message into portions of about so many characters, in order.
 
-    number: int  # its place in the run, from 0
-    records: list[Record]  # the documents as `Document.as_record` returns them, each with its version
-    part: int | None = None  # its place in a batch that is done document by document; None for the batch itself
-
-    def portions(self, characters: int) -> list["Batch"]:
-        """Split the documents into portions of a number of characters, in order.
-
-        >>> texts = [{"id": str(size), "text": "x" * size} for size in (60, 60, 200, 10)]
-        >>> [[record["id"] for record in part.records] for part in Batch(0, texts).portions(100)]
-        [['60', '60'], ['200'], ['10']]
-        """
-        portions: list[list[Record]] = []
-        text = characters
-        for record in self.records:
-            if text >= characters:
-                portions.append([])
-                text = 0
-            portions[-1].append(record)
-            text += len(str(record.get("text", "")))
-        return [Batch(self.number, portion, self.part) for portion in portions]
-
-    def singles(self) -> list["Batch"]:
-        """Return one batch for each document, so that a document that kills its worker affects no other."""
-        return [Batch(self.number, [record], part) for part, record in enumerate(self.records)]
+    >>> texts = [{"id": str(size), "text": "x" * size} for size in (60, 60, 200, 10)]
+    >>> [[record["id"] for record in portion] for portion in cut_records(texts, 100)]
+    [['60', '60'], ['200'], ['10']]
+    """
+    lengths = (len(str(record.get("text", ""))) for record in records)
+    starts = accumulate(lengths, initial=0)
+    portions = groupby(zip(starts, records, strict=False), lambda each: each[0] // characters)
+    return [[record for _, record in portion] for _, portion in portions]
 
 
 def cut(documents: Iterable[SerializedDocument], characters: int) -> Iterator[SerializedBatch]:

@@ -18,7 +18,7 @@ from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_core.settings import Settings
 from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.batches import COMPRESSION, REDELIVERY, Record, batch_key, most_of_message, register_compression
+from ibidem_workers.batches import COMPRESSION, REDELIVERY, SentRecord, batch_key, most_of_message, register_compression
 
 TIMEOUT_S = 5
 
@@ -133,7 +133,7 @@ def make_app(settings: Settings) -> Celery:
 
 
 def send(
-    app: Celery, run: str, number: int, documents: Sequence[orjson.Fragment | Record], *, again: bool = False
+    app: Celery, run: str, number: int, documents: Sequence[orjson.Fragment | SentRecord], *, again: bool = False
 ) -> None:
     """Send a batch to the queue; `again` where an earlier message may have been worked on."""
     remedy = "check the broker (IBIDEM_BROKER), then run the same command again"

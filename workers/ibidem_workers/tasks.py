@@ -9,11 +9,11 @@ import logging
 import sys
 import time
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
-from itertools import starmap
 from typing import TypeVar
 
 import orjson
@@ -28,10 +28,22 @@ from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document, place, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import TRIES, WRITES, Batch, BatchResult, batch_key, overlap, read_account, read_tries
+from ibidem_workers.batches import (
+    TRIES,
+    WRITES,
+    BatchResult,
+    SentRecord,
+    batch_key,
+    cut_records,
+    overlap,
+    read_account,
+    read_tries,
+)
 from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, printable, writable
 
+Item = TypeVar("Item")
 Answer = TypeVar("Answer")
+Write = Callable[[], BatchResult]  # writes documents that were signed, and counts them
 
 _log = logging.getLogger(__name__)
 
@@ -57,15 +69,107 @@ def time_limit(seconds: float) -> Iterator[None]:
 
 @dataclass(frozen=True, slots=True)
 class WorkerContext:
-    """The engine, idf tables and settings of a worker."""
+    """What a process signs documents with, and where it writes them."""
 
     engine: Engine  # where documents and accounts are written
     tables: Tables  # the idf tables
     settings: Settings  # limits and waiting times
-    # Returns whether the worker was asked to end, so that it stops waiting.
+    # Returns whether the process was asked to end, so that it stops waiting.
     has_ended: Callable[[], bool] = lambda: False
-    # Context that ends the worker when its block takes too long.
+    # Context that ends the process when its block takes too long.
     time_limit: Callable[[], AbstractContextManager[object]] = nullcontext
+
+    def retry(self, call: Callable[[], Answer]) -> Answer:
+        """Wait for an engine that does not answer, and call again."""
+        return retry_unavailable(call, self.settings.patience, self.has_ended)
+
+
+def do_batch(  # noqa: PLR0913, PLR0917 - a batch, and what is done with documents of it
+    context: WorkerContext,
+    key: str,
+    documents: Sequence[Item],
+    tries: int,
+    do: Callable[[Sequence[Item]], BatchResult],
+    refuse: Callable[[Item, int], Refusal],
+) -> BatchResult:
+    """Do the documents of a batch; after too many tries of it one by one, and each try is counted before it begins.
+
+    A document that ends its process too often is refused.
+    """
+    if tries < context.settings.tries:
+        return do(documents)
+    extra = {"tries": tries, "documents": len(documents)}
+    _log.warning("batch ended its workers and is done document by document", extra=extra)
+    keys = [f"{key}/{number:06d}" for number in range(len(documents))]
+    asked = [*keys, *(f"{each}{TRIES}" for each in keys)]
+    entries = context.retry(lambda: context.engine.get_records_by_key("runs", asked))
+    counts = read_tries(entry for entry in entries.items() if entry[0].endswith(TRIES))
+    account, noted = BatchResult(), dict[str, dict[str, object]]()
+    for each, document in zip(keys, documents, strict=True):
+        count = counts.get(f"{each}{TRIES}", tries if len(documents) == 1 else 0)
+        if each in entries:
+            account += read_account(entries[each])
+        elif count >= context.settings.tries:
+            account += BatchResult(refusals=[refuse(document, count)])
+        else:
+            noted |= {f"{each}{TRIES}": {"tries": count + 1}}
+            context.retry(partial(context.engine.put_records, "runs", noted))
+            result = do([document])
+            account, noted = account + result, {each: result.as_json()}
+    return account
+
+
+def write_portions(
+    portions: Iterable[tuple[Sequence[Item], Callable[[], Write]]],
+    sign: Callable[[Sequence[Item]], Write],
+    refuse: Callable[[Item, str], Refusal],
+    at_once: int,
+) -> BatchResult:
+    """Sign portions of a batch, each by its call, and write each in a thread while the next is signed.
+
+    The documents of a portion that fails are signed and written one by one, so that a faulty one affects no other.
+    """
+
+    def write(items: Sequence[Item], signed: Callable[[], Write]) -> BatchResult:
+        try:
+            return signed()()
+        except EngineError:
+            raise
+        except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal
+            if len(items) == 1:
+                return BatchResult(refusals=[refuse(items[0], f"{type(error).__name__}: {error}")])
+        return sum((write([each], partial(sign, [each])) for each in items), BatchResult())
+
+    calls = (partial(write, items, attempt(signing)) for items, signing in portions)
+    return sum(overlap(calls, at_once), BatchResult())
+
+
+def attempt(call: Callable[[], Answer]) -> Callable[[], Answer]:
+    """Make a call; return a function that returns its answer or raises its error, in whichever thread."""
+    future = Future[Answer]()
+    try:
+        future.set_result(call())
+    except Exception as error:  # noqa: BLE001 - it is raised where the answer is asked for
+        future.set_exception(error)
+    return future.result
+
+
+def count_outcomes(written: Iterable[tuple[str, Record, Outcome]]) -> BatchResult:
+    """Count what became of documents, of which each is given with the place that a refusal names."""
+    by_status: defaultdict[WriteStatus, list[tuple[str, Record, Outcome]]] = defaultdict(list)
+    for each in written:
+        by_status[each[2].status].append(each)
+    indexed, unchanged = by_status[WriteStatus.INDEXED], by_status[WriteStatus.UNCHANGED]
+    refused = by_status[WriteStatus.REFUSED]
+    return BatchResult(
+        indexed=len(indexed),
+        unchanged=len(unchanged),
+        stale=len(by_status[WriteStatus.STALE]),
+        # Another version; writes of earlier tries of the message do not count.
+        replaced=sum(outcome.previous_version not in (None, record.version) for _, record, outcome in indexed),
+        unsigned=sum(not record.signatures.length for _, record, _ in (*indexed, *unchanged)),
+        refusals=[Refusal(where, outcome.id, outcome.field, outcome.why) for where, _, outcome in refused],
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +177,8 @@ class Delivery:
     """One delivery of a batch to a worker."""
 
     run: str  # the run that it belongs to
-    batch: Batch  # the documents
+    number: int  # its place in the run, from 0
+    records: list[SentRecord]  # the documents as `Document.as_record` returns them, each with its version
     died: bool = False  # whether a worker has ended with it in hand since it was last handed out
     again: bool = False  # whether an earlier try may have written some of it
     tries: int = 0  # how often it was tried before, by the ledger
@@ -81,12 +186,16 @@ class Delivery:
 
     @property
     def key(self) -> str:
-        return batch_key(self.run, self.batch.number, self.batch.part)
+        return batch_key(self.run, self.number)
 
-    @property
-    def where(self) -> str:
-        """Place for refusals of documents without an origin."""
-        return f"message {self.key}"
+    def place(self, record: SentRecord) -> str:
+        """Return the place of a document; the message for one without an origin."""
+        return place(record, f"message {self.key}")
+
+    def refuse(self, record: SentRecord, reason: str) -> Refusal:
+        """Return the refusal of a document that failed, in a form that every engine can store."""
+        id_ = printable_id(record)
+        return printable(Refusal(self.place(record), id_, "", f"{reason}; look at it with: ibidem status --dead {id_}"))
 
 
 def sign_and_write(context: WorkerContext, delivery: Delivery) -> BatchResult:
@@ -95,16 +204,24 @@ def sign_and_write(context: WorkerContext, delivery: Delivery) -> BatchResult:
     A batch that has a result already is left alone. One that ended its workers too often is done document by document,
     and a document that does goes to the dead letters.
     """
-    with log_context(run=delivery.run, batch=delivery.key):
-        tries = _with_retries(context, lambda: _begin(context.engine, delivery))
-        if isinstance(tries, BatchResult):
-            return tries
-        delivery = replace(delivery, tries=tries)
-        rejections = context.engine.rejections
-        account, letters = _process_or_split(context, delivery)
+    engine, key, tries_key = context.engine, delivery.key, f"{delivery.key}{TRIES}"
+    with log_context(run=delivery.run, batch=key):
+        entries = context.retry(lambda: engine.get_records_by_key("runs", [key, tries_key]))
+        if key in entries:
+            return read_account(entries[key])
+        tries = min(read_tries(entries.items()).get(tries_key, 0) + delivery.died, context.settings.tries)
+        if delivery.died:
+            context.retry(lambda: engine.put_records("runs", {tries_key: {"tries": tries}}))
+        delivery, rejections = replace(delivery, tries=tries), engine.rejections
+
+        def refuse(record: SentRecord, tries: int) -> Refusal:
+            return delivery.refuse(record, f"it crashed its worker {tries} times")
+
+        process = partial(_process, context, delivery)
+        account = do_batch(context, key, delivery.records, tries, process, refuse)
         with delivery.stages("note"):
-            _with_retries(context, lambda: _note(context.engine, delivery, account, letters))
-        _log_batch(account, delivery.stages, delivery.tries, context.engine.rejections - rejections)
+            context.retry(lambda: _note(engine, delivery, account))
+        _log_batch(account, delivery.stages, tries, engine.rejections - rejections)
         return account
 
 
@@ -123,7 +240,7 @@ def open_signing(settings: Settings, has_ended: Callable[[], bool]) -> Callable[
 def work_on(context: WorkerContext, sent: SentBatch, deaths: int = 0) -> None:
     """Sign and write a batch that processes have ended with so often."""
     run, number, documents = sent
-    sign_and_write(context, Delivery(run, Batch(number, list(map(orjson.loads, documents))), died=deaths > 0))
+    sign_and_write(context, Delivery(run, number, list(map(orjson.loads, documents)), died=deaths > 0))
 
 
 def _log_batch(result: BatchResult, stages: Stages, tries: int, rejections: int = 0) -> None:
@@ -137,97 +254,30 @@ def _log_batch(result: BatchResult, stages: Stages, tries: int, rejections: int 
         _log.info("batch done", extra=counts | {name: count for name, count in seldom.items() if count})
 
 
-def _with_retries(context: WorkerContext, call: Callable[[], Answer]) -> Answer:
-    return retry_unavailable(call, context.settings.patience, context.has_ended)
-
-
-def _begin(engine: Engine, delivery: Delivery) -> int | BatchResult:
-    """Return how often a batch ended its worker, counted here, or its result if it has one."""
-    key, tries_key = delivery.key, f"{delivery.key}{TRIES}"
-    entries = engine.get_records_by_key("runs", [key, tries_key])
-    if key in entries:
-        return read_account(entries[key])
-    tries, is_single = read_tries(entries.items()).get(tries_key, 0) + delivery.died, delivery.batch.part is not None
-    if delivery.died or is_single:  # a single document is counted as it begins, since it cannot be told which one died
-        engine.put_records("runs", {tries_key: {"tries": tries + is_single}})
-    return tries
-
-
-def _note(engine: Engine, delivery: Delivery, result: BatchResult, letters: Sequence[DeadLetter]) -> None:
-    if letters:
-        add_dead_letters(engine, letters)
-    engine.put_records("runs", {delivery.key: result.as_json()})
-
-
-def _process_or_split(context: WorkerContext, delivery: Delivery) -> tuple[BatchResult, Sequence[DeadLetter]]:
-    batch = delivery.batch
-    if delivery.tries < context.settings.tries:
-        account = _process(context, delivery)
-    elif len(batch.records) == 1:
-        account = BatchResult(refusals=[_refusal(delivery, f"it crashed its worker {delivery.tries} times")])
-    else:
-        _log.warning(
-            "batch ended its workers and is done document by document",
-            extra={"tries": delivery.tries, "documents": len(batch.records)},
-        )
-        singles = (replace(delivery, batch=each, died=False, again=True, stages=Stages()) for each in batch.singles())
-        return sum((sign_and_write(context, single) for single in singles), BatchResult()), ()
-    account = replace(account, refusals=[printable(refusal) for refusal in account.refusals])
-    return account, _letters(delivery, account.refusals)
-
-
-def _process(context: WorkerContext, delivery: Delivery) -> BatchResult:
-    """Sign and write a batch: each portion of the maximum write size is signed while earlier ones are written.
+def _process(context: WorkerContext, delivery: Delivery, sent: Sequence[SentRecord]) -> BatchResult:
+    """Sign and write documents of a batch: a portion of the maximum write size is signed while others are written.
 
     A batch with a repeated id stays whole: which of two documents of one id is the newer is decided where both are
     written together.
     """
-    batch, parts = delivery.batch, [delivery]
-    repeats = len({printable_id(record) for record in batch.records}) < len(batch.records)
-    if context.engine.parallel_writes and not repeats:
-        portions = batch.portions(context.settings.batch_characters // WRITES)
-        parts = [replace(delivery, batch=portion) for portion in portions]
-    calls = (call for part in parts for call in _writes(context, part))
-    return sum(overlap(calls, WRITES if len(parts) > 1 else 1), BatchResult())
 
-
-def _writes(context: WorkerContext, delivery: Delivery) -> Iterator[Callable[[], BatchResult]]:
-    """Sign a portion, or its documents one by one if that fails; yields the calls that write them."""
-    try:
+    def sign(part: Sequence[SentRecord]) -> Write:
         with delivery.stages("read"):
-            documents, refusals = _read(delivery, context.settings.max_text)
+            documents, refusals = _read(delivery, part, context.settings.max_text)
         with delivery.stages("sign"), context.time_limit():
             signed = list(records(documents, context.tables, context.settings.distinct))
-    except EngineError:
-        raise
-    except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal, and the others go on
-        if len(delivery.batch.records) > 1:
-            for single in delivery.batch.singles():
-                yield from _writes(context, replace(delivery, batch=replace(single, part=delivery.batch.part)))
-        else:
-            account = BatchResult(refusals=[_refusal(delivery, f"{type(error).__name__}: {error}")])
-            yield lambda: account
-        return
-    yield partial(_write, context, delivery, signed, refusals)
+        return lambda: BatchResult(refusals=refusals) + _write(context, delivery, signed)
+
+    portions = [sent]
+    if context.engine.parallel_writes and len({printable_id(record) for record in sent}) == len(sent):
+        portions = cut_records(sent, context.settings.batch_characters // WRITES)
+    signing = ((portion, partial(sign, portion)) for portion in portions)
+    account = write_portions(signing, sign, delivery.refuse, WRITES if len(portions) > 1 else 1)
+    return replace(account, refusals=[printable(refusal) for refusal in account.refusals])
 
 
-def _write(
-    context: WorkerContext, delivery: Delivery, signed: Sequence[Record], refusals: Sequence[Refusal] = ()
-) -> BatchResult:
-    """Write documents by one request, or one by one if that fails; refusals of others are added."""
-    try:
-        return BatchResult(refusals=refusals) + _account(signed, _outcomes(context, delivery, signed))
-    except EngineError:
-        raise
-    except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal
-        reason = f"{type(error).__name__}: {error}"
-    if len(signed) == 1:
-        document = signed[0].document
-        return BatchResult(refusals=[*refusals, _document_refusal(document.where, document.id, reason)])
-    return sum((_write(context, delivery, [record]) for record in signed), BatchResult(refusals=refusals))
-
-
-def _outcomes(context: WorkerContext, delivery: Delivery, signed: Sequence[Record]) -> list[Outcome]:
+def _write(context: WorkerContext, delivery: Delivery, signed: Sequence[Record]) -> BatchResult:
+    """Write documents; those that an earlier try of the message wrote count as written."""
     calls: list[int] = []
 
     def write() -> list[Outcome]:
@@ -235,35 +285,18 @@ def _outcomes(context: WorkerContext, delivery: Delivery, signed: Sequence[Recor
         return context.engine.write(signed)
 
     with delivery.stages("write"):
-        outcomes = _with_retries(context, write)
-    if delivery.tries or delivery.died or delivery.again or len(calls) > 1:
-        return list(starmap(_own_outcome, zip(outcomes, signed, strict=True)))
-    return outcomes
+        outcomes = context.retry(write)
+    if delivery.tries or delivery.again or len(calls) > 1:
+        outcomes = list(map(_own_outcome, outcomes, signed))
+    written = [(record.document.where, record, outcome) for record, outcome in zip(signed, outcomes, strict=True)]
+    return replace(count_outcomes(written), languages=Counter(record.document.language for record in signed))
 
 
-def _account(signed: Sequence[Record], outcomes: Sequence[Outcome]) -> BatchResult:
-    by_status: defaultdict[WriteStatus, list[tuple[Record, Outcome]]] = defaultdict(list)
-    for record, outcome in zip(signed, outcomes, strict=True):
-        by_status[outcome.status].append((record, outcome))
-    indexed, unchanged = by_status[WriteStatus.INDEXED], by_status[WriteStatus.UNCHANGED]
-    refused = ((record.document.where, each) for record, each in by_status[WriteStatus.REFUSED])
-    return BatchResult(
-        indexed=len(indexed),
-        unchanged=len(unchanged),
-        stale=len(by_status[WriteStatus.STALE]),
-        # Another version; writes of earlier tries of the message do not count.
-        replaced=sum(outcome.previous_version not in (None, record.version) for record, outcome in indexed),
-        unsigned=sum(not record.signatures.length for record, _ in (*indexed, *unchanged)),
-        refusals=[Refusal(where, each.id, each.field, each.why) for where, each in refused],
-        languages=Counter(record.document.language for record in signed),
-    )
-
-
-def _read(delivery: Delivery, max_text: int) -> tuple[list[Document], list[Refusal]]:
+def _read(delivery: Delivery, sent: Sequence[SentRecord], max_text: int) -> tuple[list[Document], list[Refusal]]:
     documents, refusals = [], []
     max_version = time.time_ns() // 1_000 + A_DAY
-    for record in delivery.batch.records:
-        location = place(record, delivery.where)
+    for record in sent:
+        location = delivery.place(record)
         try:
             document = read_record(record, location, max_text, "")
         except Refused as error:
@@ -285,18 +318,11 @@ def _own_outcome(outcome: Outcome, record: Record) -> Outcome:
     return outcome
 
 
-def _refusal(delivery: Delivery, reason: str) -> Refusal:
-    record = delivery.batch.records[0]
-    return _document_refusal(place(record, delivery.where), printable_id(record), reason)
-
-
-def _document_refusal(location: str, id_: str, reason: str) -> Refusal:
-    return Refusal(location, id_, "", f"{reason}; look at it with: ibidem status --dead {id_}")
-
-
-def _letters(delivery: Delivery, refusals: Sequence[Refusal]) -> list[DeadLetter]:
-    if not refusals:
-        return []
-    received = {(place(record, delivery.where), printable_id(record)): record for record in delivery.batch.records}
-    found = ((each, writable(received.get((each.where, each.id), {}))) for each in refusals)
-    return [DeadLetter(delivery.run, each, delivery.tries + 1, time.time(), record) for each, record in found]
+def _note(engine: Engine, delivery: Delivery, result: BatchResult) -> None:
+    """Keep the refused documents as dead letters, then the result."""
+    if result.refusals:
+        received = {(delivery.place(record), printable_id(record)): record for record in delivery.records}
+        found = ((each, writable(received.get((each.where, each.id), {}))) for each in result.refusals)
+        tries, now = delivery.tries + 1, time.time()
+        add_dead_letters(engine, [DeadLetter(delivery.run, each, tries, now, record) for each, record in found])
+    engine.put_records("runs", {delivery.key: result.as_json()})

@@ -31,7 +31,7 @@ from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import REDELIVERY, Batch, Record, check, most_of_message, restrict_serializers
+from ibidem_workers.batches import REDELIVERY, SentRecord, check, most_of_message, restrict_serializers
 from ibidem_workers.celery_app import TASK, connect_broker, make_app, send
 from ibidem_workers.executors import COLLECTED_AFTER, FATAL_EXIT, is_alive
 from ibidem_workers.tasks import SIGN_SECONDS, WARM_LANGUAGE, Delivery, WorkerContext, _log, sign_and_write, time_limit
@@ -151,10 +151,10 @@ class Consumer(consumer.Consumer):  # type: ignore[misc] # celery publishes no t
 
 def register(app: Celery, open_context: Callable[[], WorkerContext]) -> None:
 
-    def task(self: Task, run: str, number: int, records: list[Record]) -> None:
+    def task(self: Task, run: str, number: int, records: list[SentRecord]) -> None:
         """Sign and write one batch."""
         died = bool(self.request.delivery_info.get("redelivered"))
-        delivery = Delivery(run, Batch(number, records), died=died, again=bool(self.request.get(REDELIVERY)))
+        delivery = Delivery(run, number, records, died=died, again=bool(self.request.get(REDELIVERY)))
         try:
             sign_and_write(open_context(), delivery)
         except Unavailable as error:
@@ -178,7 +178,7 @@ def register(app: Celery, open_context: Callable[[], WorkerContext]) -> None:
 def _hand_back(app: Celery, delivery: Delivery, why: object) -> None:
     """Publish the batch again and acknowledge this message, since a message that is put back counts as a try."""
     try:
-        send(app, delivery.run, delivery.batch.number, delivery.batch.records, again=True)
+        send(app, delivery.run, delivery.number, delivery.records, again=True)
     except Unavailable as error:
         raise Reject(str(why), requeue=True) from error
 

@@ -40,9 +40,8 @@ BUSY = Answer(429, {"error": {"type": "es_rejected_execution_exception", "reason
 def context(settings: Settings, engine: Engine) -> BackfillContext:
     """A context before an index of ten documents."""
     fill([Document(f"d{at}", story(at)["body"]["content"]) for at in range(10)], settings)
-    return BackfillContext(
-        engine, open_reindex_source(settings.address, settings.index), None, Tables(settings.tables), settings
-    )
+    source = open_reindex_source(settings.address, settings.index)
+    return BackfillContext(engine, Tables(settings.tables), settings, source=source)
 
 
 def make_batch(context: BackfillContext, **changes: object) -> BackfillBatch:
@@ -133,7 +132,7 @@ def test_portions_of_a_page_are_written_at_the_same_time_and_counted_once(theirs
         there = theirs.settings.changed(engine=address, index=FIRST, patience=30)
         with open_for_backfill(there) as (engine, source):
             source.prepare()
-            context = BackfillContext(engine, source, None, Tables(there.tables), there, Portions(4, 100_000))
+            context = BackfillContext(engine, Tables(there.tables), there, source=source, portions=Portions(4, 100_000))
             outcome = sign_batch(context, make_batch(context))
             outcome_again = sign_batch(context, replace(make_batch(context), number=1))
     assert (outcome[0].indexed, len(set(outcome[1])), outcome[0].documents) == (40, len(outcome[1]), 40)

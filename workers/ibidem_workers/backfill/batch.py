@@ -7,7 +7,7 @@ written later, or its deleter crashed.
 """
 
 from bisect import bisect_left, bisect_right
-from collections import Counter, defaultdict, deque
+from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
@@ -16,7 +16,7 @@ from itertools import islice
 from typing import Literal, TypeVar
 
 from ibidem_core import logs
-from ibidem_core.errors import EngineError, NoIndex, retry_unavailable
+from ibidem_core.errors import NoIndex
 from ibidem_core.records import parse_record
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
@@ -38,8 +38,9 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
-from ibidem_workers.batches import NO_RESULT, TRIES, WRITES, BatchResult, batch_key, overlap, read_account, read_tries
+from ibidem_workers.batches import NO_RESULT, WRITES, BatchResult, batch_key, overlap
 from ibidem_workers.executors import Job, Pool
+from ibidem_workers.tasks import WorkerContext, Write, attempt, count_outcomes, do_batch, write_portions
 
 Item = TypeVar("Item")
 
@@ -259,10 +260,14 @@ class OwnWrites:
     def add(self, part: ShardRef, numbers: Iterable[int]) -> None:
         edges = self._edges[part]
         for number in numbers:
-            at = bisect_right(edges, number)
-            if at % 2 == 0:  # it is in no run, and may go on one before it and one behind it
-                follows, precedes = edges[at - 1 : at] == [number], edges[at : at + 1] == [number + 1]
-                edges[at - follows : at + precedes] = [number] * (not follows) + [number + 1] * (not precedes)
+            if bisect_right(edges, number) % 2:  # it is in a run already
+                continue
+            for edge in (number, number + 1):  # what is an edge already joins two runs
+                at = bisect_left(edges, edge)
+                if at < len(edges) and edges[at] == edge:
+                    del edges[at]
+                else:
+                    edges.insert(at, edge)
 
     def gaps(self, seq_range: SeqNoRange) -> Iterator[SeqNoRange]:
         """Yield the parts of a range that others wrote."""
@@ -273,9 +278,6 @@ class OwnWrites:
         borders = [*[begin] * (first % 2 == 0), *edges[first:last], *[end] * (last % 2 == 0)]
         for start, stop in zip(borders[::2], borders[1::2], strict=True):
             yield SeqNoRange(seq_range.part, start - 1, stop - 1)
-
-
-Answer = TypeVar("Answer")
 
 
 def find_survivors(engine: Engine, tombstones: Mapping[str, Tombstone]) -> set[str]:
@@ -398,138 +400,84 @@ class BackfillBatch:
 
 
 @dataclass(frozen=True, slots=True)
-class BackfillContext:
-    """Source, target and settings for signing pages."""
+class BackfillContext(WorkerContext):
+    """What signs pages; the engine is the index that is written to."""
 
-    engine: Engine  # the index that is written to
-    source: ReindexSource  # the index that is read
-    copy: ReindexTarget | None  # the index that copies go to; None when signatures are added in place
-    tables: Tables  # the idf tables
-    settings: Settings  # limits and waiting times
+    source: ReindexSource = field(kw_only=True)  # the index that is read
+    copy: ReindexTarget | None = None  # the index that copies go to; None when signatures are added in place
     # Determines how many documents are read together.
     portions: Portions = field(default_factory=lambda: Portions(PORTION, PORTION_CHARACTERS))
     own: list[int] = field(default_factory=list)  # numbers of the writes to the page in hand
-
-    def retry(self, call: Callable[[], Answer]) -> Answer:
-        return retry_unavailable(call, self.settings.patience)
 
 
 # The result of a page, and the numbers of our writes in the index that was read; none if its documents were copied.
 BatchOutcome = tuple[BatchResult, Sequence[int]]
 
+Originals = Callable[[], Sequence[SourceDocument]]  # returns the documents of a portion that was read ahead
+
 # What became of documents, and those that another writer has changed since they were read.
-Written = tuple[BatchResult, list[Name]]
+Written = tuple[BatchResult, Sequence[Name]]
 
 
 def sign_batch(context: BackfillContext, page: BackfillBatch, deaths: int = 0) -> BatchOutcome:
     """Sign a page that processes have ended with so often, and store its result in the ledger."""
     context.own.clear()
     page = replace(page, is_resumed=page.is_resumed or deaths > 0)
-    sign = _sign if deaths < context.settings.tries else _sign_singly
-    account = sign(context, page) + BatchResult(indexed=page.before)
+    key, sign = batch_key(page.run, page.number), partial(_sign, context, page)
+    account = do_batch(context, key, page.names, deaths, sign, lambda name, _: _refuse(name, CRASHED))
+    account += BatchResult(indexed=page.before)
     if page.changes_only:
         account = replace(account, unchanged=0, stale=0)
     if page.needs_record(account):
-        entries = {batch_key(page.run, page.number): account.as_json()}
-        context.retry(lambda: context.engine.put_records("runs", entries))
+        context.retry(lambda: context.engine.put_records("runs", {key: account.as_json()}))
     return account, list(context.own)
 
 
-def _sign(context: BackfillContext, page: BackfillBatch) -> BatchResult:
-    """Sign documents, overlapping reads and writes."""
+def _sign(context: BackfillContext, page: BackfillBatch, some: Sequence[Name]) -> BatchResult:
+    """Sign documents of a page, overlapping reads and writes."""
     at_once = WRITES if context.engine.parallel_writes else 1
 
-    def read(names: Sequence[Name]) -> tuple[Sequence[Name], Sequence[SourceDocument] | None]:
-        return names, _unless_faulty(partial(_read, context, names))
+    def read(portion: Sequence[Name]) -> tuple[Sequence[Name], Originals]:
+        return portion, attempt(partial(_read, context, portion))
 
-    def writes() -> Iterator[Callable[[], BatchResult]]:
-        reads = (partial(read, portion) for portion in context.portions.cut(page.names))
-        for names, originals in overlap(reads, min(READ_AHEAD, at_once)):
-            write = None
-            if originals is not None:
-                write = _unless_faulty(partial(_prepare, context, page, names, originals))
-            yield partial(_write, context, page, names, write)
+    def sign(portion: Sequence[Name], originals: Originals | None = None) -> Write:
+        write = _prepare(context, page, portion, originals() if originals else _read(context, portion))
 
-    return sum(overlap(writes(), at_once), BatchResult())
+        def write_until_stable() -> BatchResult:
+            """Write documents; those that changed since they were read are read and signed again."""
+            account, stale = write()
+            for _ in range(ROUNDS - 1):
+                if stale:
+                    written, stale = _prepare(context, page, stale, _read(context, stale))()
+                    account += written
+            return account + BatchResult(refusals=[_refuse(name, UNSTABLE) for name in stale])
 
+        return write_until_stable
 
-def _sign_singly(context: BackfillContext, page: BackfillBatch) -> BatchResult:
-    """Sign document by document; one that ends its process too often is refused, and each try is counted before."""
-    keys = [batch_key(page.run, page.number, part) for part in range(len(page.names))]
-    entries = context.engine.get_records_by_key("runs", [*keys, *(f"{key}{TRIES}" for key in keys)])
-    tries = read_tries(each for each in entries.items() if each[0].endswith(TRIES))
-    account, noted = BatchResult(), dict[str, dict[str, object]]()
-    for key, name in zip(keys, page.names, strict=True):
-        count = tries.get(f"{key}{TRIES}", 0)
-        if key in entries:
-            account += read_account(entries[key])
-        elif count >= context.settings.tries:
-            reason = "it crashed the process that signed it; check the document, or leave it out"
-            account += BatchResult(refusals=[_refuse(name, reason)])
-        else:
-            context.engine.put_records("runs", noted | {f"{key}{TRIES}": {"tries": count + 1}})
-            result = _sign(context, replace(page, names=[name]))
-            account, noted = account + result, {key: result.as_json()}
-    return account
+    reads = overlap((partial(read, each) for each in context.portions.cut(some)), min(READ_AHEAD, at_once))
+    signing = ((portion, partial(sign, portion, originals)) for portion, originals in reads)
+    return write_portions(signing, sign, _refuse, at_once)
 
 
-def _unless_faulty(call: Callable[[], Answer]) -> Answer | None:
-    """Return None after an unexpected error: documents are done again one by one, and the faulty one is refused."""
-    try:
-        return call()
-    except EngineError:
-        raise
-    except Exception:  # noqa: BLE001 - any error of one document becomes its refusal
-        return None
-
-
-def _write(
-    context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], Written] | None = None
-) -> BatchResult:
-    """Write documents in one request, or one by one if that fails, so that a faulty one affects no other."""
-    if write is not None or len(names) == 1:
-        try:
-            return _write_until_stable(context, page, names, write)
-        except EngineError:
-            raise
-        except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal
-            if len(names) == 1:
-                return BatchResult(refusals=[_refuse(names[0], f"{type(error).__name__}: {error}")])
-    return sum((_write(context, page, [name]) for name in names), BatchResult())
-
-
-def _write_until_stable(
-    context: BackfillContext, page: BackfillBatch, names: Sequence[Name], write: Callable[[], Written] | None
-) -> BatchResult:
-    """Write documents; those that changed since they were read are read and signed again."""
-    account, remaining = BatchResult(), list(names)
-    for _ in range(ROUNDS):
-        written, remaining = (write or _prepare(context, page, remaining, _read(context, remaining)))()
-        account, write = account + written, None
-        if not remaining:
-            return account
-    refusals = [_refuse(name, "other writers keep changing it; try again") for name in remaining]
-    return account + BatchResult(refusals=refusals)
-
-
-def _read(context: BackfillContext, names: Sequence[Name]) -> list[SourceDocument]:
+def _read(context: BackfillContext, portion: Sequence[Name]) -> list[SourceDocument]:
     raw = context.copy is not None or not context.source.updates_in_part
-    originals = context.retry(lambda: context.source.read(names, raw=raw))
+    originals = context.retry(lambda: context.source.read(portion, raw=raw))
     context.portions.learn([len(each.document.text) for each in originals])
     return originals
 
 
 def _prepare(
-    context: BackfillContext, page: BackfillBatch, names: Sequence[Name], originals: Sequence[SourceDocument]
+    context: BackfillContext, page: BackfillBatch, portion: Sequence[Name], originals: Sequence[SourceDocument]
 ) -> Callable[[], Written]:
     """Sign documents that were read; returns the call that writes them."""
     verdicts = [(each, refusal(each, context.source.text_field, context.settings.max_text)) for each in originals]
     documents = [each for each, why in verdicts if why is None]
-    account = BatchResult(refusals=[why for _, why in verdicts if why], stale=len(names) - len(originals))
+    account = BatchResult(refusals=[why for _, why in verdicts if why], stale=len(portion) - len(originals))
     if context.copy is None:
         return _sign_in_place(context, page, documents, account)
-    signed: list[Signed] = [*zip(documents, signed_records(documents, context.tables, context.settings), strict=True)]
-    copies = [*signed, *((each, None) for each, why in verdicts if why is not None)]  # those without signatures
+    signed = [*zip(documents, signed_records(documents, context.tables, context.settings), strict=True)]
+    # Those that cannot be signed are copied without signatures.
+    copies: list[Signed] = [*signed, *((each, None) for each, why in verdicts if why is not None)]
     copy, switch_marks = context.copy, page.switch_marks
 
     def write() -> Written:
@@ -538,7 +486,7 @@ def _prepare(
         else:
             written = context.retry(lambda: copy.take_late(copies, switch_marks))
             outcomes = context.retry(lambda: delete_late_copies(context.engine, context.source, copies, written))
-        return account + _account(list(zip(copies, outcomes, strict=True))[: len(documents)]), []
+        return account + _count(signed, outcomes[: len(signed)]), []
 
     return write
 
@@ -547,35 +495,31 @@ def _sign_in_place(
     context: BackfillContext, page: BackfillBatch, originals: Sequence[SourceDocument], account: BatchResult
 ) -> Callable[[], Written]:
     """Sign documents without current signatures; returns the call that adds the signatures."""
-    skips = [each for each in originals if is_current(each, context.tables)]
-    skip_ids = {each.name.id for each in skips}
-    targets = [each for each in originals if each.name.id not in skip_ids]
+    verdicts = [(each, is_current(each, context.tables)) for each in originals]
+    skips = [each for each, is_signed in verdicts if is_signed]
+    targets = [each for each, is_signed in verdicts if not is_signed]
     pairs = list(zip(targets, signed_records(targets, context.tables, context.settings), strict=True))
 
     def write() -> Written:
         outcomes = context.retry(lambda: context.source.sign(pairs)) if pairs else []
-        conflicts = [each.name for each, outcome in zip(targets, outcomes, strict=True) if outcome is None]
-        results = [(pair, outcome) for pair, outcome in zip(pairs, outcomes, strict=True) if outcome is not None]
-        context.own.extend(outcome.order for _, outcome in results if outcome.order)
+        context.own.extend(outcome.order for outcome in outcomes if outcome is not None and outcome.order)
         own_count = sum(each.order != each.name.order for each in skips) if page.is_resumed else 0
         unchanged, unsigned = len(skips) - own_count, sum(not has_words(each) for each in skips)
         skipped = BatchResult(indexed=own_count, unchanged=unchanged, unsigned=unsigned)
-        return account + skipped + _account(results), conflicts
+        stale = [each.name for each, outcome in zip(targets, outcomes, strict=True) if outcome is None]
+        return account + skipped + _count(pairs, outcomes), stale
 
     return write
 
 
-def _account(results: Sequence[tuple[Signed, Outcome]]) -> BatchResult:
-    counts = Counter(outcome.status for _, outcome in results)
-    new = [record for (_, record), outcome in results if record is not None and outcome.status is WriteStatus.INDEXED]
-    refused = [(each, outcome) for (each, _), outcome in results if outcome.status is WriteStatus.REFUSED]
-    return BatchResult(
-        indexed=len(new),
-        unchanged=counts[WriteStatus.UNCHANGED],
-        stale=counts[WriteStatus.STALE],
-        unsigned=sum(not record.signatures.length for record in new),
-        refusals=[Refusal(f"index {each.name.index}", by.id, by.field, by.why) for each, by in refused],
-    )
+def _count(signed: Sequence[tuple[SourceDocument, Record]], outcomes: Sequence[Outcome | None]) -> BatchResult:
+    """Count what became of documents; those that others have changed meanwhile have no outcome."""
+    pairs = zip(signed, outcomes, strict=True)
+    return count_outcomes((f"index {each.name.index}", record, by) for (each, record), by in pairs if by)
+
+
+CRASHED = "it crashed the process that signed it; check the document, or leave it out"
+UNSTABLE = "other writers keep changing it; try again"
 
 
 def _refuse(name: Name, reason: str) -> Refusal:
@@ -586,14 +530,14 @@ MIN_POOL_DOCUMENTS = 1_500  # number of documents below which starting processes
 
 
 def open_signing(
-    settings: Settings, source_name: str, into: str, beside: Beside, _: Callable[[], bool]
+    settings: Settings, source_name: str, into: str, beside: Beside, has_ended: Callable[[], bool]
 ) -> Callable[[BackfillBatch, int], BatchOutcome]:
     """Open indexes and idf tables in an executor; returns what signs a page."""
     logs.set_up(settings)
     source = open_reindex_source(settings.address, source_name, beside)
     engine, copy = open_engine(settings.address, into or source_name), source.copy_to(into) if into else None
     tables = Tables(settings.tables, settings.index)
-    return partial(sign_batch, BackfillContext(engine, source, copy, tables, settings))
+    return partial(sign_batch, BackfillContext(engine, tables, settings, has_ended, source=source, copy=copy))
 
 
 class Signers(ExitStack):

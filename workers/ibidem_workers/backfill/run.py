@@ -186,7 +186,7 @@ class Backfill:
             job = partial(open_signing, settings, self.checkpoint.source, into, beside)
             copy = self._source.copy_to(into) if into else None
             tables = Tables(settings.tables, settings.index)  # read again, since they may have changed
-            context = BackfillContext(self._engine, self._source, copy, tables, settings)
+            context = BackfillContext(self._engine, tables, settings, source=self._source, copy=copy)
             with Signers(job, context, documents) as signers:
                 like = BackfillBatch(self.checkpoint.run, 0, (), switch_marks=switch_marks, changes_only=changes_only)
                 like = replace(like, folds=changes_only and signers.at_once == 1)
