@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
+from ibidem_ingest.distribution import check_text_format
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.readers.formats import check_text_format
 
 OURS = "ibidem"  # the one object that ibidem adds to an index and its documents
 

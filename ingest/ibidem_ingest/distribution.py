@@ -16,9 +16,10 @@ else would:
 from collections.abc import Iterator
 from functools import cache
 from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.util import find_spec
 from typing import Any
 
-from ibidem_ingest.errors import UsageError
+from ibidem_ingest.errors import UsageError, short_repr
 
 NAME = "ibidem-search"
 
@@ -47,6 +48,33 @@ def foreign_version() -> str | None:
 def install_command(extra: str) -> str:
     """Return the command that installs what an extra needs."""
     return f"pip install '{NAME}[{extra}]'"
+
+
+# The libraries that formats of files need; the extra `readers` has them.
+LIBRARIES = {
+    "html": "trafilatura",
+    "pdf": "pypdfium2",
+    "markdown": "markdown_it",
+    "msg": "olefile",
+    "docx": "docx",
+    "epub": "lxml",
+}
+READER_REMEDY = f"install it with: {install_command('readers')}"
+TEXT_FORMATS = ("html", "markdown")  # of a text within a field
+
+
+def require_library(format_: str) -> None:
+    """Check that the library for a format is installed, before anything is read."""
+    library = LIBRARIES.get(format_)
+    if library is not None and find_spec(library) is None:
+        raise UsageError(f"reading {format_} needs {library}, which is not installed", READER_REMEDY)
+
+
+def check_text_format(name: str) -> None:
+    """Refuse an unknown format of texts within fields, and one whose library is missing; an empty one is plain text."""
+    if name not in ("", *TEXT_FORMATS):
+        raise UsageError(f"{short_repr(name)} is no format of texts", f"use {', '.join(TEXT_FORMATS)}")
+    require_library(name)
 
 
 def registered(group: str, name: str = "") -> Iterator[Any]:

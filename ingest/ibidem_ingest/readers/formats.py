@@ -14,12 +14,11 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from hashlib import blake2b
 from importlib import import_module
-from importlib.util import find_spec
 from pathlib import Path, PurePath
 from types import ModuleType
 from typing import Any, Literal, get_args
 
-from ibidem_ingest.distribution import install_command
+from ibidem_ingest.distribution import LIBRARIES, READER_REMEDY, check_text_format
 from ibidem_ingest.document import DEFAULT_LANGUAGE, language_code
 from ibidem_ingest.errors import Unreadable, UsageError, short_repr
 from ibidem_ingest.readers.compression import PiecesStream, open_compressed
@@ -170,23 +169,7 @@ def parse_formats(value: str) -> dict[str, Format]:
     return formats
 
 
-LIBRARIES = {
-    Format.HTML: "trafilatura",
-    Format.PDF: "pypdfium2",
-    Format.MARKDOWN: "markdown_it",
-    Format.MSG: "olefile",
-    Format.DOCX: "docx",
-    Format.EPUB: "lxml",
-}
 _QUIET = logging.NullHandler()
-REMEDY = f"install it with: {install_command('readers')}"
-
-
-def require(format_: Format) -> None:
-    """Check that the library for a format is installed, before anything is read."""
-    library = LIBRARIES.get(format_)
-    if library is not None and find_spec(library) is None:
-        raise UsageError(f"reading {format_} needs {library}, which is not installed", REMEDY)
 
 
 def load_library(format_: Format) -> ModuleType:
@@ -194,22 +177,11 @@ def load_library(format_: Format) -> ModuleType:
         library = import_module(LIBRARIES[format_])
     except ImportError as error:
         raise Unreadable(
-            f"reading {format_} needs {LIBRARIES[format_]}, which is missing ({error}); {REMEDY}"
+            f"reading {format_} needs {LIBRARIES[format_]}, which is missing ({error}); {READER_REMEDY}"
         ) from error
     # It warns of every page without text, which is a refusal here; a program's own handlers still hear it.
     logging.getLogger(library.__name__).addHandler(_QUIET)
     return library
-
-
-TextFormat = Literal["html", "markdown"]  # of a text within a field
-
-
-def check_text_format(name: str) -> None:
-    """Refuse an unknown format of texts within fields, and one whose library is missing; an empty one is plain text."""
-    if name not in ("", *get_args(TextFormat)):
-        raise UsageError(f"{short_repr(name)} is no format of texts", f"use {', '.join(get_args(TextFormat))}")
-    if name:
-        require(Format(name))
 
 
 @dataclass(slots=True)
