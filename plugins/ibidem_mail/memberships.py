@@ -11,7 +11,7 @@ counts as a later write, so places are written when all groups are settled, or t
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
 from ibidem.grouped_search.window import MemberOrder
@@ -241,9 +241,6 @@ class WindowMembers:
     def is_ordered(self) -> bool:
         """Whether the document on top is the current one."""
         return self.kind == "version"
-
-    def head(self, rows: int) -> "WindowMembers":
-        return replace(self, names=self.names[:rows], days=self.days[:rows], stored=self.stored[:rows])
 
     def thread(self, row: int) -> ThreadMember | None:
         """Return a row's place in a thread, if threads are grouped."""

@@ -70,20 +70,17 @@ CHOICES: Mapping[str, Sequence[object]] = {
 PAGES = ((1, ROWS), (1, 4), (2, 4), (3, 3))  # pages and their sizes
 
 
-@dataclass(frozen=True)
+@dataclass
 class Listed:
     """A `Source` of a window that is known."""
 
     hits: Sequence[Hit]  # in rank order
-    words: Sequence[Override] = field(default=())  # manual decisions
+    overrides: Sequence[Override] = field(default=())  # manual decisions
 
     def window(self, depth: int, without: Collection[str] = ()) -> RequestFlow[Ranking]:
         assert not without
         return Ranking(self.hits[:depth], len(self.hits))
         yield
-
-    def overrides(self) -> Sequence[Override]:
-        return self.words
 
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         assert not searches, whole_index

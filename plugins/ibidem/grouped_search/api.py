@@ -41,7 +41,7 @@ TEXTS_AT_ONCE = 20  # documents that are read together for their versions: a tex
 class EngineBackend(backend.SearchBackend):
     engine: Engine  # engine that is searched
     query: Query
-    words: Sequence[Override] = ()  # manual decisions
+    overrides: Sequence[Override] = ()
     view: ReadView = NOW  # what the ranking reads
     order: stored_groups.Order = "relevance"  # how the hits of a window are ordered
     by: stored_groups.GroupField = "group"  # what the documents of a group share, where no window is grouped
@@ -58,9 +58,6 @@ class EngineBackend(backend.SearchBackend):
         dates = yield from self._search.dates(stored_groups.HitNames(ranking.hits))
         self.undated = len(ranking.hits) - len(dates)
         return replace(ranking, hits=sort_hits(ranking.hits, dates, self.order))
-
-    def overrides(self) -> Sequence[Override]:
-        return self.words
 
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         return (self._unranked if whole_index else self._search).find(searches)
@@ -244,7 +241,7 @@ def find_page(
     plugin_allowed = source.order == "relevance" and overrides is None and page_request.portion is None
     if plugin_allowed and (page := run(group_by_plugin(source, page_request))) is not None:
         return page
-    source.words = list(load_overrides(source.engine) if overrides is None else overrides)
+    source.overrides = list(load_overrides(source.engine) if overrides is None else overrides)
     flow = stored_page(source, page_request, state) if request.takes_all else grouped_page(source, page_request)
     grouped = run(flow)
     return replace(grouped, account=grouped.account | {"grouper": "client"})

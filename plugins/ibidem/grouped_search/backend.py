@@ -26,11 +26,10 @@ from ibidem_ingest.errors import UsageError
 class SearchBackend(Protocol):
     """The source of a ranking, its documents and their duplicates."""
 
+    overrides: Sequence[Override]  # the manual decisions; known when the window was read
+
     def window(self, depth: int) -> RequestFlow[Ranking]:
         """Read the top of the ranking; a deeper call returns the same ranking."""
-
-    def overrides(self) -> Sequence[Override]:
-        """Return the manual decisions; called after the window was read."""
 
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         """Look up signature values among the matches, or in the whole index within the caller's filters."""

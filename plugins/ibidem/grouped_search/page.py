@@ -194,18 +194,19 @@ class WindowReader:
             steps = next_steps(steps, groups, goal)
 
     def _group(self) -> RequestFlow[None]:
-        overrides, hits = self._source.overrides(), self.ranking.hits
+        overrides, hits = self._source.overrides, self.ranking.hits
         policy, membership = self._request.policy, self._request.membership
         found, alone = (yield from self._overlaps()), bool(membership)
         group = partial(Window.group, hits, policy, overrides, long_signatures=self._longs, overlaps=found, alone=alone)
         self.window = yield from group_window(self._source, self._longs, group)
         if membership:
-            members = need_hook("window_members", "ibidem_mail")
             names = list(map(document_ref, hits))
-            stored = yield from self._stored_members(names)
+            if new := [name for name in names if name not in self._memberships]:
+                self._memberships |= yield from self._source.memberships(new)
+            stored = [self._memberships.get(name, {}) for name in names]
             days = [response.sort_key_earliest(self.window.columns, row) for row in range(len(hits))]
-            own: WindowMembers = members(membership, names, stored, days)
-            self.window = self.window.regroup(membership, own, overrides)
+            members: WindowMembers = need_hook("window_members", "ibidem_mail")(membership, names, stored, days)
+            self.window = self.window.regroup(membership, members, overrides)
 
     def _overlaps(self) -> RequestFlow[Overlaps]:
         """Return the pairs of hits, by row, that overlap in their document; without passages nothing is read."""
@@ -225,13 +226,6 @@ class WindowReader:
         known = [self._passages[name] for name in HitNames(hits)]
         lacking = sum(not (each.text and each.document) for each in known)
         return {"document": str(fields), "without_document": lacking}
-
-    def _stored_members(self, names: Sequence[DocumentRef]) -> RequestFlow[list[Values]]:
-        """Return the stored threads and works of documents; those that were read before are not read again."""
-        if new := [name for name in names if name not in self._memberships]:
-            read = yield from self._source.memberships(new)
-            self._memberships |= {name: read.get(name, {}) for name in new}
-        return [self._memberships[name] for name in names]
 
 
 def next_steps(steps: int, groups: int, goal: int) -> int:
@@ -336,7 +330,7 @@ def widen(
     yield from read_long(source, window, leads)
     matches = yield from look_up_duplicates(source, window, lookup_leads, request)
     longs = window.matcher.long_signatures
-    wider = yield from group_window(source, longs, lambda: append_matches(window, matches, source.overrides()))
+    wider = yield from group_window(source, longs, lambda: append_matches(window, matches, source.overrides))
     return wider, matches
 
 
@@ -351,16 +345,14 @@ def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexSt
     named = set() if are_alone else {head.group for head in page.heads if head.group}
     several = sorted(named if page.several is None else named & page.several)  # they may have more matching documents
     members = (yield from source.members(several, most_members(page_request))) if several else Members((), {})
-    read = PageGroups.build(page.heads, members, page_request, source.overrides())
-    groups = read.groups((yield from page_places(source, read.window, read.rows.values(), page_request.request)))
-    groups = page_request.shown(groups)
-    window, stored_leads = yield from read_leads(source, read, groups)
+    window, groups = yield from read_groups(source, page.heads, members, page_request.request)
+    window, groups = yield from read_leads(source, window, page_request.shown(groups), page_request.request)
     sources = yield from source.fetch([window.hits[row] for group in groups for row in group.shown_rows])
-    renderer = response.ResponseRenderer(window, groups, page_request.request, sources, stored_leads=stored_leads)
     account = stored_stats(page.counts, groups, page_request, window)
-    account = with_index(account, state, source.overrides())
+    account = with_index(account, state, source.overrides)
+    hits = response.ResponseRenderer(window, groups, page_request.request, sources).hits()
     total, next_page = max(page.counts.documents, len(page.heads)), following_page(page_request, page.search_after)
-    return GroupedPage(renderer.hits(), account, total, page.best, next_page=next_page, window=window)
+    return GroupedPage(hits, account, total, page.best, next_page=next_page, window=window)
 
 
 def following_page(page_request: PageRequest, last: Sequence[object] | None) -> Place | None:
@@ -378,51 +370,31 @@ def most_members(page_request: PageRequest) -> int:
     return min(MAX_MEMBERS, 1 + count)
 
 
-@dataclass(frozen=True, slots=True)
-class PageGroups:
-    """The documents of a page, by their stored groups."""
-
-    window: Window  # the documents, ordered by group
-    rows: Mapping[int, Sequence[int]]  # the rows of each group, by that of its first
-    sizes: Mapping[int, int]  # how many documents of each group match, by the row of its first
-    leads: Mapping[int, int]  # the stored lead of each group, if it was read, by the row of its first
-    request: DedupeRequest  # how to show them
-
-    @classmethod
-    def build(
-        cls, heads: Sequence[GroupHit], members: Members, page_request: PageRequest, overrides: Sequence[Override]
-    ) -> "PageGroups":
-        by_group: defaultdict[str, list[GroupHit]] = defaultdict(list)
-        best = {head.name for head in heads}
-        for each in members.hits:
-            if each.name not in best and each.group:
-                by_group[each.group].append(each)
-        hits: list[Hit] = []
-        lead: list[int] = []
-        rows: dict[int, Sequence[int]] = {}
-        sizes: dict[int, int] = {}
-        leads: dict[int, int] = {}
-        names: dict[int, str] = {}
-        for head in heads:
-            first, documents = len(hits), [head, *by_group[head.group]]
-            hits += [each.hit for each in documents]
-            lead += [first] * len(documents)
-            rows[first] = range(first, len(hits))
-            sizes[first] = max(len(documents), members.sizes.get(head.group, 1))
-            if led := [row for row, each in enumerate(documents, first) if each.lead and head.group]:
-                leads[first] = led[0]
-            if head.group and page_request.request.by == "stored":
-                names[first] = head.group
-        window = build_window(hits, page_request.request.policy, overrides, lead, names)
-        return cls(window, rows, sizes, leads, page_request.request)
-
-    def groups(self, places: Mapping[int, int]) -> list[response.Group]:
-        found = []
-        for first, rows in self.rows.items():
-            lead = response.choose_lead(self.window.columns, rows, self.request.keep, places)
-            group = response.group_of(self.window, first, rows, lead, self.request)
-            found.append(replace(group, unread_count=self.sizes[first] - len(rows)))
-        return found
+def read_groups(
+    source: SearchBackend, heads: Sequence[GroupHit], members: Members, request: DedupeRequest
+) -> RequestFlow[tuple[Window, list[response.Group]]]:
+    """Return the documents of a page, ordered by stored group, and these groups."""
+    by_group: defaultdict[str, list[GroupHit]] = defaultdict(list)
+    best = {head.name for head in heads}
+    for each in members.hits:
+        if each.name not in best and each.group:
+            by_group[each.group].append(each)
+    hits, rows = list[GroupHit](), list[range]()
+    for head in heads:
+        rows.append(range(len(hits), len(hits) + 1 + len(by_group[head.group])))
+        hits += [head, *by_group[head.group]]
+    lead = [own.start for own in rows for _ in own]
+    names = {row: hits[row].group for row in lead if hits[row].group} if request.by == "stored" else {}
+    window = build_window([each.hit for each in hits], request.policy, source.overrides, lead, names)
+    places = yield from page_places(source, window, rows, request)
+    groups = []
+    for own, head in zip(rows, heads, strict=True):
+        lead_row = response.choose_lead(window.columns, own, request.keep, places)
+        group = response.group_of(window, own.start, own, lead_row, request)
+        stored_lead = next((row for row in own if hits[row].lead and head.group), None)
+        unread_count = max(0, members.sizes.get(head.group, 1) - len(own))
+        groups.append(replace(group, stored_lead=stored_lead, unread_count=unread_count))
+    return window, groups
 
 
 def build_window(
@@ -438,35 +410,34 @@ def build_window(
 
 
 def read_leads(
-    source: SearchBackend, documents: PageGroups, groups: Sequence[response.Group]
-) -> RequestFlow[tuple[Window, Mapping[int, int]]]:
+    source: SearchBackend, window: Window, groups: list[response.Group], request: DedupeRequest
+) -> RequestFlow[tuple[Window, list[response.Group]]]:
     """Read the stored leads of groups in which a shown document is not a duplicate of the shown lead.
 
     A group of which all is read has its lead among its rows, or it does not match. With a cursor it may be newer than
     what the page reads: it is rewritten whenever its group grows.
     """
-    window, request = documents.window, documents.request
-    unexplained = [
-        group for group in groups if any(window.evidence(row, group.lead) is None for row in group.shown_rows[1:])
+    unread = [
+        group
+        for group in groups
+        if group.stored_lead is None
+        and (group.unread_count or request.cursor)
+        and any(window.evidence(row, group.lead) is None for row in group.shown_rows[1:])
     ]
-    stored_leads = {each.first: documents.leads[each.first] for each in unexplained if each.first in documents.leads}
-    unread = [each for each in unexplained if each.first not in stored_leads and (each.unread_count or request.cursor)]
     if not unread or request.by != "stored":
-        return window, stored_leads
+        return window, groups
     leads = yield from source.leads([group.id for group in unread])
     hits, lead = list(window.hits), window.grouping.lead.tolist()
     rows = {window.name(row): row for row in range(len(hits))}
+    stored_leads: dict[int, int] = {}
     for group in unread:
-        if (hit := leads.get(group.id)) is None:
-            continue
-        position = rows.setdefault((hit.index, hit.id), len(hits))
-        if position == len(hits):
-            hits.append(hit)
-            lead.append(group.first)
-        stored_leads[group.first] = position
-    if len(hits) > len(window.hits):
-        window = build_window(hits, window.policy, source.overrides(), lead, window.group_names)
-    return window, stored_leads
+        if (hit := leads.get(group.id)) is not None:
+            row = stored_leads[group.first] = rows.setdefault(document_ref(hit), len(hits))
+            if row == len(hits):
+                hits.append(hit)
+                lead.append(group.first)
+    window = build_window(hits, window.policy, source.overrides, lead, window.group_names)
+    return window, [replace(each, stored_lead=stored_leads.get(each.first, each.stored_lead)) for each in groups]
 
 
 def window_stats(

@@ -68,6 +68,7 @@ class Group:
     shown_count: int  # how many of these are shown
     offset: int = 0  # how many come before those
     unread_count: int = 0  # how many further ones match that were not read
+    stored_lead: int | None = None  # row of its stored lead, with which its documents were compared, if that was read
     # Of a thread, the place of each duplicate in the tree; those that are shown are in this order.
     places: Mapping[int, int] = field(default_factory=dict)
     depths: Mapping[int, int] = field(default_factory=dict)  # of a thread, how deep each is in the tree, from 1
@@ -163,8 +164,6 @@ class ResponseRenderer:
     documents: Mapping[DocumentRef, Json]  # the documents that are shown as hits hold them, by index and id
     # Documents that a scope found and that do not match the query.
     outside: frozenset[DocumentRef] = field(default_factory=frozenset)
-    # Rows of stored leads, with which the documents of a group were compared, by the row of its first.
-    stored_leads: Mapping[int, int] = field(default_factory=dict)
 
     def hits(self) -> list[Json]:
         """Return the list of hits: `indent` puts duplicates after their lead, `collapse` inside it."""
@@ -216,12 +215,12 @@ class ResponseRenderer:
         target = group.lead
         evidence = self.window.evidence(row, target)
         if evidence is None:
-            is_hidden = self.request.by == "stored" and group.first not in self.stored_leads
+            is_hidden = self.request.by == "stored" and group.stored_lead is None
             without = "; the lead of its group is not among the results" if is_hidden else ""
             notes.append(f"would not pass against {self.window.hits[target].id} alone{without}")
-            target = self.stored_leads.get(group.first, group.first)
+            target = group.first if group.stored_lead is None else group.stored_lead
             evidence = self.window.evidence(row, target) if row != target else None
-        by_stored_lead = group.first in self.stored_leads and target not in (group.lead, row)
+        by_stored_lead = target == group.stored_lead and target not in (group.lead, row)
         details = {"through": self.window.hits[target].id} if by_stored_lead else {}
         if evidence is None:
             return details

@@ -11,13 +11,11 @@ from ibidem.grouped_search.api import reason, with_differing_sign
 from ibidem.grouped_search.page import version_places
 from ibidem.grouped_search.passage import Passage, Side, overlaps
 from ibidem.grouped_search.response import NO_PLACES, choose_lead
-from ibidem.grouped_search.window import add_overlaps
+from ibidem.grouped_search.window import Window
 from ibidem_dedupe.collection import CollectionFigures
-from ibidem_dedupe.leader_clustering import group
-from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pairs import LongTextMatcher
 from ibidem_dedupe.parameters import pair_policy, read
 from ibidem_dedupe.policy import Level, Policy
+from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError, short_repr
@@ -115,28 +113,25 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
         remedy = f"give ibidem.Passage(text, date=…); {where}"
         raise UsageError(f"keep={choice.by!r}, but no text has a date", remedy)
     check_policy(level, similarity, preset, policy)
-    columns = PackedColumns.decode(sign_texts(passages, language, tables or general_tables()))
-    policy = policy or default_policy(columns, level, similarity, preset)
-    names = [("", str(row)) for row in range(len(columns))]
-    matcher = LongTextMatcher(names, cache(columns.unpack_row), policy)
+    signed = sign_texts(passages, language, tables or general_tables())
+    hits = [Hit("", str(row), 0.0, packed) for row, packed in enumerate(signed)]
     overlap = overlaps(passages)
-    grouping = group(columns, matcher.policy, add_overlaps(PairConstraints(), overlap), matcher)
-    groups = [*grouping.members(grouping.leads.tolist()).values()]
+    window = Window.group(hits, policy or default_policy(signed, level, similarity, preset), overlaps=overlap)
+    groups = [*window.grouping.members(window.grouping.leads.tolist()).values()]
     is_current = choice.by == "current"
     versions = (Document(each.document or "?", "", each.title, each.date) for each in passages)
     places = version_places(groups, dict(enumerate(versions))) if is_current else NO_PLACES
     # No neighbour leads a group, since the best passage of a document was found.
     may_lead = ([row for row in rows if (row, rows[0]) not in overlap] for rows in groups)
-    leads = [choose_lead(columns, rows, choice, places) for rows in may_lead]
+    leads = [choose_lead(window.columns, rows, choice, places) for rows in may_lead]
 
     def explain(row: int, *others: int) -> Duplicate:
         """Return a row with the reason why it belongs to the lead, or else to the first row of the group."""
         for other in others:
-            if (shared := overlap.get((row, other))) is not None:
-                return Duplicate(row, "partial", reason(shared.evidence.why), other, shared.side)
-            if row != other and (found := matcher.evidence(row, other)) is not None:
+            if row != other and (found := window.evidence(row, other)) is not None:
                 why = with_differing_sign(found.why, passages[other].text, passages[row].text)
-                return Duplicate(row, found.level, reason(why), other)
+                side = overlap[row, other].side if (row, other) in overlap else ""
+                return Duplicate(row, found.level, reason(why), other, side)
         raise AssertionError(f"row {row} joined {others[-1]} without evidence")
 
     return [
@@ -157,15 +152,15 @@ def check_policy(level: Level, similarity: int | None, preset: str, policy: Poli
         raise UsageError("policy is given beside level, similarity or preset", "give either a policy or those")
 
 
-def default_policy(columns: PackedColumns, level: Level, similarity: int | None, preset: str) -> Policy:
+def default_policy(signed: Sequence[bytes], level: Level, similarity: int | None, preset: str) -> Policy:
     """Return the decision for a pair that the arguments name, or else the rule of the collection if it is large."""
     try:
         named = pair_policy({"dedupe_level": level, "dedupe_similarity": similarity, "dedupe_preset": preset})
     except UsageError as error:
         raise UsageError(error.what.replace("dedupe_", ""), error.remedy.replace("dedupe_", "")) from error
-    if similarity is not None or preset or len(columns) < noise.MIN_DOCUMENTS:
+    if similarity is not None or preset or len(signed) < noise.MIN_DOCUMENTS:
         return named
-    return CollectionFigures.count(columns).policy().at(named.level)
+    return CollectionFigures.count(PackedColumns.decode(signed)).policy().at(named.level)
 
 
 def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> list[bytes]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Protocol, Self
+from typing import Any, Protocol
 
 import numpy as np
 import xxhash
@@ -33,9 +33,6 @@ class WindowMembers(Protocol):
     """Threads or works by which a window is grouped: the hook `window_members` of a side package."""
 
     is_ordered: bool  # whether the document on top is the current one
-
-    def head(self, rows: int) -> Self:
-        """Return the first rows."""
 
     def set_name(self, row: int) -> str:
         """Return the thread or work of a row; empty for other documents."""
@@ -104,8 +101,7 @@ class Window:
         grouping = Grouping(self.grouping.lead[:rows], self.grouping.evidence[:rows], self.grouping.crowded[:rows])
         overlaps = {pair: each for pair, each in self.overlaps.items() if max(pair) < rows}
         first = replace(self, hits=self.hits[:rows], ranked=rows, overrides=self.overrides.head(rows))
-        members = self.members.head(rows) if self.members else None
-        return replace(first, grouping=grouping, overlaps=overlaps, members=members)
+        return replace(first, grouping=grouping, overlaps=overlaps)
 
     def regroup(self, kind: str, members: WindowMembers, overrides: Iterable[Override]) -> "Window":
         """Group rows by stored threads or works, and the other rows by their texts."""

@@ -194,7 +194,7 @@ class DslBackend(backend.SearchBackend):
         self._ranked: Sequence[Hit] = ()
         self._found: Sequence[Hit] = ()
         self.next_page: Place | None = None
-        self._overrides: Sequence[Override] = ()
+        self.overrides: Sequence[Override] = ()
         self._view = NOW
         self._collapsed: Collapsed | None = None
         self._shown: dict[DocumentRef, Json] = {}
@@ -229,12 +229,9 @@ class DslBackend(backend.SearchBackend):
         """Whether windows use the engine's own ids instead of those in packed values."""
         return self._ids or bool(self.layout.bare)
 
-    def use_engine_ids(self) -> "DslBackend":
-        """Return the same ranking with the engine's own ids."""
-        retry = DslBackend(self.search, self.metadata)
-        retry.layout, retry._overrides, retry.way, retry._ids = self.layout, self._overrides, self.way, True
-        retry._view, retry.next_page = self._view, self.next_page
-        return retry
+    def use_engine_ids(self) -> None:
+        """Read the same ranking again, with the engine's own ids."""
+        self._ids, self.renamed, self.first = True, False, {}
 
     def read_metadata(self) -> RequestFlow[None]:
         """Read layouts and records of the indexes, then choose the way of the search and read its cursor."""
@@ -243,9 +240,9 @@ class DslBackend(backend.SearchBackend):
         if index or target.point is None:
             params = {name: target.params[name] for name in NAMES if name in target.params}
             self.layout = yield from self.metadata.layout(index, params)
-            self._overrides = yield from self.metadata.overrides(layout_names(index, self.layout))
+            self.overrides = yield from self.metadata.overrides(layout_names(index, self.layout))
             state = yield from self.metadata.state(Target(index, params=params), self.layout, asked)
-            self.state = replace(state, decisions=len(self._overrides))
+            self.state = replace(state, decisions=len(self.overrides))
         way = backend.choose_way(asked, self.state)
         if target.point is not None and asked.cursor and not way.request.takes_all:
             what = "dedupe_cursor cannot be combined with a point in time, by which all pages see one ranking already"
@@ -278,7 +275,7 @@ class DslBackend(backend.SearchBackend):
         response.drop_own_aggregation(answer)
         account, cursor = answer["dedupe"], self.cursor
         if ranked is not None:
-            account = with_index(account, self.state, self._overrides)
+            account = with_index(account, self.state, self.overrides)
             last = cut_sort(answer["hits"]["hits"], ranked.sorted_by)
             cursor = self.write_cursor(following_page(self.page, last))
         account |= {"cursor": cursor} | self.way.account() | self.search.notes(account["documents"]["matched"])
@@ -299,9 +296,6 @@ class DslBackend(backend.SearchBackend):
             self.learn(ranking.answer, ranks.read_newest(ranking.answer) if self.may_pin() else -1)
         self._ranked = ranking.hits
         return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"])
-
-    def overrides(self) -> Sequence[Override]:
-        return self._overrides
 
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         del whole_index  # refused before: `check_combinations`

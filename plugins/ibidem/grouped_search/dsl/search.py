@@ -56,7 +56,7 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
         return answer
     page = yield from grouped_page(source, source.page)
     if source.renamed:
-        source = source.use_engine_ids()
+        source.use_engine_ids()
         page = yield from grouped_page(source, source.page)
     aggregations = yield from aggregate(source, page)
     return response(source, page, aggregations, start_time, source.cursor)
