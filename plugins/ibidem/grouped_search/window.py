@@ -89,7 +89,10 @@ class Window:
         matcher = LongTextMatcher(names, cache(columns.unpack_row), policy)
         matcher = matcher if long_signatures is None else replace(matcher, long_signatures=long_signatures)
         looked_up = pair_keys(encode_pairs(frozenset(candidates), len(hits)), len(hits))
-        constraints = add_overlaps(applied_overrides.constraints, overlaps)
+        constraints = applied_overrides.constraints
+        if overlaps:
+            must_link = constraints.same | {(a, b) for a, b in overlaps if a < b}
+            constraints = PairConstraints(must_link, constraints.different)
         grouping = Grouping.alone(len(hits)) if alone else group(columns, policy, constraints, matcher, looked_up)
         ranked = len(hits) if ranked < 0 else ranked
         return cls(hits, ranked, policy, columns, applied_overrides, grouping, matcher, overlaps=overlaps)
@@ -153,10 +156,3 @@ class Window:
     def unsigned_count(self) -> int:
         """Number of ranked hits without signatures, or without words to sign."""
         return int(np.count_nonzero(self.columns.length[: self.ranked] == 0))
-
-
-def add_overlaps(constraints: PairConstraints, overlaps: Overlaps) -> PairConstraints:
-    """Return the constraints with a link for each pair of overlapping passages."""
-    if not overlaps:
-        return constraints
-    return PairConstraints(constraints.same | {(a, b) for a, b in overlaps if a < b}, constraints.different)

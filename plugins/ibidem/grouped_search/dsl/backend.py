@@ -190,7 +190,7 @@ class DslBackend(backend.SearchBackend):
         self.renamed = False
         self.state = backend.UNKNOWN
         self.way = backend.Way(search.request, "request")
-        self._ids = False
+        self.ids = False  # whether windows use the engine's own ids instead of those in packed values
         self._ranked: Sequence[Hit] = ()
         self._found: Sequence[Hit] = ()
         self.next_page: Place | None = None
@@ -224,15 +224,6 @@ class DslBackend(backend.SearchBackend):
         """Return the cursor of the next page, by its start position or number."""
         return self._codec(self.search.request).encode(Cursor(self._view, next_page))
 
-    @property
-    def ids(self) -> bool:
-        """Whether windows use the engine's own ids instead of those in packed values."""
-        return self._ids or bool(self.layout.bare)
-
-    def use_engine_ids(self) -> None:
-        """Read the same ranking again, with the engine's own ids."""
-        self._ids, self.renamed, self.first = True, False, {}
-
     def read_metadata(self) -> RequestFlow[None]:
         """Read layouts and records of the indexes, then choose the way of the search and read its cursor."""
         target, asked = self.search.target, self.search.request
@@ -250,7 +241,8 @@ class DslBackend(backend.SearchBackend):
         self.way, cursor = backend.read_cursor(way, self._codec, is_free=asked.by == "auto")
         self._view, self.next_page = cursor.view, cursor.next_page
         self.search = replace(self.search, request=self.way.request)
-        self._ids = self.way.request.takes_all or self.search.joins or bool(asked.membership)
+        asks_for_ids = self.way.request.takes_all or self.search.joins or bool(asked.membership)
+        self.ids = asks_for_ids or bool(self.layout.bare)
         if not self.way.request.takes_all and self.search.start >= MAX_WINDOW:
             what = f"from={self.search.start} lies beyond the first {MAX_WINDOW:,} groups"
             raise UsageError(what, "narrow the query, or add a filter")

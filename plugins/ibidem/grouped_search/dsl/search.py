@@ -55,8 +55,8 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
         answer["hits"]["max_score"] = page.best
         return answer
     page = yield from grouped_page(source, source.page)
-    if source.renamed:
-        source.use_engine_ids()
+    if source.renamed:  # some ids in packed values are false: the same ranking is read again, with the engine's own
+        source.ids, source.renamed, source.first = True, False, {}
         page = yield from grouped_page(source, source.page)
     aggregations = yield from aggregate(source, page)
     return response(source, page, aggregations, start_time, source.cursor)
