@@ -17,7 +17,15 @@ from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.search import INDEX, MultiSearch, SearchLine, grouped_search, join_names, read_lines
+from ibidem.grouped_search.dsl.search import (
+    INDEX,
+    SearchLine,
+    grouped_search,
+    join_names,
+    multi_search,
+    names_dedupe,
+    read_lines,
+)
 from ibidem_dedupe.parameters import DEDUPE, dedupe_request, is_dedupe_name
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ONLY_PACKED
@@ -255,11 +263,11 @@ async def msearch(
         with_mode(line, "" if DEDUPE in options else mode)
         for line in read_lines([read_json(line) for line in text.removesuffix(b"\n").split(b"\n")])
     ]
-    if options.get(DEDUPE, "off") == "off" and not any(line.names_dedupe for line in lines):
+    if options.get(DEDUPE, "off") == "off" and not any(map(names_dedupe, lines)):
         return await forward(request, upstream, content, without_dedupe(raw_query(request)))
     params = {name: each for name, each in request.query_params.items() if name not in (*options, *PRINTED)}
-    path, metadata = own_target(request, ""), context.caches.get(caller)
-    flow = MultiSearch(path, indexes, params, options, lines, metadata, refused_json).flow()
+    asked = ApiRequest("POST", own_target(request, ""), params)
+    flow = multi_search(asked, indexes, options, lines, context.caches.get(caller), refused_json)
     return await respond(request, context, flow, request.query_params, aside=True)
 
 
@@ -284,12 +292,12 @@ def read_text(request: Request, content: bytes, mode: str) -> bytes | None:
 
 def with_mode(line: SearchLine, mode: str) -> SearchLine:
     """Return a search with the mode that an alias of its header, or else `mode`, implies as a parameter of its own."""
-    head = dict(line.head)
+    head, body = dict(line[0]), line[1]
     for name in INDEX:
         if name in head:
             names, alias = split_alias(join_names(head[name]))
             head[name], mode = names, alias or mode
-    return SearchLine({DEDUPE: mode, **head} if mode and DEDUPE not in line.body else head, line.body)
+    return ({DEDUPE: mode, **head} if mode and DEDUPE not in body else head), body
 
 
 def refused_json(error: Exception) -> Json | None:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from langchain_core.documents import Document
 
-from ibidem.retrieval.index_search import FoundPassage, leads_of, passage, search_client, search_engine
+from ibidem.retrieval.index_search import FoundPassage, keep_leads, search_client, search_engine
 from ibidem.retrieval.langchain import LeadRetriever, LeadTransformer
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
@@ -105,11 +105,9 @@ def leads(
     *found: tuple[str, str, dict[str, Any]], keep: str = "rank"
 ) -> list[tuple[str, list[tuple[str, str | None]]]]:
     """Return each lead with the ids of its duplicates and what these belong to."""
-    passages = [passage(text, metadata, None, "date") for _, text, metadata in found]
-    known = [(name, metadata) for name, _, metadata in found]
     return [
-        (known[lead][0], [(each["id"], each.get("of")) for each in duplicates])
-        for lead, duplicates in leads_of(passages, known, None, "en", keep)
+        (found[lead][0], [(each["id"], each.get("of")) for each in metadata["duplicates"]])
+        for lead, metadata in keep_leads([(*each, None) for each in found], "en", keep, "date")
     ]
 
 

@@ -12,13 +12,20 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, overload
 
 import orjson
 
 from ibidem.grouped_search.dsl.backend import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
-from ibidem.grouped_search.dsl.search import MultiSearch, grouped_search, join_names, read_lines, without_dedupe
+from ibidem.grouped_search.dsl.search import (
+    grouped_search,
+    join_names,
+    multi_search,
+    names_dedupe,
+    read_lines,
+    without_dedupe,
+)
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.parameters import DEDUPE, as_text, dedupe_request, is_dedupe_name
 from ibidem_engines.cluster.client import Failure
@@ -185,13 +192,13 @@ class WrappedClient:
         adapter = self.ibidem_adapter(self.ibidem_client, given.pop(TIMEOUT, None))
         bodies = [given.pop(name, None) for name in BODIES]
         lines = read_lines(split_lines(adapter, next((each for each in bodies if each), None)))
-        if not options and not any(line.names_dedupe for line in lines):
+        if not options and not any(map(names_dedupe, lines)):
             return self.ibidem_client.msearch(**plain)
         index = join_names(given.pop("index", None) or "")
         path = f"/{quote_index(index)}/_msearch" if index else "/_msearch"
-        params = {name: as_text(value) for name, value in given.items()}
-        metadata, error_answer = self.ibidem_metadata, adapter.error_answer
-        return answer(adapter, MultiSearch(path, index, params, options, lines, metadata, error_answer).flow())
+        asked = ApiRequest("POST", path, {name: as_text(value) for name, value in given.items()})
+        flow = multi_search(asked, index, options, lines, self.ibidem_metadata, adapter.error_answer)
+        return answer(adapter, flow)
 
     def options(self, **arguments: Any) -> Any:
         """Return the same client with other options; cached index metadata is shared for the same user."""
@@ -325,19 +332,15 @@ def split_lines(adapter: ClientAdapter, body: Any) -> list[Any]:
 
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
-
     import elasticsearch
     import opensearchpy
 
     from ibidem_dedupe.parameters import By, ListLevel, Mode, Scope
 
-    Answer_co = TypeVar("Answer_co", covariant=True)
+    class Search:
+        """Methods of a client that take dedupe parameters; those of an asynchronous one are awaited."""
 
-    class SearchMethod(Protocol[Answer_co]):
-        """A client's `search` or `msearch`, with the additional dedupe arguments."""
-
-        def __call__(  # noqa: PLR0913 - the parameters of dedupe, by name
+        def search(  # noqa: PLR0913 - the parameters of dedupe, by name
             self,
             *args: Any,
             dedupe: Mode | None = None,
@@ -354,31 +357,21 @@ if TYPE_CHECKING:
             dedupe_cursor: str | None = None,
             dedupe_explain: bool | None = None,
             **search: Any,
-        ) -> Answer_co:
+        ) -> Any:
             """Search as the client does; `dedupe` and `dedupe_…` group the duplicates."""
 
-    class Search:
-        """Methods of a client that take dedupe parameters."""
-
-        search: SearchMethod[Any]
-        msearch: SearchMethod[Any]
-
-    class AsyncSearch:
-        """Methods of an asynchronous client that take dedupe parameters."""
-
-        search: SearchMethod[Coroutine[Any, Any, Any]]
-        msearch: SearchMethod[Coroutine[Any, Any, Any]]
+        msearch = search
 
     class Elasticsearch(Search, elasticsearch.Elasticsearch):
         """`elasticsearch.Elasticsearch` whose `search` accepts dedupe parameters."""
 
-    class AsyncElasticsearch(AsyncSearch, elasticsearch.AsyncElasticsearch):
+    class AsyncElasticsearch(Search, elasticsearch.AsyncElasticsearch):
         """`elasticsearch.AsyncElasticsearch` whose `search` accepts dedupe parameters."""
 
     class OpenSearch(Search, opensearchpy.OpenSearch):
         """`opensearchpy.OpenSearch` whose `search` accepts dedupe parameters."""
 
-    class AsyncOpenSearch(AsyncSearch, opensearchpy.AsyncOpenSearch):
+    class AsyncOpenSearch(Search, opensearchpy.AsyncOpenSearch):
         """`opensearchpy.AsyncOpenSearch` whose `search` accepts dedupe parameters."""
 
 

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 from haystack import Document, component
 
-from ibidem.retrieval.index_search import PassageSearch, leads_of, passage, with_duplicates
+from ibidem.retrieval.index_search import PassageSearch, keep_leads
 
 DOCUMENT_KEY = "source_id"  # key of the metadata under which Haystack's splitters name the document that they cut
 
@@ -34,9 +34,6 @@ class LeadSelector:
     @component.output_types(documents=list[Document])
     def run(self, documents: list[Document]) -> dict[str, list[Document]]:
         """Return the leads, in the order of the documents; a document without text is a group of its own."""
-        passages = [
-            passage(each.content or "", each.meta, each.meta.get(DOCUMENT_KEY), self.date_key) for each in documents
-        ]
-        leads = leads_of(passages, [(each.id, each.meta) for each in documents], None, self.language, self.keep)
-        found = [replace(documents[lead], meta=with_duplicates(documents[lead].meta, others)) for lead, others in leads]
-        return {"documents": found}
+        texts = [(each.id, each.content or "", each.meta, each.meta.get(DOCUMENT_KEY)) for each in documents]
+        leads = keep_leads(texts, self.language, self.keep, self.date_key)
+        return {"documents": [replace(documents[lead], meta=metadata) for lead, metadata in leads]}

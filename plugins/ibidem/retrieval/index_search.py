@@ -45,12 +45,6 @@ def members(hit: Mapping[str, Any]) -> list[dict[str, str]]:
     return found
 
 
-def passage(text: str, metadata: Mapping[str, object], document: object, date_key: str) -> Passage:
-    """Return a passage of a framework, whose metadata may hold values of any type."""
-    document, title = (value if isinstance(value, str) else "" for value in (document, metadata.get("title")))
-    return Passage(text, document, read_date(metadata.get(date_key)), title=title)
-
-
 def read_date(value: object) -> str:
     """Return a date in ISO 8601; empty if the value is not a date.
 
@@ -66,26 +60,26 @@ def read_date(value: object) -> str:
     return str(value)
 
 
-def leads_of(
-    passages: Sequence[Passage],
-    known: Sequence[tuple[str, Mapping[str, object]]],
-    policy: Policy | None,
-    language: str,
-    keep: str,
-) -> Iterator[tuple[int, list[dict[str, str]]]]:
-    """Yield the position of each lead, with its duplicates as metadata values."""
-    ids = [name for name, _ in known]
+Text = tuple[str, str, Mapping[str, Any], object]  # of a framework: id, text, metadata, and the document it is cut from
+
+
+def keep_leads(
+    texts: Sequence[Text], language: str, keep: str, date_key: str, policy: Policy | None = None
+) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the position of each lead, with its metadata, which name its duplicates."""
+    passages = []
+    for _, text, metadata, document in texts:  # metadata may hold values of any type
+        name, title = (value if isinstance(value, str) else "" for value in (document, metadata.get("title")))
+        passages.append(Passage(text, name, read_date(metadata.get(date_key)), title=title))
     for group in group_texts(passages, policy=policy, language=language, keep=keep):
-        lead, metadata = known[group.lead]
-        found = [*(as_metadata(each, group.lead, ids) for each in group.duplicates), *noted(metadata)]
+        lead, _, metadata, _ = texts[group.lead]
+        found = [*(as_metadata(each, group.lead, texts) for each in group.duplicates), *noted(metadata)]
         for each in group.duplicates:
-            name, notes = known[each.place]
+            name, _, notes, _ = texts[each.place]
             found += [{**one, "of": one.get("of", name)} for one in noted(notes)]
-        by_id: dict[str, dict[str, str]] = {}
-        for one in found:
-            by_id.setdefault(one["id"], one)
-        by_id.pop(lead, None)
-        yield group.lead, [*by_id.values()]
+        by_id = {one["id"]: one for one in [{"id": lead}, *reversed(found)]}
+        first = dict.fromkeys(one["id"] for one in found if one["id"] != lead)
+        yield group.lead, with_duplicates(metadata, [by_id[name] for name in first])
 
 
 def noted(metadata: Mapping[str, object]) -> list[dict[str, str]]:
@@ -100,13 +94,13 @@ def noted(metadata: Mapping[str, object]) -> list[dict[str, str]]:
     return [dict(each) for each in value if isinstance(each, Mapping) and isinstance(each.get("id"), str)]
 
 
-def as_metadata(duplicate: Duplicate, lead: int, ids: Sequence[str]) -> dict[str, str]:
+def as_metadata(duplicate: Duplicate, lead: int, texts: Sequence[Text]) -> dict[str, str]:
     """Return `id`, `level` and `reason`; `side` for a neighbour; `of` if it belongs to another text than the lead."""
-    found = {"id": ids[duplicate.place], "level": duplicate.level, "reason": duplicate.reason}
+    found = {"id": texts[duplicate.place][0], "level": duplicate.level, "reason": duplicate.reason}
     if duplicate.side:
         found["side"] = duplicate.side
     if duplicate.of != lead:
-        found["of"] = ids[duplicate.of]
+        found["of"] = texts[duplicate.of][0]
     return found
 
 

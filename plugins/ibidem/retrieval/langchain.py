@@ -8,7 +8,7 @@ from langchain_core.callbacks import CallbackManagerForRetrieverRun
 from langchain_core.documents import BaseDocumentTransformer, Document
 from langchain_core.retrievers import BaseRetriever
 
-from ibidem.retrieval.index_search import PassageSearch, leads_of, passage, with_duplicates
+from ibidem.retrieval.index_search import PassageSearch, keep_leads
 from ibidem_dedupe.policy import Policy
 
 
@@ -40,12 +40,11 @@ class LeadTransformer(BaseDocumentTransformer):
     date_key: str = ""  # key of the metadata with a date; empty: dates are not read
 
     def transform_documents(self, documents: Sequence[Document], **_: Any) -> Sequence[Document]:
-        passages = [
-            passage(each.page_content, each.metadata, each.metadata.get(self.document_key), self.date_key)
-            for each in documents
+        texts = [
+            (each.id or str(place), each.page_content, each.metadata, each.metadata.get(self.document_key))
+            for place, each in enumerate(documents)
         ]
-        known = [(each.id or str(place), each.metadata) for place, each in enumerate(documents)]
         return [
-            documents[lead].model_copy(update={"metadata": with_duplicates(documents[lead].metadata, duplicates)})
-            for lead, duplicates in leads_of(passages, known, self.policy, self.language, self.keep)
+            documents[lead].model_copy(update={"metadata": metadata})
+            for lead, metadata in keep_leads(texts, self.language, self.keep, self.date_key, self.policy)
         ]

@@ -4,7 +4,7 @@ from llama_index.core.postprocessor.types import BaseNodePostprocessor
 from llama_index.core.retrievers import BaseRetriever
 from llama_index.core.schema import BaseNode, MetadataMode, NodeWithScore, QueryBundle, TextNode
 
-from ibidem.retrieval.index_search import KEY, PassageSearch, leads_of, passage, with_duplicates
+from ibidem.retrieval.index_search import KEY, PassageSearch, keep_leads
 
 
 class LeadRetriever(BaseRetriever):
@@ -34,16 +34,13 @@ class LeadPostprocessor(BaseNodePostprocessor):
         query_bundle: QueryBundle | None = None,  # noqa: ARG002
     ) -> list[NodeWithScore]:
         every = [each.node for each in nodes]
-        passages = [
-            passage(each.get_content(metadata_mode=MetadataMode.NONE), each.metadata, each.ref_doc_id, self.date_key)
+        texts = [
+            (each.node_id, each.get_content(metadata_mode=MetadataMode.NONE), each.metadata, each.ref_doc_id)
             for each in every
         ]
-        leads = leads_of(passages, [(each.node_id, each.metadata) for each in every], None, self.language, self.keep)
         return [
-            NodeWithScore(
-                node=with_metadata(every[lead], with_duplicates(every[lead].metadata, others)), score=nodes[lead].score
-            )
-            for lead, others in leads
+            NodeWithScore(node=with_metadata(every[lead], metadata), score=nodes[lead].score)
+            for lead, metadata in keep_leads(texts, self.language, self.keep, self.date_key)
         ]
 
 

@@ -4,7 +4,7 @@ Nothing is sent from here: requests are yielded, so that clients, waiting or not
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
@@ -113,81 +113,78 @@ def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> Reque
 INDEX = ("index", "indices", "indice")  # names under which the engines look for the indexes in a head
 
 
-@dataclass(frozen=True, slots=True)
-class SearchLine:
-    head: Mapping[str, Any]  # names its indexes, and how they are read
-    body: Mapping[str, Any]  # in the engine's own language
-
-    @property
-    def names_dedupe(self) -> bool:
-        return any(is_dedupe_name(name) for name in (*self.head, *self.body))
-
-    @property
-    def plain(self) -> tuple[Json, Json]:
-        """Header and body without dedupe parameters."""
-        return without_dedupe(self.head), without_dedupe(self.body)
+SearchLine = tuple[Mapping[str, Any], Mapping[str, Any]]  # a header, which names the indexes, and a body
 
 
-@dataclass(frozen=True, slots=True)
-class MultiSearch:
-    path: str  # of the request
-    index: str  # the indexes in the path, for heads that name none
-    params: Mapping[str, str]  # further parameters, which only searches without groups may have
-    options: Mapping[str, object]  # dedupe parameters that hold for each search
-    lines: Sequence[SearchLine]  # the searches
-    metadata: IndexMetadataCache  # cached metadata of the indexes
-    error_answer: Callable[[Exception], Json | None]  # returns the response inside an error; None to raise it
+def names_dedupe(line: SearchLine) -> bool:
+    return any(is_dedupe_name(name) for part in line for name in part)
 
-    def flow(self) -> RequestFlow[Json]:
-        """Answer the searches in order; searches without grouping are sent in one request."""
-        requests = [self._read_options(line) for line in self.lines]
-        plain = [part for line, each in zip(self.lines, requests, strict=True) if each is None for part in line.plain]
-        if not any(requests):
-            answer: Json = yield ApiRequest("POST", self.path, self.params, lines=plain)
-            return answer
-        for name in self.params:
-            refuse(name)
-        engine_answer = (yield ApiRequest("POST", self.path, lines=plain)) if plain else {}
-        own: list[Json] = []
-        for line, each in zip(self.lines, requests, strict=True):
-            if each is not None:
-                own.append((yield from self._answer(line, each)))
-        passed, grouped = iter(engine_answer.get("responses", ())), iter(own)
-        responses = [next(passed if each is None else grouped) for each in requests]
-        return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
 
-    def _read_options(self, line: SearchLine) -> DedupeRequest | UsageError | None:
-        """Return the dedupe options of a search, or its error; None if the engine's own response is requested."""
-        try:
-            request = dedupe_request({**self.options, **line.head}, line.body)
-        except UsageError as error:
-            return error
-        return None if request is None or request.mode == "off" else request
+def multi_search(  # noqa: PLR0913, PLR0917 - what is asked, and by whose cache and errors it is answered
+    asked: ApiRequest,  # without its lines; only searches without groups may have further parameters
+    index: str,  # the indexes in the path, for headers that name none
+    options: Mapping[str, object],  # dedupe parameters that hold for each search
+    lines: Sequence[SearchLine],
+    metadata: IndexMetadataCache,
+    error_answer: Callable[[Exception], Json | None],  # returns the response inside an error; None to raise it
+) -> RequestFlow[Json]:
+    """Answer several searches in order; searches without grouping are sent in one request."""
+    requests = [line_request(line, options) for line in lines]
+    plain = [without_dedupe(part) for line, each in zip(lines, requests, strict=True) if each is None for part in line]
+    if not any(requests):
+        answer: Json = yield replace(asked, lines=plain)
+        return answer
+    for name in asked.params:
+        refuse(name)
+    engine_answer = (yield replace(asked, params={}, lines=plain)) if plain else {}
+    passed, responses = iter(engine_answer.get("responses", ())), list[Json]()
+    for line, each in zip(lines, requests, strict=True):
+        if each is None:
+            responses.append(next(passed))
+        elif isinstance(each, UsageError):
+            responses.append(usage_json(each))
+        else:
+            responses.append((yield from answer_line(line, each, index, metadata, error_answer)))
+    return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
 
-    def _answer(self, line: SearchLine, request: DedupeRequest | UsageError) -> RequestFlow[Json]:
-        if isinstance(request, UsageError):
-            return usage_json(request)
-        try:
-            head, body = line.plain
-            params = {name: value for name, value in head.items() if name not in INDEX}
-            index = next((join_names(head[name]) for name in INDEX if name in head), "") or self.index
-            search = read_search(index, body, params, request)
-            return {**(yield from grouped_search(search, self.metadata)), "status": 200}
-        except UsageError as error:
-            return usage_json(error)
-        except Failure as failure:
-            return error_json(failure.status or 502, failure.kind or "exception", failure.reason)
-        except Exception as error:
-            if (answer := self.error_answer(error)) is None:
-                raise
-            return answer
+
+def line_request(line: SearchLine, options: Mapping[str, object]) -> DedupeRequest | UsageError | None:
+    """Return the dedupe options of a search, or its error; None if the engine's own response is requested."""
+    try:
+        request = dedupe_request({**options, **line[0]}, line[1])
+    except UsageError as error:
+        return error
+    return None if request is None or request.mode == "off" else request
+
+
+def answer_line(
+    line: SearchLine,
+    request: DedupeRequest,
+    index: str,
+    metadata: IndexMetadataCache,
+    error_answer: Callable[[Exception], Json | None],
+) -> RequestFlow[Json]:
+    """Answer one of several searches, also with its error."""
+    try:
+        head, body = map(without_dedupe, line)
+        params = {name: value for name, value in head.items() if name not in INDEX}
+        index = next((join_names(head[name]) for name in INDEX if name in head), "") or index
+        return {**(yield from grouped_search(read_search(index, body, params, request), metadata)), "status": 200}
+    except UsageError as error:
+        return usage_json(error)
+    except Failure as failure:
+        return error_json(failure.status or 502, failure.kind or "exception", failure.reason)
+    except Exception as error:
+        if (answer := error_answer(error)) is None:
+            raise
+        return answer
 
 
 def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
     """Parse searches: a header, which may be empty, and a body, each a JSON object.
 
     >>> read_lines([{"index": "news"}, {"size": 1}])
-    [SearchLine(head={'index': 'news'}, body={'size': 1})]
+    [({'index': 'news'}, {'size': 1})]
     """
     lines = list(parts)
     if len(lines) % 2:
@@ -195,7 +192,7 @@ def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
     for number, line in enumerate(lines):
         if not isinstance(line, Mapping):
             raise UsageError(f"part {number + 1} of the searches is not a JSON object", "write {'query': …}")
-    return [SearchLine(head, body) for head, body in zip(lines[::2], lines[1::2], strict=True)]
+    return list(zip(lines[::2], lines[1::2], strict=True))
 
 
 def without_dedupe(part: Mapping[str, Any]) -> Json:
