@@ -7,7 +7,7 @@ from typing import Annotated, Any
 from fastapi import Depends, FastAPI, Query, Request
 from pydantic import BaseModel, ConfigDict, Field, create_model
 
-from ibidem.grouped_search.dsl.backend import IndexMetadataCache
+from ibidem.grouped_search.dsl.search import IndexMetadataCache
 from ibidem_core.settings import Settings
 from ibidem_dedupe.parameters import (
     MAX_WINDOW,

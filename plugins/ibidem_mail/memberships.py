@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
-from ibidem.grouped_search.window import MemberOrder
+from ibidem.grouped_search.response import MemberOrder
 from ibidem.index.documents import AT_ONCE, fetch_documents
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.parameters import Membership

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from ibidem.grouped_search.api import search_index
-from ibidem.grouped_search.window import Window
+from ibidem.grouped_search.response import Window
 from ibidem_dedupe import leader_clustering, pairs
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.leader_clustering import group

@@ -15,7 +15,7 @@ import pytest
 from gateway.conftest import Leases
 from gateway.gateway_server import gateway_before, run_gateway
 from gateway.test_forward import ask
-from ibidem.grouped_search.dsl.backend import NO_LAYOUT
+from ibidem.grouped_search.dsl.search import NO_LAYOUT
 from ibidem_core.settings import Settings
 from ibidem_engines.requests import MAX_KEPT
 from ibidem_gateway.dependencies import CALLERS, CallerCache

@@ -16,9 +16,9 @@ from typing import TYPE_CHECKING, Any, overload
 
 import orjson
 
-from ibidem.grouped_search.dsl.backend import IndexMetadataCache
 from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import (
+    IndexMetadataCache,
     grouped_search,
     join_names,
     multi_search,

@@ -18,7 +18,7 @@ import numpy as np
 from ibidem.grouped_search import response
 from ibidem.grouped_search.backend import IndexState, PageRequest, SearchBackend, document_ref, start_place
 from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps, Passage, overlaps
-from ibidem.grouped_search.window import Window, WindowMembers
+from ibidem.grouped_search.response import Window, WindowMembers
 from ibidem_core.address import read_path
 from ibidem_dedupe import evidence
 from ibidem_dedupe.overrides import DocumentRef, Override

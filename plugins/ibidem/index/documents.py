@@ -11,8 +11,8 @@ import numpy as np
 from ibidem.grouped_search.api import reason, relation_name
 from ibidem.grouped_search.backend import document_ref
 from ibidem.grouped_search.page import build_lookup, cut_fields
+from ibidem.grouped_search.response import Window
 from ibidem.grouped_search.texts import check_date, general_tables
-from ibidem.grouped_search.window import Window
 from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict
 from ibidem_dedupe.pair_evidence import Evidence, page_of
 from ibidem_dedupe.pairs import LongSignatureCache

@@ -10,8 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ibidem
-from ibidem.grouped_search.dsl.backend import has_more
 from ibidem.grouped_search.dsl.request import deepen, grows, read_search
+from ibidem.grouped_search.dsl.search import has_more
 from ibidem_core.address import Fields
 from ibidem_dedupe.parameters import DedupeRequest
 from ibidem_engines.cluster import dsl

@@ -12,8 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from ibidem.grouped_search.response import Json
-from ibidem.grouped_search.window import Window
+from ibidem.grouped_search.response import Json, Window
 from ibidem_engines.cluster.client import Failure, build_failure
 from ibidem_engines.cluster.dsl import PACKED, documents, ids_query
 from ibidem_engines.cluster.groups import GROUP, LEAD

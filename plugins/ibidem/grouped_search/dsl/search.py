@@ -1,37 +1,522 @@
 """Grouped search in the query DSL, answered in the engine's own response format.
 
-Nothing is sent from here: requests are yielded, so that clients, waiting or not, and the gateway run the same code.
+Nothing is sent from here: requests are yielded, so that clients, waiting or not, and the gateway run the same code. The
+ranking is read as deep as a page of groups needs, or, of stored groups, the server collapses, counts and aggregates all
+matches. Groups in the buckets of a `terms` aggregation are estimated by the server (HyperLogLog++): a hundred are
+counted, some thousands are off by one or two.
+
+What is known of the indexes is kept by each client: their metadata for a minute, manual decisions for seconds.
 """
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
 
-from ibidem.grouped_search.dsl.backend import NO_LAYOUT, DslBackend, IndexMetadataCache, layout_names
-from ibidem.grouped_search.dsl.request import DslSearch, read_search, refuse
-from ibidem.grouped_search.dsl.response import (
-    BucketGroups,
-    check_complete,
-    drop_own_aggregation,
-    iter_aggregations,
-    request_counts,
-    write_counts,
-)
-from ibidem.grouped_search.page import GroupedPage, grouped_page, stored_page
-from ibidem.grouped_search.response import Json
+import orjson
+from typing_extensions import override
+from xxhash import xxh3_128_hexdigest
+
+from ibidem.grouped_search import backend
+from ibidem.grouped_search.dsl import response
+from ibidem.grouped_search.dsl.request import MATCH_PARTS, DslSearch, grows, read_search, refuse
+from ibidem.grouped_search.page import GroupedPage, following_page, grouped_page, read_passage, stored_page, with_index
+from ibidem.grouped_search.passage import Passage
+from ibidem.grouped_search.response import Json, with_current_tables
+from ibidem_core.address import OURS, Fields, parse_address
+from ibidem_core.settings import load
+from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import (
+    MAX_WINDOW,
     PRESETS,
     DedupeRequest,
+    PassageFields,
+    Preset,
     asks_for_stored_preset,
     dedupe_request,
     is_dedupe_name,
     parse_request,
 )
+from ibidem_engines.cluster import lookup as ranks
+from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.client import Failure
-from ibidem_engines.cluster.search import iterate_hits
-from ibidem_engines.requests import ApiRequest, RequestFlow
+from ibidem_engines.cluster.dsl import ALL, PACKED_STATES, Clause, documents, ids_query
+from ibidem_engines.cluster.groups import read_memberships
+from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
+from ibidem_engines.cluster.lookup import LookUp
+from ibidem_engines.cluster.search import (
+    NAME,
+    ClusterCollapse,
+    CountPlace,
+    CountResult,
+    iterate_hits,
+    may_use_plugin,
+    pop_account,
+    read_coverage,
+)
+from ibidem_engines.cluster.source import as_document
+from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
+from ibidem_engines.ledger import KEY, GroupCheckpoint, Parse, checkpoint_of, read_entries, read_preset
+from ibidem_engines.query import NOW, Cursor, CursorCodec, Place, ReadView
+from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, ApiRequest, RequestFlow, Target, TtlCache, Value
+from ibidem_engines.stored_groups import (
+    MAX_MEMBERS,
+    Collapsed,
+    Coverage,
+    GroupField,
+    Hit,
+    IndexNames,
+    Ledger,
+    Members,
+    Values,
+    parse_marks,
+)
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
+
+AT_ONCE = 1_000
+
+WORDS_S = 5.0  # seconds after which a manual decision counts for everybody
+
+NAMES = ("ignore_unavailable", "allow_no_indices")  # parameters that say which indexes a name means
+
+NO_LAYOUT = Layout((), frozenset(), {}, (), {}, 10_000, ())
+
+
+@dataclass(slots=True)
+class IndexMetadataCache:
+    """TTL cache of index metadata and manual decisions; one per client."""
+
+    layouts: TtlCache[str, Layout] = field(default_factory=TtlCache)
+    stored_presets: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
+    decisions: TtlCache[str, Mapping[str, Override]] = field(default_factory=TtlCache)
+    checkpoints: TtlCache[str, Sequence[GroupCheckpoint]] = field(default_factory=TtlCache)
+    coverages: TtlCache[str, Coverage] = field(default_factory=TtlCache)
+    points: TtlCache[str, str] = field(default_factory=TtlCache)
+    plugins: TtlCache[str, bool] = field(default_factory=TtlCache)
+    counts: TtlCache[str, CountResult] = field(default_factory=TtlCache)
+
+    def layout(self, index: str, params: Mapping[str, str]) -> RequestFlow[Layout]:
+        """Return the layout of indexes; indexes whose hits cannot be grouped are refused."""
+        selection = {name: params[name] for name in NAMES if name in params}
+        key = repr((index, sorted(selection.items())))
+        if (cached := self.layouts.get(key)) is not None:
+            return cached
+        layout = yield from read_layout(index, selection, ok_statuses=(403, 404))
+        if fault := schema_fault(layout) or (
+            yield from pipeline_fault([name for name in layout.pipelines if name != "_none"])
+        ):
+            raise UsageError(*fault)
+        is_alias = not set(layout.indices) >= set(read_names(index))
+        return self.layouts.put(key, layout, ALIAS_S if is_alias else INDEX_S)
+
+    def settlement(self, names: IndexNames) -> RequestFlow[Sequence[GroupCheckpoint]]:
+        """Return how far the groups of indexes are settled, and by which rule: one record for each set of indexes."""
+        key = cache_key(names)
+        if (checkpoints := self.checkpoints.get(key)) is not None:
+            return checkpoints
+        entries = (yield from ledgers.read_record(names, "groups", KEY)) if names.sources else []
+        return self.checkpoints.put(key, list(map(checkpoint_of, entries)), WORDS_S)
+
+    def state(self, target: Target, layout: Layout, request: DedupeRequest) -> RequestFlow[backend.IndexState]:
+        """Return what decides on the way of a search, but for manual decisions."""
+        names = layout_names(target.index, layout)
+        checkpoints = yield from self.settlement(names)
+        if request.by == "stored":
+            check_settled_as_one(checkpoints, layout)
+        if layout.beside:
+            return backend.IndexState(checkpoints[0] if len(checkpoints) == 1 else GroupCheckpoint(), is_beside=True)
+        if len(checkpoints) != 1:
+            return backend.UNKNOWN
+        if request.by == "window" or not checkpoints[0].done:
+            return backend.IndexState(checkpoints[0])
+        key = repr((cache_key(names), target.params, checkpoints[0].done))
+        if (coverage := self.coverages.get(key)) is None:
+            coverage = yield from read_coverage(target, layout, parse_marks(checkpoints[0].done))
+            self.coverages.put(key, coverage, COUNTS_S)
+        return backend.IndexState(checkpoints[0], coverage)
+
+    def point_indices(self, target: Target) -> RequestFlow[str]:
+        key = repr(target.point)
+        if (names := self.points.get(key)) is None:
+            indices = {"terms": {"field": "_index", "size": 1_000}}
+            answer = yield target.search({"size": 0, "aggs": {"indices": indices}})
+            buckets = answer.get("aggregations", {}).get("indices", {}).get("buckets", ())
+            names = self.points.put(key, ",".join(sorted(each["key"] for each in buckets)))
+        return names
+
+    def presets(self, names: IndexNames) -> RequestFlow[Mapping[str, Preset]]:
+        return read_manual(self.stored_presets, names, "presets", read_preset)
+
+    def overrides(self, names: IndexNames) -> RequestFlow[Sequence[Override]]:
+        return list((yield from read_manual(self.decisions, names, "overrides", Override.from_record)).values())
+
+
+def read_manual(
+    cache: TtlCache[str, Mapping[str, Value]], names: IndexNames, ledger: Ledger, parse: Parse[Value]
+) -> RequestFlow[Mapping[str, Value]]:
+    """Return the records of a ledger that people write, by key."""
+    key = cache_key(names)
+    if (found := cache.get(key) if names.sources else {}) is None:
+        entries = yield from ledgers.read_records(names, ledger)
+        found = cache.put(key, dict(read_entries(entries.items(), parse)), WORDS_S)
+    return found
+
+
+def check_settled_as_one(checkpoints: Sequence[GroupCheckpoint], layout: Layout) -> None:
+    """Refuse indexes whose groups are unrelated, or that have none."""
+    what = "dedupe_by=stored cannot be combined with"
+    if layout.bare and not layout.beside:
+        bare = ", ".join(layout.bare)
+        raise UsageError(f"{what} {bare}: no groups are stored there", "sign it with: ibidem backfill")
+    if len(checkpoints) > 1:
+        remedy = "search each separately, or settle them as one by an alias of all: ibidem regroup --all"
+        raise UsageError(f"{what} indexes whose groups are settled separately", remedy)
+
+
+def read_names(index: str) -> list[str]:
+    """Return the full names of the searched indexes, without patterns and excluded names.
+
+    >>> read_names("news,old-*,-old-7")
+    ['news']
+    """
+    return [name for name in index.split(",") if name and name[0] not in "-<" and "*" not in name and name != "_all"]
+
+
+def layout_names(index: str, layout: Layout) -> IndexNames:
+    return layout.names(*read_names(index))
+
+
+def cache_key(names: IndexNames) -> str:
+    return repr((names.asked, names.indices))
+
+
+class DslBackend(backend.SearchBackend):
+    """A ranking in the engine's own language."""
+
+    def __init__(self, search: DslSearch, metadata: IndexMetadataCache) -> None:
+        self.search = search
+        self.metadata = metadata
+        self.layout = NO_LAYOUT
+        self.first: Mapping[str, Any] = {}
+        self.scores: dict[DocumentRef, float | None] = {}
+        self.renamed = False
+        self.state = backend.UNKNOWN
+        self.way = backend.Way(search.request, "request")
+        self.ids = False  # whether windows use the engine's own ids instead of those in packed values
+        self._ranked: Sequence[Hit] = ()
+        self._found: Sequence[Hit] = ()
+        self.next_page: Place | None = None
+        self.overrides: Sequence[Override] = ()
+        self._view = NOW
+        self._collapsed: Collapsed | None = None
+        self._shown: dict[DocumentRef, Json] = {}
+
+    @property
+    def page(self) -> backend.PageRequest:
+        search, deepest = self.search, min(MAX_WINDOW, self.layout.max_hits)
+        if search.request.window > deepest and not search.request.takes_all:
+            what = f"dedupe_window={search.request.window} is more than the index allows"
+            raise UsageError(what, f"use 1 to {deepest}, or raise index.max_result_window")
+        start, size = search.start, search.size
+        return backend.PageRequest(search.request, start, size, search.tables, deepest, next_page=self.next_page)
+
+    def _ranks_as_a_whole(self) -> bool:
+        """Return whether a document matches by its rank, so that no clause can test it alone."""
+        return "knn" in self.search.ranking
+
+    def _codec(self, request: DedupeRequest) -> CursorCodec:
+        return backend.cursor_codec(self.search.target.index, self.search.digest, request)
+
+    @property
+    def cursor(self) -> str:
+        """Cursor for later pages of this ranking; empty if it would need a point in time."""
+        return "" if self._view == NOW else self.write_cursor()
+
+    def write_cursor(self, next_page: Place | None = None) -> str:
+        """Return the cursor of the next page, by its start position or number."""
+        return self._codec(self.search.request).encode(Cursor(self._view, next_page))
+
+    def read_metadata(self) -> RequestFlow[None]:
+        """Read layouts and records of the indexes, then choose the way of the search and read its cursor."""
+        target, asked = self.search.target, self.search.request
+        index = target.index if target.point is None else (yield from self.metadata.point_indices(target))
+        if index or target.point is None:
+            params = {name: target.params[name] for name in NAMES if name in target.params}
+            self.layout = yield from self.metadata.layout(index, params)
+            self.overrides = yield from self.metadata.overrides(layout_names(index, self.layout))
+            state = yield from self.metadata.state(Target(index, params=params), self.layout, asked)
+            self.state = replace(state, decisions=len(self.overrides))
+        way = backend.choose_way(asked, self.state)
+        if target.point is not None and asked.cursor and not way.request.takes_all:
+            what = "dedupe_cursor cannot be combined with a point in time, by which all pages see one ranking already"
+            raise UsageError(what, "leave one of them out")
+        self.way, cursor = backend.read_cursor(way, self._codec, is_free=asked.by == "auto")
+        self._view, self.next_page = cursor.view, cursor.next_page
+        self.search = replace(self.search, request=self.way.request)
+        asks_for_ids = self.way.request.takes_all or self.search.joins or bool(asked.membership)
+        self.ids = asks_for_ids or bool(self.layout.bare)
+        if not self.way.request.takes_all and self.search.start >= MAX_WINDOW:
+            what = f"from={self.search.start} lies beyond the first {MAX_WINDOW:,} groups"
+            raise UsageError(what, "narrow the query, or add a filter")
+
+    def through_plugin(self) -> RequestFlow[Json | None]:
+        """Let the cluster's plugin search and group; None without a plugin, or if it lacks an option."""
+        if not does(self.search, self.layout) or self.needs_aggregation():
+            return None
+        if not (yield from may_use_plugin(self.metadata.plugins, "")):
+            return None
+        may_pin, ranked = self.may_pin(), self._collapsed_ranking() if self.search.request.takes_all else None
+        answer = yield from search_by_plugin(
+            self.search,
+            self.up_to_now(dict(self.search.ranking)) if ranked is None else {**ranked.body},
+            {**self.search.aggregations, **(ranks.NEWEST if may_pin else {})},
+        )
+        if answer is None:
+            return None
+        response.check_complete(answer)
+        if may_pin:
+            self._view = ReadView(ranks.read_newest(answer))
+        response.drop_own_aggregation(answer)
+        account, cursor = answer["dedupe"], self.cursor
+        if ranked is not None:
+            account = with_index(account, self.state, self.overrides)
+            last = cut_sort(answer["hits"]["hits"], ranked.sorted_by)
+            cursor = self.write_cursor(following_page(self.page, last))
+        account |= {"cursor": cursor} | self.way.account() | self.search.notes(account["documents"]["matched"])
+        return answer | {"dedupe": account}
+
+    def window(self, depth: int) -> RequestFlow[Ranking]:
+        deeper = self.search.deepen(depth) if grows(self.search.ranking) else self.search  # of a pure kNN search
+        if deeper.adjusted != self.search.adjusted:
+            self.search, self.first = deeper, {}  # other parts of the response are requested again
+        ranking = yield from ranks.rank(
+            self.search.target, self._body(depth), self.layout.max_hits, ids=self.ids, beside=self.layout.beside
+        )
+        response.check_complete(ranking.answer)
+        if "sort" in self.search.ranking:
+            pairs = zip(ranking.hits, ranking.answer["hits"]["hits"], strict=True)
+            self.scores |= {(hit.index, hit.id): each["_score"] for hit, each in pairs}
+        if not self.first:
+            self.learn(ranking.answer, ranks.read_newest(ranking.answer) if self.may_pin() else -1)
+        self._ranked = ranking.hits
+        return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"])
+
+    def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
+        del whole_index  # refused before: `check_combinations`
+        results = yield from LookUp(self.search.target, self.layout, self.search.clause).find(searches)
+        self._found = [hit for each in results for hit in each.hits]
+        return results
+
+    def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
+        aggregations, count = self.search.aggregations, self._cached_count() if self.search.counts else None
+        if self.search.request.by == "stored":
+            aggregations = response.request_counts(aggregations, response.STORED_COUNTS)
+        has_ungrouped = self._by == "content" or bool(self.state.coverage.ungrouped)
+        ranking = self._collapsed_ranking()
+        answer, page = yield from ranking.page(place, size, aggregations, count, has_ungrouped=has_ungrouped)
+        response.check_complete(answer)
+        self.learn(answer, page.newest)
+        self.scores |= {head.name: head.score for head in page.heads}
+        self._collapsed = page
+        self._keep(answer["hits"]["hits"])
+        return page
+
+    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
+        page = self._collapsed
+        if page is not None and self.search.request.keep.by == "rank":  # all documents that are read are shown
+            hits, members = yield from self._collapsed_ranking().tails(groups, page.heads, limit)
+            self._keep(hits)
+        else:
+            members = yield from self._collapsed_ranking().members(groups, limit)
+        self.scores |= {each.name: each.score for each in members.hits}
+        return members
+
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+        # In the current state, not the cursor's: a lead is rewritten whenever its group grows.
+        return ClusterCollapse(self.search.target, self.search.ranking, self.layout).leads(groups)
+
+    def counted_aggregations(self) -> Json:
+        aggregations = self.first.get("aggregations")
+        if not aggregations or not self.search.aggregations:
+            return {}
+        own, count = response.STORED_COUNTS, response.count_stored_groups
+        return {"aggregations": response.write_counts(aggregations, own, count)}
+
+    def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
+        """Keep the hits that already contain all fields to show."""
+        display = self.search.display
+        self._shown |= {
+            (hit["_index"], hit["_id"]): response.clean_explanation(response.as_shown(hit, display)) for hit in hits
+        }
+
+    def _cached_count(self) -> CountPlace:
+        """Return the cached count of this search without its cursor; valid until a matching write."""
+        search = self.search
+        parts = (search.target.index, search.target.point, search.target.params, search.digest, self._by)
+        key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
+        return self.metadata.counts, xxh3_128_hexdigest(key)
+
+    def _collapsed_ranking(self) -> ClusterCollapse:
+        search = self.search
+        parts = self.up_to_now(dict(search.display)) if "query" in search.display else dict(search.display)
+        body = self.up_to_now(dict(search.ranking))
+        return ClusterCollapse(search.target, body, self.layout, by=self._by, display=parts)
+
+    @property
+    def _by(self) -> GroupField:
+        return "content" if self.search.request.by == "content" else "group"
+
+    def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
+        if self.ids:
+            return (yield from ranks.long_values(self.search.target, names, self.layout.beside))
+        read = yield from ranks.long_hits(
+            self.search.target, names, None if self._ranks_as_a_whole() else self.search.clause
+        )
+        hits = {backend.document_ref(hit): hit for hit in (*self._ranked, *self._found)}
+        own = [raw for raw in read if ranks.is_same_state(raw, hits[raw["_index"], raw["_id"]])]
+        self.renamed |= len(own) < len(read)
+        return ranks.read_long(own)
+
+    def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
+        read = yield from self._read(hits, {"_source": [fields.document, fields.text]})
+        return {name: read_passage(raw.get("_source", {}), fields) for name, raw in read.items()}
+
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
+        return read_memberships(self.search.target, names)
+
+    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
+        address = load().address
+        fields = Fields() if address.startswith("sqlite:") else parse_address(address).fields
+        read = yield from self._read(hits, {"_source": {"excludes": [fields.text, OURS]}})
+        return {name: as_document(name[1], raw.get("_source", {}), fields) for name, raw in read.items()}
+
+    @override
+    def fetch(
+        self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
+    ) -> RequestFlow[Mapping[DocumentRef, Json]]:
+        missing = [hit for hit in hits if backend.document_ref(hit) not in self._shown]
+        read = (yield from self._read(missing, self.search.display)) if missing else {}
+        return self._shown | {
+            name: response.clean_explanation(raw if self.ids else response.as_shown(raw, self.search.display))
+            for name, raw in read.items()
+        }
+
+    def _read(self, hits: Sequence[Hit], display: Mapping[str, Any]) -> RequestFlow[dict[DocumentRef, Json]]:
+        documents: dict[DocumentRef, Json] = {}
+        for start in range(0, len(hits), AT_ONCE):
+            batch = hits[start : start + AT_ONCE]
+            names = [backend.document_ref(hit) for hit in batch]  # maybe one twice, since a stored id may be false
+            answer = yield self._documents_request(names, display)
+            response.check_complete(answer)
+            read = response.by_name(answer["hits"]["hits"])
+            there = ((name, hit) for name, hit in zip(names, batch, strict=True) if name in read)
+            own = [name for name, hit in there if self.ids or ranks.is_same_state(read[name], hit)]
+            self.renamed |= len(own) < len(batch) and not self.ids
+            documents |= {name: read[name] for name in own}
+        return documents
+
+    def needs_aggregation(self) -> bool:
+        """Return whether aggregations need the groups, or fields that the ranking's hits leave out."""
+        aggregations = response.iter_aggregations(self.search.aggregations)
+        return self.counts_buckets() or (self.search.joins and any("top_hits" in each for each in aggregations))
+
+    def counts_buckets(self) -> bool:
+        """Return whether the groups in buckets are counted; with signatures beside, the index cannot."""
+        aggregations = response.iter_aggregations(self.search.aggregations)
+        has_buckets = any(kind in each for each in aggregations for kind in response.BUCKET_AGGREGATIONS)
+        return has_buckets and not self.layout.beside
+
+    def up_to_now(self, body: Json) -> Json:
+        """Exclude documents written after the ranking was first read."""
+        if self._view.newest is None:
+            return body
+        return body | {"query": ranks.limit_writes(body.get("query") or ALL, self._view.newest)}
+
+    def _body(self, depth: int) -> Json:
+        """Build the request for the top of the ranking; the first one includes aggregations."""
+        body: Json = {**self.search.ranking, **PACKED_STATES, "size": depth, "track_total_hits": True}
+        body = self.up_to_now(body)
+        if self.first:
+            return body
+        aggs = {} if self.needs_aggregation() else dict(self.search.aggregations)
+        aggs |= ranks.NEWEST if self.may_pin() else {}
+        return {**body, **({"aggs": aggs} if aggs else {})}
+
+    def may_pin(self) -> bool:
+        """Return whether sequence numbers order the writes, so that a ranking can be repeated."""
+        is_new = self._view.newest is None and not self.search.target.point
+        return self.layout.numbers_writes and is_new and not self._ranks_as_a_whole()
+
+    def learn(self, answer: Mapping[str, Any], newest: int) -> None:
+        """Store the response without its hits, and the highest sequence number among the matches."""
+        if self.may_pin():
+            self._view = ReadView(newest)
+        self.first = answer
+
+    def _documents_request(self, names: Sequence[DocumentRef], display: Mapping[str, Any]) -> ApiRequest:
+        """Request documents by index and id, filtered by the shown query, since a stored id may be false."""
+        id_clause = ids_query([name for _, name in names])
+        indices = {index for index, _ in names}
+        # With several indexes, more than one may contain the id.
+        is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
+        clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
+        shown = dict(display) if self.ids else response.with_state(display)
+        body = shown | {"size": len(names), "track_total_hits": False}
+        if self._ranks_as_a_whole() and display.keys() & MATCH_PARTS:
+            conditions = [clause, *([body["post_filter"]] if body.get("post_filter") else [])]
+            return self.search.target.search(body | {"post_filter": {"bool": {"filter": conditions}}})
+        query: Json = {"bool": {"filter": [clause]}}
+        if body.get("query"):
+            query["bool"]["must"] = [body["query"]]
+        return self.search.target.search(body | {"query": query})
+
+
+def does(search: DslSearch, layout: Layout) -> bool:
+    """Return whether the plugin supports a request, except for aggregations that need the groups."""
+    # The filter against later writes would be explained too.
+    request = search.request
+    if (request.cursor and "explain" in search.display) or search.joins:
+        return False
+    if not request.takes_all:
+        return backend.decides(request)
+    # Of several shards each returns all groups up to the page's end. A point in time is not grouped on both engines.
+    is_near = search.start + search.size <= layout.max_hits // max(1, layout.shards) and search.target.point is None
+    return is_near and request.keep.by == "rank" and request.policy.learned is None
+
+
+def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
+    """Let the plugin search; None if the layer would have read other documents."""
+    request = search.request
+    body: Json = {**search.display, **ranking, "ext": {NAME: backend.plugin_request(request)}, "track_total_hits": True}
+    body |= {"from": search.start, "size": search.size} | ({"aggs": aggregations} if aggregations else {})
+    # What the plugin refuses of stored groups, the layer does or refuses in its own words.
+    answer: Json = yield replace(search.target.search(body), ok_statuses=(400,) if request.takes_all else ())
+    if not answer:
+        return None
+    account = pop_account(answer)
+    if request.takes_all:
+        most = MAX_MEMBERS if request.max_per_group is None else request.max_per_group
+        marks = [hit["_dedupe"] for hit in iterate_hits(answer["hits"]["hits"])]
+        is_same = account["by"] == request.by and all(  # every shown duplicate passes against its lead, none is missing
+            (each["level"] or not each["indent"]) and each["shown"] > min(most, each["size"] - 1) for each in marks
+        )
+    else:
+        is_short = account["groups"]["on_page"] < search.size
+        goes_deeper = is_short and account["documents"]["in_window"] >= request.window and grows(search.ranking)
+        is_same = backend.is_read_as_here(account, request, search.size) and not goes_deeper
+    return answer | {"dedupe": with_current_tables(account, search.tables)} if is_same else None
+
+
+def cut_sort(hits: list[Json], sorted_by: int) -> Sequence[object] | None:
+    """Leave hits their first sort values, and return all those of the last group."""
+    last = None
+    for hit in iterate_hits(hits):
+        sort = hit.pop("sort")
+        hit.update({"sort": sort[:sorted_by]} if sorted_by else {})
+        last = last if hit["_dedupe"]["indent"] else sort
+    return last
+
 
 # Parts of a search that decide on what is aggregated.
 AGGREGATION_PARTS = frozenset(("query", "knn", "min_score"))
@@ -49,17 +534,28 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
     yield from source.read_metadata()
     if (plugin_answer := (yield from source.through_plugin())) is not None:
         return plugin_answer
-    if source.search.request.takes_all:
+    if is_stored := source.search.request.takes_all:
         page = yield from stored_page(source, source.page, source.state)
-        answer = response(source, page, source.counted_aggregations(), start_time, source.write_cursor(page.next_page))
-        answer["hits"]["max_score"] = page.best
-        return answer
-    page = yield from grouped_page(source, source.page)
-    if source.renamed:  # some ids in packed values are false: the same ranking is read again, with the engine's own
-        source.ids, source.renamed, source.first = True, False, {}
+        aggregations, cursor = source.counted_aggregations(), source.write_cursor(page.next_page)
+    else:
         page = yield from grouped_page(source, source.page)
-    aggregations = yield from aggregate(source, page)
-    return response(source, page, aggregations, start_time, source.cursor)
+        if source.renamed:  # some ids in packed values are false: the same ranking is read again, with the engine's own
+            source.ids, source.renamed, source.first = True, False, {}
+            page = yield from grouped_page(source, source.page)
+        aggregations, cursor = (yield from aggregate(source, page)), source.cursor
+    took, found = round((perf_counter() - start_time) * 1000), dict(source.first)
+    account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
+    if account["unsigned"] and page.window.lacks_signatures:
+        account["remedy"] = REMEDY
+    account |= source.search.notes(page.total)
+    if source.scores:
+        for hit in iterate_hits(page.hits):
+            hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
+    best = page.best if is_stored else found["hits"].get("max_score")
+    hits = {"total": {"value": page.total, "relation": "eq"}, "max_score": best, "hits": page.hits}
+    found |= {"took": took, "hits": hits, "dedupe": account}
+    response.drop_own_aggregation(found)
+    return found | aggregations
 
 
 def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
@@ -67,36 +563,19 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
     if not source.needs_aggregation():
         return {}
     search, aggs = source.search, source.search.aggregations
-    leaves_query = any("global" in each for each in iter_aggregations(aggs))
+    leaves_query = any("global" in each for each in response.iter_aggregations(aggs))
     all_read = page.window.ranked == page.total and not search.ranking.keys() & {"post_filter", "min_score"}
-    bucket_groups = BucketGroups(page.window, is_whole=all_read and not leaves_query)
+    bucket_groups = response.BucketGroups(page.window, is_whole=all_read and not leaves_query)
     parts = {name: part for name, part in search.ranking.items() if name in AGGREGATION_PARTS}
     if "query" in parts:
         parts["query"] = search.display["query"]
-    counted = request_counts(aggs, bucket_groups.own) if source.counts_buckets() else aggs
+    counted = response.request_counts(aggs, bucket_groups.own) if source.counts_buckets() else aggs
     body = source.up_to_now(parts) | {"size": 0, "track_total_hits": False, "aggs": counted}
     answer = yield search.target.search(body, request_cache="false")
-    check_complete(answer)
+    response.check_complete(answer)
     if "aggregations" not in answer:  # no index matched
         return {}
-    return {"aggregations": write_counts(answer["aggregations"], bucket_groups.own, bucket_groups.count)}
-
-
-def response(source: DslBackend, page: GroupedPage, aggregations: Json, start_time: float, cursor: str) -> Json:
-    search, answer = source.search, dict(source.first)
-    took = round((perf_counter() - start_time) * 1000)
-    account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
-    if account["unsigned"] and page.window.lacks_signatures:
-        account["remedy"] = REMEDY
-    account |= search.notes(page.total)
-    if source.scores:
-        for hit in iterate_hits(page.hits):
-            hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
-    total = {"value": page.total, "relation": "eq"}
-    hits = {"total": total, "max_score": answer["hits"].get("max_score"), "hits": page.hits}
-    answer |= {"took": took, "hits": hits, "dedupe": account}
-    drop_own_aggregation(answer)
-    return answer | aggregations
+    return {"aggregations": response.write_counts(answer["aggregations"], bucket_groups.own, bucket_groups.count)}
 
 
 def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[DslSearch]:
