@@ -3,7 +3,6 @@
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal
 
 import numpy as np
@@ -16,6 +15,8 @@ from ibidem_ingest.errors import UsageError, short_repr
 # Passages of a document that may begin with the same run: a heading that more of them repeat is ignored from then on.
 # What follows in a list changes nothing before it, so that a longer list moves no passage of a shorter one.
 MAX_HOLDERS = 4
+
+MAX_STARTS = 1_000  # places where an overlap may begin: in a text of one word again and again it is each of them
 
 OVERLAP = "overlap"  # name of this evidence in an answer
 
@@ -101,16 +102,11 @@ def overlaps(passages: Sequence[Passage]) -> dict[tuple[int, int], Overlap]:
             by_document[passage.document].append(place)
     shared = [place for places in by_document.values() if len(places) > 1 for place in places]
     hashes, ends = hash_words([passages[place].text for place in shared])
-
-    @cache
-    def words(number: int) -> list[int]:
-        return [*hashes[ends[number] : ends[number + 1]].tolist()]
-
     found: dict[tuple[int, int], Overlap] = {}
     for (number, begins), starts in _starts([passages[place].document for place in shared], hashes, ends).items():
-        own, other = words(number), words(begins)
-        begin = first_match(own, other, starts) if own != other else None
-        if begin is None:
+        own, other = hashes[ends[number] : ends[number + 1]], hashes[ends[begins] : ends[begins + 1]]
+        matches = (at for at in starts if np.array_equal(own[at : at + len(other)], other[: len(own) - at]))
+        if np.array_equal(own, other) or (begin := next(matches, None)) is None:
             continue
         size, least = min(len(own) - begin, len(other)), min(len(own), len(other))
         earlier, later = shared[number], shared[begins]
@@ -148,43 +144,6 @@ def _starts(
         if row + RUN > ends[number + 1] or (len(others) > MAX_HOLDERS and number >= others[MAX_HOLDERS]):
             continue
         for other in others[:MAX_HOLDERS]:
-            if other != number:
+            if other != number and len(starts[number, other]) < MAX_STARTS:
                 starts[number, other].append(row - ends[number])
     return starts
-
-
-def first_match(own: Sequence[object], other: Sequence[object], starts: Sequence[int]) -> int | None:
-    """Return the position in one text where the longest overlap with the beginning of the other starts.
-
-    A text of one word again and again may begin anywhere, so where there are several starts no word is compared again
-    for each of them.
-
-    >>> first_match([0, 7, 7, 7, 7, 7, 7], [7, 7, 7, 7, 7, 7, 9], [1, 2])
-    1
-    """
-    if len(starts) == 1:
-        (start,) = starts
-        size = min(len(own) - start, len(other))
-        return start if own[start : start + size] == other[:size] else None
-    lengths = _prefix_lengths([*other, *own])
-    return next((at for at in starts if lengths[len(other) + at] >= min(len(own) - at, len(other))), None)
-
-
-def _prefix_lengths(words: Sequence[object]) -> list[int]:
-    """Return for each position the length of the prefix that starts there (Z algorithm), in linear time.
-
-    The Z function: Main and Lorentz, "An O(n log n) algorithm for finding all repetitions in a string" (1984).
-
-    >>> _prefix_lengths([1, 2, 1, 2, 1])
-    [5, 0, 3, 0, 1]
-    """
-    lengths = [len(words)] + [0] * (len(words) - 1)
-    first = end = 0
-    for position in range(1, len(words)):
-        size = min(lengths[position - first], end - position) if position < end else 0
-        while position + size < len(words) and words[size] == words[position + size]:
-            size += 1
-        lengths[position] = size
-        if position + size > end:
-            first, end = position, position + size
-    return lengths
