@@ -23,7 +23,7 @@ from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import lookup_presets
 from ibidem_engines.query import QUERY_HELP
-from ibidem_gateway.upstream import Caller, Engines, HttpError, Metrics, Upstream
+from ibidem_gateway.upstream import STATUSES, Caller, Engines, HttpError, Metrics, Upstream
 from ibidem_ingest.document import MAX_ID_BYTES
 from ibidem_ingest.idf.store import Tables
 
@@ -81,12 +81,8 @@ async def cluster(request: Request) -> Upstream:
     """Return the cluster behind the gateway."""
     upstream = gateway_context(request).upstream
     if upstream is None:
-        raise HttpError(
-            501,
-            "not_implemented_exception",
-            "an SQLite index has no query language of OpenSearch or Elasticsearch",
-            "search it by /ibidem/search?q=WORDS, or name a cluster in IBIDEM_ENGINE",
-        )
+        remedy = "search it by /ibidem/search?q=WORDS, or name a cluster in IBIDEM_ENGINE"
+        raise HttpError(501, "an SQLite index has no query language of OpenSearch or Elasticsearch", remedy)
     return upstream
 
 
@@ -111,39 +107,14 @@ WithCaller = Annotated[Caller, Depends(caller)]  # a parameter of a route: who c
 CallersEngine = Annotated[Engine, Depends(callers_engine)]
 
 
+TEXT, CAUSES = {"type": "string"}, {"type": "array", "items": {"type": "object"}}
+CAUSE = {"type": TEXT, "reason": TEXT, "root_cause": CAUSES}
+PARTS = {
+    "error": {"type": "object", "required": ["type", "reason", "root_cause"], "properties": CAUSE},
+    "status": {"type": "integer"},
+}
 # An error as OpenSearch and Elasticsearch write theirs.
-ERROR: dict[str, Any] = {
-    "type": "object",
-    "required": ["error", "status"],
-    "properties": {
-        "error": {
-            "type": "object",
-            "required": ["type", "reason", "root_cause"],
-            "properties": {
-                "type": {"type": "string"},
-                "reason": {"type": "string"},
-                "root_cause": {"type": "array", "items": {"type": "object"}},
-            },
-        },
-        "status": {"type": "integer"},
-    },
-}
-
-WRONG = {
-    "400": "The request is not valid; the reason says what is allowed.",
-    "401": "The caller is not authenticated.",
-    "403": "The engine or the settings do not permit it.",
-    "404": "No such index or document.",
-    "413": "The body is too long.",
-    "415": "The content encoding is not supported.",
-    "421": "The gateway does not answer for this host name.",
-    "429": "Too many requests at once; try again.",
-    "500": "A fault.",
-    "501": "An SQLite index has no such query language.",
-    "502": "The engine's answer cannot be read.",
-    "503": "The engine does not answer.",
-    "504": "The engine did not answer in time.",
-}
+ERROR: dict[str, Any] = {"type": "object", "required": ["error", "status"], "properties": PARTS}
 
 
 def add_error_schema(app: FastAPI) -> None:
@@ -166,8 +137,8 @@ def add_errors(responses: dict[str, Any]) -> None:
     """Describe every error, and remove the framework's own error schema."""
     responses.pop("422", None)
     content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    for status, description in WRONG.items():
-        responses.setdefault(status, {"description": description, "content": content})
+    for status, (_, _, description) in STATUSES.items():
+        responses.setdefault(str(status), {"description": description, "content": content})
 
 
 MAX_QUERY = 10_000

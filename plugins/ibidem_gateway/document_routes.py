@@ -132,9 +132,7 @@ def answer(value: Mapping[str, Any], status: int = 200) -> Response:
 def lock_index() -> Iterator[None]:
     """Hold the lock that allows one whole-index task at a time."""
     if not _whole_index.acquire(blocking=False):
-        raise HttpError(
-            429, "rejected_execution_exception", "the index is being grouped for another caller", "try again later"
-        )
+        raise HttpError(429, "the index is being grouped for another caller", "try again later")
     try:
         yield
     finally:
@@ -147,12 +145,8 @@ MAX_REASON = 2_000  # characters of a decision's reason
 async def check_overrides(request: Request) -> None:
     """Refuse to change overrides unless the settings allow it."""
     if not gateway_context(request).settings.gateway_overrides:
-        raise HttpError(
-            403,
-            "security_exception",
-            "manual decisions are not allowed over HTTP",
-            "IBIDEM_GATEWAY_OVERRIDES=true allows it; ibidem overrides does it on the command line",
-        )
+        remedy = "IBIDEM_GATEWAY_OVERRIDES=true allows it; ibidem overrides does it on the command line"
+        raise HttpError(403, "manual decisions are not allowed over HTTP", remedy)
 
 
 override_router = APIRouter(prefix="/ibidem/overrides", tags=["overrides"])
@@ -227,5 +221,5 @@ def readyz(context: WithContext) -> dict[str, str]:
         if not isinstance(error.__cause__, Failure) or error.__cause__.status not in (401, 403):
             raise
     except Unavailable as error:
-        raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from error
+        raise HttpError(503, "the engine does not answer", "try again later") from error
     return {"status": "ok", "engine": context.kind}

@@ -18,7 +18,17 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from ibidem_gateway.dependencies import gateway_context
 from ibidem_gateway.page.state import LABELS, html, read_leniently
 from ibidem_gateway.proxy import CLOSED, MAX_BODY
-from ibidem_gateway.upstream import JSON, RETRY_HEADERS, RIGHTS, STAGES, HttpError, Metrics, accepts_html, to_http_error
+from ibidem_gateway.upstream import (
+    JSON,
+    RETRY_HEADERS,
+    RIGHTS,
+    STAGES,
+    STATUSES,
+    HttpError,
+    Metrics,
+    accepts_html,
+    to_http_error,
+)
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 COSTLY_PATHS = ("/ibidem/groups",)
@@ -32,12 +42,8 @@ def check_host(host: str, hosts: tuple[str, ...]) -> None:
     match = _HOST.fullmatch(host)
     if "*" in hosts or (match and match["name"].lower() in hosts):
         return
-    raise HttpError(
-        421,
-        "misdirected_request_exception",
-        f"this gateway does not answer for the host {host!r}",
-        f"it is called {', '.join(hosts)}; IBIDEM_GATEWAY_HOSTS names others",
-    )
+    remedy = f"it is called {', '.join(hosts)}; IBIDEM_GATEWAY_HOSTS names others"
+    raise HttpError(421, f"this gateway does not answer for the host {host!r}", remedy)
 
 
 def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None:
@@ -47,12 +53,8 @@ def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None
     followed = headers.get("sec-fetch-mode", "navigate") == "navigate" and not path.startswith(COSTLY_PATHS)
     if method in SAFE_METHODS and followed:
         return
-    raise HttpError(
-        403,
-        "security_exception",
-        "this request comes from a page of another site",
-        "open the gateway's own page, or send the request with a program",
-    )
+    remedy = "open the gateway's own page, or send the request with a program"
+    raise HttpError(403, "this request comes from a page of another site", remedy)
 
 
 def same_site(headers: Mapping[str, str]) -> bool:
@@ -152,7 +154,7 @@ def bounded(receive: Receive) -> Receive:
         length += len(message.get("body", b""))
         if length > MAX_BODY:
             reason = f"the request's body is longer than {MAX_BODY:,} bytes"
-            raise HttpError(413, "content_too_long_exception", reason, "send it in several requests")
+            raise HttpError(413, reason, "send it in several requests")
         return message
 
     return receive_bounded
@@ -164,7 +166,7 @@ def check_headers(scope: Scope) -> None:
     for name in set(names):
         if names.count(name) > 1:
             header = name.decode("latin-1")
-            raise HttpError(400, "illegal_argument_exception", f"header {header!r} is sent twice", "send it once")
+            raise HttpError(400, f"header {header!r} is sent twice", "send it once")
 
 
 def log_response(scope: Scope, status: int, seconds: float) -> None:
@@ -178,22 +180,9 @@ def log_response(scope: Scope, status: int, seconds: float) -> None:
         LOG.log(level, "answered", extra=event | times)
 
 
-TITLES: Mapping[int, str] = {
-    400: "Invalid request",
-    401: "Sign in",
-    403: "Not allowed",
-    404: "Not found",
-    413: "Request too long",
-    429: "Too many requests",
-    503: "The search engine does not answer",
-    504: "Timeout",
-}
-OTHER = "Something went wrong"
-
-
 def as_page(request: Request, error: HttpError) -> Response:
     """Create an error page for people; form input is kept."""
-    title = TITLES.get(error.status, OTHER)
+    title = STATUSES.get(error.status, STATUSES[500])[1]
     answer = html(
         "page_error.html",
         error.status,

@@ -51,6 +51,7 @@ T = TypeVar("T")
 MAX_BODY = 10_000_000  # bytes of a search, compressed and decompressed
 AT_ONCE = 1_000  # hits of a window that are grouped in some ten milliseconds; longer ones are grouped in a thread
 CLOSED = 499  # status of a client that disconnected; it is only logged
+PARSE = "parse_exception"  # type of an error of a body that cannot be read
 GZIP = 31  # zlib's `wbits` for gzip
 
 PRINTED = ("pretty", "human", "error_trace")  # parameters that say how an answer is written
@@ -150,7 +151,7 @@ async def cancel_on_disconnect(
         await asyncio.wait((task, leaving), return_when=asyncio.FIRST_COMPLETED)
         if task.done():
             return task.result()
-        raise HttpError(CLOSED, "client_closed_request", "the client disconnected")
+        raise HttpError(CLOSED, "the client disconnected", kind="client_closed_request")
     finally:
         leaving.cancel()
         task.cancel()
@@ -162,21 +163,15 @@ def decompress(content: bytes, encoding: str) -> bytes:
     if encoding in ("", "identity") or not content:
         return content
     if encoding != "gzip":
-        raise HttpError(
-            415, "media_type_header_exception", f"content encoding {encoding!r} is not supported", "send gzip"
-        )
+        raise HttpError(415, f"content encoding {encoding!r} is not supported", "send gzip")
     reader = zlib.decompressobj(GZIP)
     try:
         text = reader.decompress(content, MAX_BODY)
     except zlib.error as error:
-        raise HttpError(400, "parse_exception", f"the body is not gzip: {error}") from error
+        raise HttpError(400, f"the body is not gzip: {error}", kind=PARSE) from error
     if reader.unconsumed_tail or not reader.eof or reader.unused_data:
-        raise HttpError(
-            413,
-            "content_too_long_exception",
-            f"the body is truncated, several gzip members, or decompresses to more than {MAX_BODY:,} bytes",
-            "send it as one gzip member, or uncompressed",
-        )
+        reason = f"the body is truncated, several gzip members, or decompresses to more than {MAX_BODY:,} bytes"
+        raise HttpError(413, reason, "send it as one gzip member, or uncompressed")
     return text
 
 
@@ -189,9 +184,9 @@ def read_json(text: bytes) -> Json:
     try:
         read = json.loads(text or b"{}")
     except (ValueError, RecursionError) as error:
-        raise HttpError(400, "parse_exception", f"the body is not JSON: {error}") from error
+        raise HttpError(400, f"the body is not JSON: {error}", kind=PARSE) from error
     if not isinstance(read, dict):
-        raise HttpError(400, "parse_exception", "the body is not a JSON object", 'write {"query": {…}}')
+        raise HttpError(400, "the body is not a JSON object", 'write {"query": {…}}', PARSE)
     return read
 
 
@@ -408,7 +403,7 @@ def step(flow: RequestFlow[Json], answer: Json | EngineRefusal | None) -> tuple[
     except StopIteration as stop:
         return None, stop.value
     except Failure as failure:
-        raise HttpError(failure.status or 502, failure.kind or "exception", failure.reason) from failure
+        raise HttpError(failure.status or 502, failure.reason, kind=failure.kind or "exception") from failure
 
 
 def search_stage(request: ApiRequest) -> Stage | None:

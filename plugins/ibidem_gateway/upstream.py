@@ -40,30 +40,40 @@ LOG = logging.getLogger(__name__)
 
 JSON = "application/json"
 
-# Status and type by the class of our error, the narrower first; the names are the engines' own.
-STATUSES: Mapping[type[IbidemError], tuple[int, str]] = {
-    MissingDocument: (404, "resource_not_found_exception"),
-    UsageError: (400, "illegal_argument_exception"),
-    NoIndex: (404, "index_not_found_exception"),
-}
+OTHER, INVALID = "Something went wrong", "The request is not valid; the reason says what is allowed."
 
+# What is said of an error by its status: its type, as the engines name it, its title on a page, and what it means.
+STATUSES: Mapping[int, tuple[str, str, str]] = {
+    400: ("illegal_argument_exception", "Invalid request", INVALID),
+    401: ("security_exception", "Sign in", "The caller is not authenticated."),
+    403: ("security_exception", "Not allowed", "The engine or the settings do not permit it."),
+    404: ("resource_not_found_exception", "Not found", "No such index or document."),
+    413: ("content_too_long_exception", "Request too long", "The body is too long."),
+    415: ("media_type_header_exception", OTHER, "The content encoding is not supported."),
+    421: ("misdirected_request_exception", OTHER, "The gateway does not answer for this host name."),
+    429: ("rejected_execution_exception", "Too many requests", "Too many requests at once; try again."),
+    500: ("exception", OTHER, "A fault."),
+    501: ("not_implemented_exception", OTHER, "An SQLite index has no such query language."),
+    502: ("bad_gateway_exception", OTHER, "The engine's answer cannot be read."),
+    503: ("unavailable_exception", "The search engine does not answer", "The engine does not answer."),
+    504: ("timeout_exception", "Timeout", "The engine did not answer in time."),
+}
+AGAIN = "try again later"
 
 ROUTES = "GET / and /ibidem/… (see /openapi.json), and over a cluster every request of the engine"
 EXTRA_FIELD = "extra_forbidden"
 
 
 class HttpError(Exception):
-    def __init__(self, status: int, kind: str, reason: str, remedy: str = "") -> None:
-        super().__init__(status, kind, reason, remedy)
-        self.status = status
-        self.kind = kind
-        self.reason = reason
-        self.remedy = remedy
+    def __init__(self, status: int, reason: str, remedy: str = "", kind: str = "") -> None:
+        super().__init__(status, reason, remedy)
+        self.status, self.reason, self.remedy = status, reason, remedy
+        self.kind = kind or STATUSES[status][0]
 
     def as_json(self) -> dict[str, Any]:
         """Return the error in the format of OpenSearch and Elasticsearch, with the remedy in the reason.
 
-        >>> HttpError(404, "resource_not_found_exception", "no document 'a'").as_json()["status"]
+        >>> HttpError(404, "no document 'a'").as_json()["status"]
         404
         """
         reason = f"{self.reason}; {self.remedy}" if self.remedy else self.reason
@@ -77,15 +87,16 @@ def to_http_error(request: Request, error: Exception) -> HttpError:
     if isinstance(error, IbidemError):
         if isinstance(error, EngineError | TableError):
             LOG.warning("%s", error)
-        return HttpError(*classify(error), *public_message(error))
+        status, kind = classify(error)
+        return HttpError(status, *public_message(error), kind)
     if isinstance(error, RequestValidationError):
         return invalid(request, error)
     target = f"{request.method} {request.url.path}"
     if isinstance(error, HTTPException):
         reason = f"{target} is not supported here"
-        return HttpError(error.status_code, "not_proxied_exception", reason, f"the gateway answers {ROUTES}")
+        return HttpError(error.status_code, reason, f"the gateway answers {ROUTES}", "not_proxied_exception")
     LOG.error(target, exc_info=error)
-    return HttpError(500, "exception", f"internal error: {type(error).__name__}", "see the gateway's log")
+    return HttpError(500, f"internal error: {type(error).__name__}", "see the gateway's log")
 
 
 def invalid(request: Request, error: RequestValidationError) -> HttpError:
@@ -93,9 +104,9 @@ def invalid(request: Request, error: RequestValidationError) -> HttpError:
     details = error.errors()[0]
     name = ".".join(str(part) for part in details["loc"][1:]) or "the body"
     if details["type"] != EXTRA_FIELD:
-        return HttpError(400, "illegal_argument_exception", f"{name}: {details['msg']}")
+        return HttpError(400, f"{name}: {details['msg']}")
     message = f"{request.url.path} takes no {name!r}"
-    return HttpError(400, "illegal_argument_exception", message, "its parameters are in /openapi.json")
+    return HttpError(400, message, "its parameters are in /openapi.json")
 
 
 def public_message(error: IbidemError) -> tuple[str, str]:
@@ -110,28 +121,26 @@ def public_message(error: IbidemError) -> tuple[str, str]:
     if isinstance(error, NoIndex):
         return "there is no such index", error.remedy
     if isinstance(error, Unavailable):
-        return "the engine does not answer", "try again later"
+        return "the engine does not answer", AGAIN
     return "the engine cannot be queried", "see the gateway's log"
 
 
 def classify(error: IbidemError) -> tuple[int, str]:
-    """Return status and type: those of the class, else the engine's own, or defaults if it sent none.
+    """Return status and type: those of the class, else the engine's own; an empty type is that of the status.
 
     >>> classify(UsageError("dedupe='maybe' is not valid", "allowed: off, collapse, indent"))
-    (400, 'illegal_argument_exception')
+    (400, '')
     """
-    for kind, answer in STATUSES.items():
-        if isinstance(error, kind):
-            return answer
+    if isinstance(error, UsageError):
+        return 404 if isinstance(error, MissingDocument) else 400, ""
+    if isinstance(error, NoIndex):
+        return 404, "index_not_found_exception"
     cause = error.__cause__
-    failure = cause if isinstance(cause, Failure) else Failure(0, "", "")
-    if failure.kind == TIMEOUT:
-        return 504, "timeout_exception"
-    if failure.status >= 400:
-        return failure.status, failure.kind or "exception"
-    if isinstance(error, Unavailable):
-        return 503, "unavailable_exception"
-    return (502, "bad_gateway_exception") if isinstance(error, EngineError) else (500, "exception")
+    if isinstance(cause, Failure) and cause.kind == TIMEOUT:
+        return 504, ""
+    if isinstance(cause, Failure) and cause.status >= 400:
+        return cause.status, cause.kind or "exception"
+    return 503 if isinstance(error, Unavailable) else 502 if isinstance(error, EngineError) else 500, ""
 
 
 # Headers that belong to a status: how to say who one is, and when to come again.
@@ -254,7 +263,7 @@ class Reply:
         try:
             return orjson.loads(self.body)
         except orjson.JSONDecodeError as error:
-            raise HttpError(502, "bad_gateway_exception", "the engine's answer is not JSON") from error
+            raise HttpError(502, "the engine's answer is not JSON") from error
 
 
 class Upstream:
@@ -286,7 +295,7 @@ class Upstream:
             except (aiohttp.ClientError, OSError) as error:
                 raise cut_off(error) from error
         LOG.warning("the engine does not answer: %s", unreachable)
-        raise HttpError(503, "unavailable_exception", "the engine does not answer", "try again later") from unreachable
+        raise HttpError(503, "the engine does not answer", AGAIN) from unreachable
 
     async def send(
         self, method: str, target: str, headers: Iterable[tuple[str, str]], body: bytes | None = None
@@ -319,7 +328,7 @@ class Upstream:
 def cut_off(error: Exception) -> HttpError:
     """Return the error of a response that broke off."""
     LOG.warning("the engine's answer was cut off: %s", error)
-    return HttpError(502, "bad_gateway_exception", "the engine's answer was cut off")
+    return HttpError(502, "the engine's answer was cut off")
 
 
 def end_to_end(raw: RawHeaders, *, with_length: bool = False) -> list[tuple[bytes, bytes]]:

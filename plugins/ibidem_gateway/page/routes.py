@@ -105,9 +105,7 @@ def group(engine: CallersEngine, context: WithContext, parameters: Annotated[Sho
     )
     groups = page_groups(result.response, 1)
     if not groups:
-        raise HttpError(
-            404, "resource_not_found_exception", f"no group {parameters.group!r} on this page", "search again"
-        )
+        raise HttpError(404, f"no group {parameters.group!r} on this page", "search again")
     return html(
         "page_group.html",
         state=state,
@@ -220,5 +218,5 @@ async def file(version: str, name: str) -> Response:
     """Serve a static file of the pages."""
     del version  # the version only changes the URL when the file changes
     if name not in STATIC:
-        raise HttpError(404, "resource_not_found_exception", f"no file {name!r}", "the pages link to those that exist")
+        raise HttpError(404, f"no file {name!r}", "the pages link to those that exist")
     return Response(static(name), media_type=STATIC[name], headers={"cache-control": CACHE_CONTROL})

@@ -409,5 +409,5 @@ def read_leniently(parameters: QueryParams) -> PageState:
 
 def field(form: Mapping[str, str], name: str) -> str:
     if not form.get(name):
-        raise HttpError(400, "illegal_argument_exception", f"the form has no {name!r}", f"send {name}")
+        raise HttpError(400, f"the form has no {name!r}", f"send {name}")
     return form[name]
