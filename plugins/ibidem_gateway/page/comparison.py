@@ -8,7 +8,8 @@ the same order in both texts stay where they are, as many words of them as possi
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import groupby
+from functools import partial
+from operator import itemgetter
 from typing import Literal, NamedTuple
 
 import numpy as np
@@ -24,44 +25,37 @@ from ibidem_ingest.document import Document
 Numbers = NDArray[np.int64]
 
 
-class TextSpan(NamedTuple):
-    text: str  # the text, as in the document
-    differs: bool = False  # whether the other text has other words here, or none; only inside a passage
-    page: int = 0  # number of the page that begins before it, from 1; 0 when none does
+Kind = Literal["same", "changed", "moved", "page"]
 
 
-@dataclass(frozen=True, slots=True)
-class Part:
+class Run(NamedTuple):
+    text: str  # what it says; for a page break the number of the page
+    # `same`: both have it; `changed`: only this text has it; `moved`: the other has it elsewhere; `page`.
+    kind: Kind = "same"
+    passage: int = 0  # of a moved one the number of its passage
+    target: int = 0  # the number of the passage in the other text that is the same
+
+
+class Part(NamedTuple):
     """A part of a text: a shared passage, or the text between two passages."""
 
-    stretches: Sequence[TextSpan]  # its text
+    runs: Sequence[Run]  # its text
     passage: int = 0  # number of the passage, from 1; 0 for what only this text has
     target: int = 0  # number of the passage to go to in the other text
 
 
-@dataclass(frozen=True, slots=True)
-class PagedText:
-    """A text with the positions of its page breaks."""
-
-    text: str
-    breaks: Numbers  # offsets of its page breaks
-
-    @classmethod
-    def read(cls, text: str) -> "PagedText":
-        """Find the page breaks."""
-        return cls(text, page_breaks(text))
-
-    def stretches(self, start: int, end: int, *, differs: bool = False) -> Iterator[TextSpan]:
-        """Yield a part of the text, split at its page breaks."""
-        first_break, last_break = np.searchsorted(self.breaks, (start, end)).tolist()
-        page = 1 if start == 0 and len(self.breaks) else 0
-        for number in range(first_break, last_break):
-            position = int(self.breaks[number])
-            if start < position or page:
-                yield TextSpan(printable(self.text[start:position]), differs, page)
-            start, page = position + 1, number + 2
-        if start < end or page:
-            yield TextSpan(printable(self.text[start:end]), differs, page)
+def cut_pages(text: str, breaks: Numbers, start: int, end: int, kind: Kind = "same") -> Iterator[Run]:
+    """Yield a part of a text, split at its page breaks."""
+    if start == 0 and len(breaks):
+        yield Run("1", "page")
+    for number in range(*np.searchsorted(breaks, (start, end)).tolist()):
+        position = int(breaks[number])
+        if start < position:
+            yield Run(printable(text[start:position]), kind)
+        yield Run(str(number + 2), "page")
+        start = position + 1
+    if start < end:
+        yield Run(printable(text[start:end]), kind)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -89,36 +83,34 @@ class Marks:
 
 
 def mark_texts(comparison: Comparison) -> tuple[Marks, Marks]:
-    tokens = comparison.words_a.tokens, comparison.words_b.tokens
-    equal_blocks = [block for passage in comparison.passages for block in blocks(passage, *tokens) if block.is_equal]
+    a, b, passages = comparison.words_a, comparison.words_b, comparison.passages
+    equal = [block for passage in passages for block in blocks(passage, a.tokens, b.tokens) if block.is_equal]
     return (
-        Marks.build(
-            comparison.words_a, [passage.a for passage in comparison.passages], [block.a for block in equal_blocks]
-        ),
-        Marks.build(
-            comparison.words_b, [passage.b for passage in comparison.passages], [block.b for block in equal_blocks]
-        ),
+        Marks.build(a, [passage.a for passage in passages], [block.a for block in equal]),
+        Marks.build(b, [passage.b for passage in passages], [block.b for block in equal]),
     )
 
 
-def parts(text: PagedText, marks: Marks, other_marks: Marks) -> Iterator[Part]:
+def parts(text: str, marks: Marks, other_marks: Marks) -> Iterator[Part]:
     """Split a text into its passages and the text between them."""
-    words = marks.words
+    words, cut = marks.words, partial(cut_pages, text, page_breaks(text))
     reached = 0
     for number, first, last in equal_runs(marks.owner):
         if not number:
             continue
         start, end = words.starts[first], words.ends[last]
         if start > reached:
-            yield Part(list(text.stretches(reached, start)))
-        yield Part(
-            list(mark_differences(text, words, marks.is_equal[first : last + 1], first)),
-            number,
-            other_marks.anchors[number],
-        )
+            yield Part(list(cut(reached, start)))
+        runs: list[Run] = []
+        for is_same, begin, finish in equal_runs(marks.is_equal[first : last + 1]):
+            if not is_same:
+                changed, behind = words.starts[first + begin], words.ends[first + finish]
+                runs += [*cut(start, changed), *cut(changed, behind, "changed")]
+                start = behind
+        yield Part([*runs, *cut(start, end)], number, other_marks.anchors[number])
         reached = end
-    if reached < len(text.text):
-        yield Part(list(text.stretches(reached, len(text.text))))
+    if reached < len(text):
+        yield Part(list(cut(reached, len(text))))
 
 
 def equal_runs(values: NDArray[np.generic]) -> Iterator[tuple[int, int, int]]:
@@ -135,31 +127,7 @@ def equal_runs(values: NDArray[np.generic]) -> Iterator[tuple[int, int, int]]:
         start = end
 
 
-def mark_differences(text: PagedText, words: Words, mask: NDArray[np.bool_], first: int) -> Iterator[TextSpan]:
-    """Yield the text of a passage, with the words that differ as separate parts."""
-    reached = words.starts[first]
-    end = words.ends[first + len(mask) - 1]
-    for is_same, start, last in equal_runs(mask):
-        if not is_same:
-            begin = words.starts[first + start]
-            yield from text.stretches(reached, begin)
-            reached = words.ends[first + last]
-            yield from text.stretches(begin, reached, differs=True)
-    yield from text.stretches(reached, end)
-
-
-Kind = Literal["same", "changed", "moved", "page"]
-
 PARAGRAPH = "\n"
-
-
-@dataclass(frozen=True, slots=True)
-class Run:
-    text: str  # what it says; for a page break the number of the page
-    # `same`: both have it; `changed`: only this text has it; `moved`: the other has it elsewhere; `page`.
-    kind: Kind = "same"
-    passage: int = 0  # of a moved one the number of its passage
-    target: int = 0  # the number of the passage in the other text that is the same
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,7 +157,7 @@ def redline(a: Sequence[Part], b: Sequence[Part]) -> Redline:
     known = {part.passage for part in a if part.passage}
     lengths: dict[int, int] = {}
     for part in b:
-        characters = sum(len(each.text) for each in part.stretches)
+        characters = sum(len(run.text) for run in part.runs if run.kind != "page")
         lengths.setdefault(part.target, characters)  # of a repeated passage the first one counts, as in `split_at`
     in_place = frozenset(stay([each for each in lengths.items() if each[0] in known]))
     rows: list[Row] = []
@@ -201,30 +169,28 @@ def redline(a: Sequence[Part], b: Sequence[Part]) -> Redline:
     return Redline(rows, differences, len(moved))
 
 
+Chain = tuple[int, "Chain"] | None  # numbers, the last first
+
+
 def stay(passages: Sequence[tuple[int, int]]) -> list[int]:
     """Return the ascending numbers with the greatest total weight: a heaviest increasing subsequence.
 
     >>> stay([(1, 5), (4, 9), (2, 3), (3, 3), (5, 1)])
     [1, 4, 5]
     """
-    ends: list[int] = []  # numbers that a subsequence may end with, ascending; so are the weights of the best ones
-    chains: list[tuple[int, int | None]] = []  # of each step the number and the step before it
-    steps: list[int] = []
-    weights: list[int] = []
+    # The best subsequence for each last number, both ascending: that number, its weight, and its chain of numbers.
+    best: list[tuple[int, int, Chain]] = []
     for number, weight in passages:
-        position = bisect_left(ends, number)
-        chains.append((number, steps[position - 1] if position else None))
-        total = weight + (weights[position - 1] if position else 0)
-        behind = position
-        while behind < len(ends) and weights[behind] <= total:
+        at = behind = bisect_left(best, number, key=itemgetter(0))
+        _, before, chain = best[at - 1] if at else (0, 0, None)
+        while behind < len(best) and best[behind][1] <= before + weight:
             behind += 1
-        if behind == position and position < len(ends) and ends[position] == number:
-            continue
-        ends[position:behind], weights[position:behind], steps[position:behind] = [number], [total], [len(chains) - 1]
+        if behind > at or at == len(best) or best[at][0] != number:
+            best[at:behind] = [(number, before + weight, (number, chain))]
     result: list[int] = []
-    step = steps[-1] if steps else None
-    while step is not None:
-        number, step = chains[step]
+    chain = best[-1][2] if best else None
+    while chain is not None:
+        number, chain = chain
         result.append(number)
     return result[::-1]
 
@@ -262,12 +228,12 @@ def split_at(
 def lone_runs(parts: Sequence[Part]) -> Iterator[Run]:
     """Yield the runs of parts that are elsewhere in the other text, or missing there."""
     for part in parts:
-        for span in part.stretches:
-            if span.page:
-                yield Run(str(span.page), "page")
-            if span.text:
-                kind: Kind = "moved" if part.passage else "changed"
-                yield Run(span.text, kind if has_words(span.text) else "same", part.passage, part.target)
+        kind: Kind = "moved" if part.passage else "changed"
+        for run in part.runs:
+            if run.kind == "page":
+                yield run
+            else:
+                yield Run(run.text, kind if has_words(run.text) else "same", part.passage, part.target)
 
 
 def has_words(text: str) -> bool:
@@ -277,27 +243,24 @@ def has_words(text: str) -> bool:
 
 def paragraphs(a: Part, b: Part) -> Iterator[Row]:
     """Yield the rows of a passage: one per paragraph if both texts have the same number of paragraphs, else one."""
-    left, right = (list(cut_paragraphs(part.stretches)) for part in (a, b))
+    left, right = (list(cut_paragraphs(part.runs)) for part in (a, b))
     if len(left) != len(right):
         left, right = ([[run for each in side for run in each]] for side in (left, right))
     for position, (own, other) in enumerate(zip(left, right, strict=True)):
         yield Row(own, other, passages=(0, 0) if position else (a.passage, b.passage))
 
 
-def cut_paragraphs(spans: Sequence[TextSpan]) -> Iterator[list[Run]]:
+def cut_paragraphs(runs: Sequence[Run]) -> Iterator[list[Run]]:
     """Yield the runs of each paragraph, with its line breaks at the end."""
-    lines = (
-        Run(line, "changed" if span.differs and has_words(line) else "same") if line else Run(str(span.page), "page")
-        for span in spans
-        for line in [*([""] if span.page else []), *span.text.splitlines(keepends=True)]
-    )
-    number = 0
-    numbered_runs: list[tuple[int, Run]] = []
-    for run in lines:
-        numbered_runs.append((number, run))
-        number += run.kind != "page" and run.text.endswith(PARAGRAPH)
-    for _, group in groupby(numbered_runs, lambda each: each[0]):
-        yield [run for _, run in group]
+    paragraph: list[Run] = []
+    for run in runs:
+        for line in [run.text] if run.kind == "page" else run.text.splitlines(keepends=True):
+            if paragraph and paragraph[-1].kind != "page" and paragraph[-1].text.endswith(PARAGRAPH):
+                yield paragraph
+                paragraph = []
+            paragraph.append(Run(line, run.kind if run.kind == "page" or has_words(line) else "same"))
+    if paragraph:
+        yield paragraph
 
 
 @dataclass(frozen=True, slots=True)
@@ -345,7 +308,5 @@ class ComparedPair:
                 Side.build(a, shares.get("a", 0.0), "B", pages[0]),
                 Side.build(b, shares.get("b", 0.0), "A", pages[1]),
             ),
-            redline=redline(
-                list(parts(PagedText.read(a.text), *marks)), list(parts(PagedText.read(b.text), *marks[::-1]))
-            ),
+            redline=redline(list(parts(a.text, *marks)), list(parts(b.text, *marks[::-1]))),
         )

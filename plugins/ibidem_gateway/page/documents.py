@@ -8,13 +8,14 @@ from typing import Annotated
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
+from ibidem.comparison.word_diff import page_breaks
 from ibidem.grouped_search.api import format_count, reason
 from ibidem.index.documents import Inspection, find_overrides, read_document
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import HIGHLIGHT, Phrase, mark
 from ibidem_gateway.dependencies import CallersEngine, StrictQuery, WithContext
-from ibidem_gateway.page.comparison import PagedText
+from ibidem_gateway.page.comparison import cut_pages
 from ibidem_gateway.page.state import ListQuery, html, printable, written_date
 from ibidem_ingest.dates import interval, iso_day
 from ibidem_ingest.document import Document
@@ -201,11 +202,12 @@ def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
     """
     marked_text = mark(text, phrases) if phrases else text
     number, in_mark = 0, False
-    for span in PagedText.read(marked_text).stretches(0, len(marked_text)):
-        page, first = span.page, False
-        if page:
-            yield Piece("", page)
-        for part in _MARKS.split(span.text):
+    for run in cut_pages(marked_text, page_breaks(marked_text), 0, len(marked_text)):
+        if run.kind == "page":
+            yield Piece("", int(run.text))
+            continue
+        first = False
+        for part in _MARKS.split(run.text):
             if part in (OPEN, CLOSE):
                 in_mark = first = part == OPEN
                 number += in_mark

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ibidem.comparison.compare import Comparison, compare
 from ibidem_dedupe.policy import Policy
-from ibidem_gateway.page.comparison import ComparedPair, PagedText, Part, Redline, mark_texts, parts, redline, stay
+from ibidem_gateway.page.comparison import ComparedPair, Part, Redline, mark_texts, parts, redline, stay
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from support.leases import LEASE
@@ -14,10 +14,7 @@ from support.leases import LEASE
 
 def linked(comparison: Comparison) -> tuple[list[Part], list[Part]]:
     marks = mark_texts(comparison)
-    return (
-        list(parts(PagedText.read(comparison.a.text), *marks)),
-        list(parts(PagedText.read(comparison.b.text), *marks[::-1])),
-    )
+    return list(parts(comparison.a.text, *marks)), list(parts(comparison.b.text, *marks[::-1]))
 
 
 def lines_of(a: str, b: str, tables: Tables) -> Redline:
@@ -66,7 +63,8 @@ TEXTS = st.lists(st.sampled_from([*SENTENCES, "\f", "\n\n", "* * *", "other word
 
 
 def write_parts(parts: list[Part]) -> str:
-    return "".join("\f" * (seq_range.page > 1) + seq_range.text for part in parts for seq_range in part.stretches)
+    shown = [("\f" * (run.text != "1") if run.kind == "page" else run.text) for part in parts for run in part.runs]
+    return "".join(shown)
 
 
 @given(TEXTS, TEXTS)

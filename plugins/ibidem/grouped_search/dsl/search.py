@@ -472,6 +472,12 @@ class DslBackend(backend.SearchBackend):
         return self.search.target.search(body | {"query": query})
 
 
+def has_more(account: Mapping[str, Any], search: DslSearch) -> bool:
+    """Return whether the layer would deepen a kNN search because the page is not full."""
+    is_short = account["groups"]["on_page"] < search.size
+    return is_short and account["documents"]["in_window"] >= search.request.window and grows(search.ranking)
+
+
 def does(search: DslSearch, layout: Layout) -> bool:
     """Return whether the plugin supports a request, except for aggregations that need the groups."""
     # The filter against later writes would be explained too.
@@ -502,9 +508,7 @@ def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> 
             (each["level"] or not each["indent"]) and each["shown"] > min(most, each["size"] - 1) for each in marks
         )
     else:
-        is_short = account["groups"]["on_page"] < search.size
-        goes_deeper = is_short and account["documents"]["in_window"] >= request.window and grows(search.ranking)
-        is_same = backend.is_read_as_here(account, request, search.size) and not goes_deeper
+        is_same = backend.is_read_as_here(account, request, search.size) and not has_more(account, search)
     return answer | {"dedupe": with_current_tables(account, search.tables)} if is_same else None
 
 
