@@ -68,19 +68,6 @@ def test_damage_is_named(history: History, engine: Engine, settings: Settings, d
     assert any(message in fault for fault in history.wrong(engine))
 
 
-def test_a_deleted_document_that_is_back_is_named(history: History, engine: Engine, settings: Settings) -> None:
-    bring_back(history, engine, settings)
-    assert len(history.brought_back(engine)) == 1
-
-
-def test_no_document_takes_the_name_of_one_that_was_deleted(tmp_path: Path) -> None:
-    history = History(random.Random(7))  # noqa: S311 - a lot that can be drawn again
-    history.write(tmp_path / "first.jsonl", 60)
-    history.deleted = {name: history.standing.pop(name) for name in sorted(history.standing)[-5:]}
-    history.write(tmp_path / "second.jsonl", 60)
-    assert not history.deleted.keys() & history.standing.keys()
-
-
 def test_groups_are_compared_with_a_pass_in_the_order_in_which_they_were_settled() -> None:
     """In a cluster a document that becomes the lead is written anew, behind others that it was before."""
     cluster = MemoryCluster()

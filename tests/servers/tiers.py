@@ -141,7 +141,7 @@ OTHERS = {
 # Where the tests of one of two brokers are of the second tier, and what holds it for that one in the first.
 ONE_BROKER: Mapping[str, str] = {
     "servers/test_end_to_end.py": "the whole way; workers/test_stop.py has workers of each broker",
-    "workers/test_stop.py": "a worker of either ends alike; workers/test_redis_transport.py has Redis's leases",
+    "workers/test_stop.py": "a worker of either ends alike; schedules of simulation/ have leases that lapse",
 }
 
 SECOND = "elasticsearch"  # the engine that is left to the tiers after the first there

@@ -3,7 +3,6 @@
 A checkpoint says what was handed out and what is accounted for; what is between our own writes belongs to others.
 """
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any, cast
 
@@ -11,14 +10,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ibidem_engines.engine import Engine, ReindexSource, SourceDocument
+from ibidem_engines.engine import Engine, ReindexSource
 from ibidem_engines.stored_groups import Name, SeqNoRange, ShardRef, marks_as_record
-from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import batch as module
 from ibidem_workers.backfill.batch import (
-    CHARACTERS,
     PAGE,
     Checkpoint,
     OpenPage,
@@ -27,7 +24,6 @@ from ibidem_workers.backfill.batch import (
     load_checkpoint,
     names,
     paginate,
-    read_ranges,
 )
 from workers.conftest import OTHER
 
@@ -48,27 +44,12 @@ PART = ShardRef("news", 1)
 
 
 class SevenDocuments:
-    """An index of seven documents, of which it notes how many were read at once."""
-
-    def __init__(self, characters: int = 0, raw: int = 0) -> None:
-        self._document = Document("d", "x" * characters)
-        self._raw = b"x" * raw
-        self.read_at_once: list[int] = []
-
-    def source(self) -> ReindexSource:
-        return cast("ReindexSource", self)
+    """An index of seven documents."""
 
     def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
         assert (seq_range.part, size) == (PART, module.PAGE)
         orders = range(seq_range.after + 1, min(seq_range.end, 7) + 1)
         return [Name("news", f"d{order}", order) for order in orders[:size]]
-
-    def read(self, names: Sequence[Name], *, raw: bool) -> list[SourceDocument]:
-        self.read_at_once.append(len(names))
-        return [
-            SourceDocument(name, self._document, "", 0, "", "", "", b"", (0, 0), name.order, raw=self._raw * raw)
-            for name in names
-        ]
 
 
 @pytest.mark.parametrize("page", [1, 2, 3, 6, 7, 8])
@@ -77,35 +58,12 @@ def test_in_pages_of_any_size_each_document_of_a_range_is_named_once(
     monkeypatch: pytest.MonkeyPatch, page: int, after: int, end: int
 ) -> None:
     monkeypatch.setattr(module, "PAGE", page)
-    found = list(names(SevenDocuments().source(), SeqNoRange(PART, after, end)))
+    found = list(names(cast("ReindexSource", SevenDocuments()), SeqNoRange(PART, after, end)))
     assert [name.order for name in found] == list(range(after + 1, min(end, 7) + 1))
     pages = list(paginate(found, page))
     assert [name for some in pages for name in some] == found
     assert [len(some) for some in pages[:-1]] == [page] * (len(pages) - 1)
     assert all(1 <= len(some) <= page for some in pages)
-
-
-@pytest.mark.parametrize(
-    ("characters", "raw_characters", "reads_raw", "at_once"),
-    [
-        (CHARACTERS // 3, 0, False, [1, 3, 2, 2]),
-        (CHARACTERS // 3, CHARACTERS // 2, True, [1, 2, 2, 1, 2]),
-        (CHARACTERS // 3, CHARACTERS // 2, False, [1, 3, 2, 2]),
-        (CHARACTERS // 2, CHARACTERS // 3, True, [1, 2, 2, 1, 2]),
-        (0, 0, False, [1, 5, 2]),
-        (2 * CHARACTERS, 0, False, [1] * 8),
-    ],
-)
-def test_as_many_documents_are_read_at_once_as_those_before_were_short(
-    monkeypatch: pytest.MonkeyPatch, characters: int, raw_characters: int, reads_raw: bool, at_once: list[int]
-) -> None:
-    monkeypatch.setattr(module, "FIRST_BATCH", 1)
-    documents = SevenDocuments(characters, raw_characters)
-    ranges = [SeqNoRange(PART, 1, 7), SeqNoRange(PART, 0, 2)]
-    found = [each for some in read_ranges(documents.source(), ranges, raw=reads_raw) for each in some]
-    assert [each.order for each in found] == [2, 3, 4, 5, 6, 7, 1, 2]
-    assert all(bool(each.raw) == reads_raw for each in found)
-    assert documents.read_at_once == at_once
 
 
 def test_a_page_that_was_handed_out_is_open_until_it_is_accounted_for() -> None:

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from faults.environment import wait_for
 from faults.kill import children, living
-from ibidem_core.errors import Permanent, retry_unavailable
+from ibidem_core.errors import retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.cluster import reindex
 from ibidem_engines.connect import open_engine
@@ -105,18 +105,6 @@ class TestTheirIndex:
         assert {name for name, content in theirs.signed().items() if content != old[name]} == {"t4"}
         assert theirs.all()["t4"]["_source"]["ibidem"].get("date") is None
 
-    def test_a_lead_that_others_write_again_leads(self, theirs: Theirs) -> None:
-        text = " ".join(f"word{at}" for at in range(90))
-        theirs.make(shards=1)
-        theirs.write({name: {"body": {"content": f"{text} {name}"}} for name in ("t1", "t2", "t3")})
-        backfill_in_place(theirs.settings)
-        before = [each["_source"]["ibidem"] for each in theirs.all().values()]
-        theirs.write({"t1": {"body": {"content": f"{text} again"}}})
-        backfill_in_place(theirs.settings)
-        after = [each["_source"]["ibidem"] for each in theirs.all().values()]
-        assert {each["group"] for each in after} == {each["group"] for each in before}
-        assert sum(each["lead"] for each in after) == 1
-
     def test_texts_that_are_none_are_refused_by_name_and_the_others_are_signed(self, theirs: Theirs) -> None:
         theirs.make(mapping={"dynamic": False, "properties": {"headline": {"type": "text"}}})
         wrong: dict[str, Any] = {
@@ -156,11 +144,6 @@ class TestTheirIndex:
         time = "1987-10-19T09:30:00.000+00:00"
         days = [documents[f"t{at}"]["_source"]["ibidem"].get("date") for at in range(5)]
         assert days == [None, ["1987-10-19"], ["1987-10-19"], [time], ["1987-10-01", "1987-10-31"]]
-
-    def test_an_index_that_does_not_keep_its_documents_whole_is_refused(self, theirs: Theirs) -> None:
-        theirs.make(stories(3), MAPPING | {"_source": {"excludes": ["price"]}})
-        with pytest.raises(Permanent, match=f"{FIRST}.*does not keep its documents whole"):
-            backfill_in_place(theirs.settings)
 
     def test_documents_that_others_change_between_reading_and_writing_are_read_again(
         self, theirs: Theirs, monkeypatch: pytest.MonkeyPatch

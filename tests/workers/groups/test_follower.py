@@ -278,17 +278,3 @@ def test_what_another_had_in_hand_stays_so_until_it_could_be_written_again(engin
     assert GroupCheckpoint.read(engine).in_hand == [("news", "b")]
     assert Follower(engine).catch_up().in_hand == []
     assert groups(engine) == plain(engine) == {"a": "a", "b": "a"}
-
-
-def test_progress_is_noted_after_some_portions_though_none_of_them_wrote(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(module, "REFRESH", 2)
-    with index() as engine:
-        write_many(engine)
-        noted: list[int] = []
-
-        def stop() -> bool:
-            noted.append(GroupCheckpoint.read(engine).done.get("news/0", 0))
-            return False
-
-        Follower(engine, size=1, stop=stop).step()
-        assert noted[:7] == [0, 0, 2, 2, 4, 4, 6]

@@ -11,14 +11,10 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from unittest.mock import patch
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem_dedupe import evidence
-from ibidem_dedupe.leader_clustering import Grouping
-from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
@@ -28,8 +24,8 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.sign import sign
-from ibidem_workers.groups.follower import Follower, count_joined, first_leads, regroup, settle_all
-from ibidem_workers.groups.settle import Rules, StoredColumns, make_row
+from ibidem_workers.groups.follower import Follower, first_leads, regroup, settle_all
+from ibidem_workers.groups.settle import StoredColumns, make_row
 from support import naive_settling
 from support.naive_settling import judge
 from support.signed_records import make_record
@@ -364,16 +360,6 @@ def test_groups_whose_members_all_repeat_each_other_are_those_of_regroup_all(eng
 def members(engine: Engine) -> list[list[str]]:
     leads = groups(engine)
     return sorted(sorted(name for name in leads if leads[name] == lead) for lead in set(leads.values()))
-
-
-def grouping(lead: list[int], kinds: list[str]) -> Grouping:
-    codes = [evidence.TABLE.code(kind) if kind else 0 for kind in kinds]
-    return Grouping(np.array(lead), np.array(codes, np.uint8), np.zeros(len(lead), bool))
-
-
-def test_followers_are_counted_by_the_level_at_which_they_joined() -> None:
-    found = grouping([0, 0, 0, 3, 3, 0], ["", "content", "minhash", "", "override", "termvector"])
-    assert count_joined(found, Rules(POLICY, Overrides())) == {"identical": 1, "near": 3}
 
 
 def test_of_two_leads_that_name_one_group_the_first_one_leads_it_and_one_without_a_group_leads_none() -> None:

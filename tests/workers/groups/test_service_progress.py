@@ -10,18 +10,16 @@ import pytest
 
 from ibidem_core.errors import Unavailable
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import POLICY, GroupCheckpoint, policy_as_record
+from ibidem_engines.ledger import POLICY, GroupCheckpoint
 from ibidem_workers.groups import follower
 from ibidem_workers.groups.follower import (
     PAUSE,
     Follower,
     SettlingLease,
-    begin_again,
     follow_decisions,
     is_settled,
     regroup,
     settle,
-    settle_all,
 )
 from workers.groups.test_follower import OTHER, TEXT, decide, write
 from workers.groups.test_lease import taken_by_another
@@ -163,34 +161,9 @@ def test_settling_ends_before_a_portion_that_begins_too_late_and_gives_its_lease
     assert not SettlingLease(engine).is_taken()
 
 
-@pytest.mark.parametrize("everything", [False, True])
-@pytest.mark.parametrize("policy", [None, POLICY.similar(60)])
-def test_who_begins_again_forgets_what_is_settled_and_keeps_the_rest(
-    engine: Engine, everything: bool, policy: object
-) -> None:
-    decide(engine, "same")
-    Follower(engine).catch_up()
-    before = GroupCheckpoint.read(engine)
-    assert begin_again(engine, everything=everything, policy=policy)  # type: ignore[arg-type] # one of the two
-    after = GroupCheckpoint.read(engine)
-    assert (after.done, after.seen, after.everything) == ({}, {}, everything)
-    assert after.joined == ({} if everything else before.joined)
-    assert after.policy == policy_as_record(POLICY.similar(60) if policy else POLICY)
-    assert (after.overrides, after.deletions, after.uuids) == (before.overrides, before.deletions, before.uuids)
-
-
 def test_regrouping_new_documents_alone_gives_groups_whose_lead_is_gone_one_first(engine: Engine) -> None:
     engine.delete(["a"], 2)
     note(engine, deletions=GroupCheckpoint.read(engine).deletions)
     with patch.object(follower, "begin_again", side_effect=InterruptedError), pytest.raises(InterruptedError):
         regroup(engine)
     assert groups(engine) == {"b": "b", "x": "x"}
-
-
-def test_who_waited_for_another_goes_on_as_it_was_asked(engine: Engine, pauses: list[Callable[[], object]]) -> None:
-    write(engine, c=f"{OTHER} more")
-    other, looked = SettlingLease(engine), list[int]()
-    assert other.take()
-    pauses.extend([bool, other.give_back, bool])
-    settle_all(engine, looked.append)
-    assert (looked, is_settled(engine)) == ([1], True)

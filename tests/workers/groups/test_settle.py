@@ -14,7 +14,7 @@ from ibidem_engines.ledger import POLICY
 from ibidem_engines.sqlite.engine import SqliteGroups
 from ibidem_engines.stored_groups import Assignment, GroupedDocument, Marks, Name, ShardRef, StoredGroups
 from ibidem_workers.groups.follower import Follower
-from ibidem_workers.groups.settle import Join, Row, Rules, Settler, make_row, promote, split_group
+from ibidem_workers.groups.settle import Join, Row, Rules, Settler, make_row, promote
 from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import opened
 from support.signed_records import make_record
@@ -197,32 +197,6 @@ def test_the_other_document_of_a_manual_decision_is_looked_up_by_name_if_it_is_a
     joins = settler.look_up([make_row(each) for each in named(engine, "nb")], {ShardRef("news"): end})
     found = {join.name[1]: join.lead[1] for join in joins}
     assert (found.get("n", ""), found.get("b", "")) == (expected, "c" if end == 3 else "")
-
-
-def test_when_a_group_parts_its_name_stays_with_the_larger_part_and_each_part_has_one_lead() -> None:
-    group = "a group"
-    for stay, leave in ((stay, leave) for stay in range(4) for leave in range(7)):
-        stayers, leavers = [f"s{at}" for at in range(stay)], [f"l{at}" for at in range(leave)]
-        documents = {
-            name: GroupedDocument(Name("news", name, at), b"", group, name == "lead", (at, 0))
-            for at, name in enumerate(["lead", *stayers, *leavers])
-        }
-        changes = split_group(
-            documents["lead"], [documents[name] for name in stayers], [documents[name] for name in leavers]
-        )
-        after = {name: (each.group, each.lead) for name, each in documents.items()}
-        after |= {each.document.name.id: (each.group, each.lead) for each in changes}
-        if leave <= stay + 1:
-            assert all(after[name] == (group, name == "lead") for name in ["lead", *stayers])
-            assert all(after[name][1] for name in leavers)
-            assert len({group, *(after[name][0] for name in leavers)}) == leave + 1
-        else:
-            own = after["lead"][0]
-            assert own != group
-            assert all(after[name] == (own, name == "lead") for name in ["lead", *stayers])
-            assert all(after[name] == (group, name == "l0") for name in leavers)
-        settled = {each.document.name.id for each in changes}
-        assert settled.isdisjoint(stayers if leave <= stay + 1 else leavers[1:])
 
 
 @pytest.mark.parametrize(
