@@ -37,12 +37,6 @@ def test_an_excerpt_is_found_whole_in_the_longer_text(tables: Tables) -> None:
     assert LEASE[slice(*region.b)] == sentence
 
 
-def test_fields_that_must_not_differ_keep_a_pair_apart(tables: Tables) -> None:
-    a, b = Document("a", LEASE, meta={"docket": "1"}), Document("b", LEASE, meta={"docket": "2"})
-    assert compare(a, b, tables).evidence is not None
-    assert compare(a, b, tables, distinct=["meta.docket"]).evidence is None
-
-
 WORDS = st.lists(st.sampled_from(["the", "court", "held", "that", "no", "appeal", "lies", "12", "13"]), max_size=40)
 
 

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_dedupe import collection
-from ibidem_dedupe.candidates import KeyIndex, drop_singletons
 from ibidem_dedupe.leader_clustering import DATES, READ_BY_RULES, first_copies, group
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import (
@@ -28,7 +27,6 @@ from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed import PackedColumns
 from support.naive_grouping import joins, leaders
 from support.policies import POLICIES
-from support.signed_books import sign_book
 from support.windows import SampleWindow, example_settings, signatures, value, windows
 
 
@@ -93,9 +91,6 @@ def test_figures_of_long_texts_are_counted_from_the_same_pairs(window: SampleWin
             assert sorted(equal for part in collection.long_pairs(columns) for equal in part.tolist()) == found
 
 
-LOOSE = st.sampled_from([Policy().similar(45), PRESETS["conrad2003"].policy.similar(MIN_SIMILARITY)])
-
-
 def meeting(window: SampleWindow, policy: Policy) -> set[tuple[int, int]]:
     """The pairs of rows that share enough keys."""
     index, size = build_key_index(PackedColumns.decode(window.values), policy), len(window.values)
@@ -115,44 +110,10 @@ def test_two_rows_that_are_duplicates_share_enough_keys(window: SampleWindow, po
             assert (a, b) in shared or not joins(values, a, b, policy, PairConstraints())
 
 
-KEYS = st.lists(st.tuples(st.integers(0, 30), st.integers(0, 9)), max_size=300)
-
-
-@given(KEYS, st.sampled_from([1, 1 << 34, 0x9E3779B97F4A7C15]), st.sets(st.integers(0, 9)))
-def test_keys_stay_where_several_rows_hold_them_and_a_marked_one(
-    pairs: list[tuple[int, int]], factor: int, marked: set[int]
-) -> None:
-    distinct = sorted(set(pairs), key=lambda pair: pair[1])
-    keys = np.array([key * factor % 2**64 for key, _ in distinct], np.uint64)
-    rows = np.array([row for _, row in distinct], np.int64)
-    holders: dict[int, list[int]] = {}
-    for key, row in zip(keys.tolist(), rows.tolist(), strict=True):
-        holders.setdefault(key, []).append(row)
-    expected_holders = [each for _, each in sorted(holders.items()) if len(each) > 1 and marked & set(each)]
-    index = drop_singletons(keys, rows, np.isin(np.arange(10), list(marked)))
-    assert index.row.tolist() == [row for each in expected_holders for row in each]
-    assert index.key.tolist() == [number for number, each in enumerate(expected_holders) for _ in each]
-
-
-def test_a_pair_has_to_share_several_weak_keys_but_only_one_of_the_others() -> None:
-    key, row = np.array([[0, 0, 1, 1, 1, 2, 2, 3, 3], [1, 2, 2, 3, 4, 2, 3, 3, 4]], np.int32)
-    index = KeyIndex(key, row, first_weak=1, min_shared=2)
-    (part,) = expand_pairs(index, CandidateRanges.build(index), 10)
-    assert part.tolist() == [21, 32, 43]
-
-
 def pairs(keys: PageKeys, names: list[tuple[str, str]]) -> set[tuple[int, int]]:
     entries = keys.key_index(names, PackedColumns.decode([None] * len(names)))
     codes = [int(pair) for part in expand_pairs(entries, CandidateRanges.build(entries), len(names)) for pair in part]
     return {(pair // len(names), pair % len(names)) for pair in codes}
-
-
-def test_texts_that_share_a_page_are_paired_and_others_are_not() -> None:
-    names = [("i", name) for name in ("short", "whole", "part", "other")]
-    keys = PageKeys()
-    for name, numbers in (("part", range(5, 8)), ("whole", range(12)), ("other", range(50, 60))):
-        keys.add(("i", name), sign_book(name, *numbers)[1])
-    assert pairs(keys, names) == {(2, 1)}
 
 
 NONE = PairConstraints()

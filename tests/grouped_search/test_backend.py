@@ -6,16 +6,12 @@ import pytest
 
 from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.backend import PageRequest, cursor_codec, start_place
-from ibidem.grouped_search.page import build_lookup
 from ibidem_dedupe.parameters import parse_request
-from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import LookupResult, SignatureLookup
 from ibidem_engines.query import Cursor, CursorCodec, Place, Query, ReadView, parse_query
 from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.packed import unpack
 from support.fake_engine import PAGE, FakeEngine
-from support.some import some
 from support.windows import SampleWindow, signatures, value, with_slots, with_terms
 
 A, B = signatures(1), signatures(2)
@@ -55,25 +51,6 @@ def test_leads_whose_look_up_was_cut_are_named() -> None:
         for hit in response["hits"]["hits"]
         if not hit["_dedupe"]["indent"]
     ]
-
-
-@pytest.mark.parametrize(
-    ("policy", "fields"),
-    [
-        (Policy(), {"content", "fingerprint", "bands", "rare", "characters"}),
-        (Policy(profile=0.8), {"content", "fingerprint", "profile", "bands", "rare", "characters"}),
-        (Policy(slots=None, fingerprint=None), {"content", "rare", "characters"}),
-        (Policy(characters=None), {"content", "fingerprint", "bands", "rare"}),
-        (Policy(level="identical"), {"content"}),
-    ],
-)
-def test_only_what_can_be_evidence_is_looked_up(policy: Policy, fields: set[str]) -> None:
-    lookup = build_lookup(some(unpack(value(A, "a"))), policy)
-    assert lookup.values.keys() == fields
-    assert lookup.min_shared == {
-        field: least for field, least in {"rare": 5, "characters": 3}.items() if field in fields
-    }
-    assert lookup.own_id == "a"
 
 
 def test_padded_sets_cannot_be_looked_up() -> None:

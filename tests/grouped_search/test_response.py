@@ -4,21 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from ibidem.grouped_search.api import reason, remarks, search_index
-from ibidem.grouped_search.response import Pages, choose_lead
-from ibidem_dedupe.leader_clustering import Grouping
+from ibidem.grouped_search.response import choose_lead
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PARAMETERS, parse_request
 from ibidem_engines.engine import StoredDocument
 from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.signatures.schema import Signatures
 from support.fake_engine import PAGE, FakeEngine
-from support.windows import SampleWindow, example_settings, signatures, value
+from support.windows import SampleWindow, signatures, value
 
 BASE = signatures(1)
 
@@ -125,33 +121,6 @@ COLUMNS = PackedColumns.decode(
 def test_the_member_that_was_asked_for_leads(rule: str, rows: Sequence[int], lead: int) -> None:
     keep = PARAMETERS["dedupe_keep"].read(rule)
     assert choose_lead(COLUMNS, rows, keep) == lead  # type: ignore[arg-type] # the reader of dedupe_keep
-
-
-def grouping(leads: list[int]) -> Grouping:
-    return Grouping(np.array(leads, np.int64), np.zeros(len(leads), np.uint8), np.zeros(len(leads), bool))
-
-
-def in_order(picks: list[int]) -> list[int]:
-    """Every third row is a lead; the others join one of those before them."""
-    return [row if row % 3 == 0 else 3 * (pick % (row // 3 + 1)) for row, pick in enumerate(picks)]
-
-
-leads_in_order = st.lists(st.integers(0, 99), max_size=40).map(in_order)
-
-
-@example_settings
-@given(leads_in_order, st.integers(1, 7), st.integers(1, 5))
-def test_every_row_is_on_its_group_s_page_or_late_on_a_later_one(leads: list[int], step: int, size: int) -> None:
-    pages = Pages(grouping(leads), step, size)
-    progress: list[int] = []
-    for start in range(0, len(set(leads)) + size, size):
-        leads_seen, end = set(pages.leads(start)), pages.steps_used(start + size) * step
-        progress += [row for row, lead in enumerate(leads) if lead in leads_seen and row < end]
-        for row, lead, of_page in pages.late_rows(start):
-            assert lead == leads[row] in pages.leads((of_page - 1) * size)
-            assert of_page <= start // size
-            progress.append(row)
-    assert sorted(progress) == list(range(len(leads)))
 
 
 DASH = "\N{EN DASH}"

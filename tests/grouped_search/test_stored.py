@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.parameters import parse_request
-from ibidem_engines.cluster.search import ClusterCollapse
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.query import parse_query
@@ -278,31 +277,6 @@ def test_facets_count_documents_and_groups_of_all_matches(library: Engine, stori
     years = {each.date[:4] for each in stories if each.date and each.id in match_ids}
     assert [each.value for each in facets.years] == sorted(years, reverse=True)
     assert sum(each.documents for each in facets.years) == sum(each.id in match_ids for each in stories if each.date)
-
-
-@pytest.mark.slow
-def test_an_engine_that_stays_open_counts_groups_again_only_where_others_match(
-    address: str, records: list[Record], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    counts: list[int] = []
-    count = ClusterCollapse._count
-    monkeypatch.setattr(ClusterCollapse, "_count", lambda *arguments: counts.append(1) or count(*arguments))
-    index = f"{INDEX}-counts"
-    engine = filled(address, records, index)
-    try:
-        Follower(engine).catch_up()
-        engine.refresh()
-        pages_before = pages(engine, "said", 10)
-        assert len({response["dedupe"]["groups"]["matching"] for response in pages_before}) == 1
-        assert len(counts) == (not address.startswith("sqlite"))
-        engine.write([make_record("later", "nobody said anything of the kind about wheat before")])
-        Follower(engine).catch_up()
-        engine.refresh()
-        (first, *_) = pages(engine, "said", 10)
-        assert first["dedupe"]["groups"]["matching"] == pages_before[0]["dedupe"]["groups"]["matching"] + 1
-    finally:
-        engine.close()
-        clear(address, index)
 
 
 def test_a_preset_other_than_the_stored_one_is_refused(library: Engine) -> None:

@@ -1,7 +1,6 @@
 """All groups of an index, also before it is signed; duplicates and pages of a document; documents without files."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from unittest.mock import patch
@@ -14,7 +13,7 @@ from ibidem.comparison.compare import compare
 from ibidem.index.deletion import find_gone
 from ibidem.index.documents import inspect, inspect_outside
 from ibidem.index.groups import dry_run, index_groups
-from ibidem.index.idf_build import MIN_JUDGED, ForeignShare, LanguageSampler, ReservoirSample, find_foreign
+from ibidem.index.idf_build import MIN_JUDGED, ForeignShare, LanguageSampler, find_foreign
 from ibidem_core.settings import Settings
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.pairs import decide
@@ -328,15 +327,3 @@ def test_all_items_are_passed_on_and_each_language_is_judged_by_its_own_table() 
 
     assert sampler.find_foreign(find_table) == [ForeignShare("en", 6, 6)]
     assert calls == ["de", "en"]
-
-
-def test_the_same_stream_draws_the_same_texts_and_each_place_has_its_chance() -> None:
-    lots = [ReservoirSample(100), ReservoirSample(100)]
-    for number in range(1_000):
-        for lot in lots:
-            lot.add(str(number))
-    assert lots[0].texts == lots[1].texts
-    tenths = Counter(int(text) // 100 for text in lots[0].texts)
-    assert len(lots[0].texts) == 100
-    assert len(tenths) == 10
-    assert max(tenths.values()) < 30

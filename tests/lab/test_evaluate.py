@@ -51,20 +51,6 @@ def clusters(tmp_path: Path) -> Labels:
     return Labels(path)
 
 
-def test_the_worst_mistakes_are_reported_with_their_reasons(tables: Tables, tmp_path: Path) -> None:
-    path = tmp_path / "clusters.tsv"
-    path.write_text("id\tcluster\na\t1\nd\t1\n")
-    mistakes = evaluate(DOCS, Labels(path), tables).mistakes
-    assert [(each.a, each.b, each.kind) for each in mistakes] == [
-        ("a", "d", "missed"),
-        ("a", "c", "wrong"),
-        ("b", "c", "wrong"),
-        ("a", "b", "wrong"),
-    ]
-    assert "only about 0 % of the text shared" in mistakes[0].why
-    assert mistakes[3].why == "the same words in the same order"
-
-
 def test_the_same_id_twice_and_no_documents_at_all_are_refused(clusters: Labels, tables: Tables) -> None:
     with pytest.raises(UsageError, match="'a' occurs twice"):
         evaluate([DOCS[0], DOCS[0]], clusters, tables)
@@ -213,17 +199,6 @@ def labelled(documents: Sequence[Document]) -> set[Pair]:
 
 def said(tuning: Tuning, save: str = "") -> str:
     return "\n".join(line.plain for line in outcome(tuning, save))
-
-
-def test_texts_with_little_in_common_get_a_lower_similarity(tables: Tables) -> None:
-    rewritten = pairs_with(0.6, "law")
-    choice = choose_figures(sign_collection(rewritten, tables), labelled(rewritten), set())
-    assert choice.improves
-    assert choice.chosen.similarity < 66
-    assert "(--save NAME keeps it with the index)" in said(choice)
-    assert "saved as a preset of the index: --preset mine" in said(choice, "mine")
-    assert choice.expected.f1 > choice.default.f1 + 0.3
-    assert (choice.documents, choice.pairs, choice.sets) == (2 * SETS, SETS, SETS)
 
 
 def test_pairs_that_are_no_duplicates_though_much_alike_raise_the_similarity(tables: Tables) -> None:

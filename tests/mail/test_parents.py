@@ -8,13 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.grouped_search.api import EngineBackend, search_index
+from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import records
 from ibidem_engines.query import parse_query
-from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_mail.forest import Forest
@@ -175,21 +174,6 @@ def test_the_last_version_is_on_top_of_the_others(engine: Engine) -> None:
     assert (found["final"]["edition"], found["final"]["current"]) == (2, True)
     assert found["draft"]["why"] == {"signature": "version", "by": None, "edition": 1, "phrase": "version 1"}
     assert (found["draft"]["level"], found["draft"]["of"]) == ("version", "final")
-
-
-def test_no_document_is_read_for_the_order_of_versions_that_is_stored(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    read: list[str] = []
-    versioned = EngineBackend.versioned
-
-    def note(self: EngineBackend, hits: Sequence[Hit]) -> object:
-        read.extend(hit.id for hit in hits)
-        return versioned(self, hits)
-
-    monkeypatch.setattr(EngineBackend, "versioned", note)
-    ask(engine, "version", dedupe_keep="current")
-    assert set(read).isdisjoint({"draft", "final"})
 
 
 def test_where_nothing_is_stored_the_command_is_named(tmp_path: Path) -> None:

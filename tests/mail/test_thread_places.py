@@ -9,7 +9,6 @@ from hypothesis import strategies as st
 
 from ibidem_core.errors import NoIndex
 from ibidem_engines.engine import Engine
-from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_ingest.document import Document
 from ibidem_mail.memberships import ThreadMember, ThreadPlaces, write_threads
 from ibidem_workers.groups.follower import Follower, regroup, settle_all
@@ -100,23 +99,6 @@ def test_a_thread_above_the_limit_is_left_and_others_of_the_portion_are_placed(m
         follower.catch_up()
         after = places(engine)
         assert after == {**before, "late": None, "other": ThreadMember("alone", "alone", "headers", inclusive=True)}
-
-
-def test_an_index_without_threads_is_asked_once_whether_it_has_some(monkeypatch: pytest.MonkeyPatch) -> None:
-    with index() as engine:
-        write(engine, ROOT, REPLY, THIRD)
-        statements: list[str] = []
-        run = SqliteFile.run
-        monkeypatch.setattr(SqliteFile, "run", lambda *given: (statements.append(given[1]), run(*given))[1])
-        Follower(engine, size=1).catch_up()
-        with_look_up = list(statements)
-    with index() as engine:
-        write(engine, ROOT, REPLY, THIRD)
-        monkeypatch.setattr(ThreadPlaces, "add", lambda *_: None)
-        statements.clear()
-        Follower(engine, size=1).catch_up()
-        assert len(with_look_up) == len(statements) + 1
-        assert sum("thread is not null" in each for each in with_look_up) == 1
 
 
 @pytest.mark.parametrize("everything", [False, True])

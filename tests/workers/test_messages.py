@@ -214,16 +214,12 @@ def serialized(sizes: list[int]) -> list[SerializedDocument]:
 
 
 @given(SIZES, st.integers(50, 400))
-def test_every_document_travels_once_and_in_order(sizes: list[int], characters: int) -> None:
+def test_every_document_travels_once_and_in_order_in_batches_of_a_size(sizes: list[int], characters: int) -> None:
     batches = list(cut(serialized(sizes), characters))
     records = [json.loads(orjson.dumps(body)) for batch in batches for body in batch.body]
     assert [record["id"] for record in records] == [str(at) for at in range(len(sizes))]
     assert [batch.number for batch in batches] == list(range(len(batches)))
-
-
-@given(SIZES, st.integers(50, 400))
-def test_a_batch_holds_no_more_than_it_may_unless_it_is_one_document(sizes: list[int], characters: int) -> None:
-    for batch in cut(serialized(sizes), characters):
+    for batch in batches:
         assert len(batch.documents) == 1 or sum(each.characters for each in batch.documents) <= characters
 
 

@@ -1,7 +1,5 @@
 """The progress of a run, read from the ledger alone."""
 
-import time
-from collections.abc import Sequence
 from dataclasses import asdict
 
 import pytest
@@ -11,10 +9,9 @@ from hypothesis import strategies as st
 
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import GroupCheckpoint
-from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_workers.batches import BatchResult, batch_key, refusals_as_json
-from ibidem_workers.runs import BLOCK, MAX_PAUSE, WATCH_SHARE, RunMonitor, RunRecord, parse_run, summary
+from ibidem_workers.runs import BLOCK, RunMonitor, RunRecord, parse_run, summary
 from support.examples import examples
 
 
@@ -119,20 +116,3 @@ def test_a_record_that_names_more_batches_than_there_can_be_is_read_to_where_acc
     noted_run(engine, 10**9, 10**9)
     note(engine, 3, BatchResult(indexed=1))
     assert summary(engine, "run")["read"] == 1
-
-
-@pytest.mark.slow
-def test_after_a_look_that_waited_long_for_the_engine_the_next_one_comes_soon(
-    engine: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    noted_run(engine, 1, 1)
-    watch = RunMonitor(engine, "run")
-    noted = type(engine).get_records_by_key
-
-    def waited(self: Engine, ledger: Ledger, keys: Sequence[str]) -> dict[str, object]:
-        time.sleep(2 * MAX_PAUSE / WATCH_SHARE)
-        return noted(self, ledger, keys)
-
-    monkeypatch.setattr(type(engine), "get_records_by_key", waited)
-    watch.look()
-    assert watch.pause == MAX_PAUSE

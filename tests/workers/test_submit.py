@@ -1,6 +1,6 @@
 """Submitting: every document travels once with a version, and what cannot be read is noted."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import ExitStack
 from functools import partial
 from unittest.mock import patch
@@ -70,21 +70,6 @@ def test_documents_whose_date_cannot_be_read_are_counted(engine: Engine, setting
     documents = [read_record({"id": f"d{n}", "text": "x", "date": date}, "f") for n, date in enumerate(dates)]
     run = Submission(engine, settings, sent).send([*documents, Document("hand", "x", date="44 BC")]).run
     assert summary(engine, run)["unread_dates"] == 3
-
-
-def test_a_submission_that_is_broken_off_says_how_far_it_came(engine: Engine, settings: Settings, sent: Sent) -> None:
-    def source() -> Iterator[Document | Refusal]:
-        yield Refusal("f:1", "", "", "not JSON")
-        yield Document("a", "x" * 900)
-        yield Document("b", "x" * 900)
-        raise KeyboardInterrupt
-
-    submission = Submission(engine, settings.changed(batch_characters=1_000), sent)
-    with pytest.raises(KeyboardInterrupt):
-        submission.send(source())
-    counts = summary(engine, submission.record.run)
-    assert (counts["state"], counts["pending"], counts["refused"]) == ("interrupted", 1, 1)
-    assert [record["id"] for record in sent] == ["a"]
 
 
 def test_a_note_that_the_engine_carries_out_late_undoes_no_later_one(

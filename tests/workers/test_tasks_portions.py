@@ -107,24 +107,3 @@ def test_a_server_that_stays_busy_leaves_the_batch_unaccounted_for_and_a_later_t
     with worker(address, settings, lambda _: None) as (context, _):
         account = sign_and_write(context, delivery(died=True))
     assert (account.indexed, account.unchanged, count_of(address)) == (DOCUMENTS, 0, DOCUMENTS)
-
-
-def test_a_first_write_reads_no_document_and_nothing_is_made_visible_for_it(address: str, settings: Settings) -> None:
-    with worker(address, settings, lambda _: None) as (context, server):
-        sign_and_write(context, delivery())
-        before = len(server.asked)
-        records_more = [dict(record) | {"id": f"e{at}"} for at, record in enumerate(delivery().records)]
-        sign_and_write(context, Delivery("run", 1, list(records_more)))
-        paths = [request.path.partition("?")[0] for request in server.asked[before:]]
-    assert not [path for path in paths if path == f"/{INDEX}/_mget"]
-    assert not [path for path in paths if "_refresh" in path or "_search" in path]
-
-
-def test_of_a_repeated_id_the_newer_version_stays(address: str, settings: Settings) -> None:
-    batch = delivery()
-    batch.records[39] = {"id": "d0", "text": "the newer one", "version": 2}
-    with worker(address, settings, lambda _: None) as (context, _):
-        account = sign_and_write(context, batch)
-        context.engine.refresh()
-        (newer,) = context.engine.fetch([(INDEX, "d0")])
-    assert (account.indexed, account.stale, newer.document.text) == (39, 1, "the newer one")

@@ -102,26 +102,6 @@ def test_a_scope_that_cannot_be_kept_to_is_refused(scope: str, body: dict[str, A
         read_search("news", body, {}, parse_request({"dedupe": "indent", "dedupe_scope": scope}))
 
 
-def test_each_part_is_asked_for_where_it_belongs() -> None:
-    body = {
-        "query": MATCH,
-        "sort": ["date"],
-        "highlight": {"fields": {"text": {}}},
-        "aggs": {"a": {}},
-        "runtime_mappings": {"r": {"type": "long"}},
-        "from": 20,
-        "size": 10,
-        "track_total_hits": False,
-    }
-    flow = read_search("news", body, {"routing": "a"}, INDENT)
-    assert flow.ranking == {"query": MATCH, "sort": ["date"]}
-    assert flow.aggregations == {"a": {}}
-    assert flow.display == {"query": MATCH, "highlight": {"fields": {"text": {}}}}
-    assert flow.target.parts == {"runtime_mappings": {"r": {"type": "long"}}}
-    assert flow.target.params["routing"] == "a"
-    assert (flow.start, flow.size) == (20, 10)
-
-
 @pytest.mark.parametrize(
     ("params", "body"),
     [

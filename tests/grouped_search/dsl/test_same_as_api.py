@@ -10,10 +10,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ibidem
-from ibidem.grouped_search.dsl.request import deepen, grows, read_search
-from ibidem.grouped_search.dsl.search import has_more
+from ibidem.grouped_search.dsl.request import deepen
 from ibidem_core.address import Fields
-from ibidem_dedupe.parameters import DedupeRequest
 from ibidem_engines.cluster import dsl
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
@@ -82,44 +80,6 @@ def test_groups_leads_reasons_and_account_are_the_same(
 
 
 GOLDEN = Path(__file__).parents[2] / "plugin" / "golden" / "depths.jsonl"
-INDENT = DedupeRequest("indent")
-MATCH = {"match": {"text": "wheat"}}
-KNN = {"field": "place", "query_vector": [1.0], "k": 10}
-
-
-@pytest.mark.parametrize(
-    ("body", "expected"),
-    [
-        ({"knn": KNN}, True),
-        ({"knn": [KNN]}, True),
-        ({"query": {"knn": KNN}}, True),
-        ({"knn": [KNN, KNN]}, False),
-        ({"knn": KNN, "query": MATCH}, False),
-        ({"knn": KNN, "sort": ["date"]}, False),
-        ({"query": MATCH}, False),
-    ],
-)
-def test_only_a_search_for_neighbours_alone_finds_further_ones_behind_the_first(
-    body: dict[str, Any], expected: bool
-) -> None:
-    assert grows(read_search("news", body, {}, INDENT).ranking) == expected
-
-
-@pytest.mark.parametrize(
-    ("body", "on_page", "in_window", "expected"),
-    [
-        ({"knn": KNN}, 3, 500, True),
-        ({"knn": KNN}, 10, 500, False),
-        ({"knn": KNN}, 3, 40, False),
-        ({"query": MATCH}, 3, 500, False),
-    ],
-)
-def test_a_page_that_further_neighbours_may_fill_is_made_by_the_layer(
-    body: dict[str, Any], on_page: int, in_window: int, expected: bool
-) -> None:
-    search = read_search("news", body, {}, INDENT)
-    account = {"groups": {"on_page": on_page}, "documents": {"in_window": in_window, "beyond_window": 0}}
-    assert has_more(account, search) == expected
 
 
 def test_queries_are_as_deep_as_the_plugin_makes_them() -> None:

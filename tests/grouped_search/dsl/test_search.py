@@ -330,21 +330,3 @@ def test_beyond_the_window_the_groups_are_estimated_by_equal_texts(wrapped_clien
         assert sum(each["_dedupe"]["groups"] for each in part.values()) < sum(
             each["_dedupe"]["groups"] for each in texts.values()
         )
-
-
-def test_the_same_id_in_two_indexes_is_two_documents_of_a_group(
-    address: str, wrapped_client: Any, signed_records: list[Record]
-) -> None:
-    engines = [fill_index(address, name, signed_records[:30]) for name in ("twice-a", "twice-b")]
-    try:
-        body = {"query": QUERY, "aggs": BY_SOURCE, "size": 200}
-        response = wrapped_client.search(index="twice-*", body=body, dedupe="indent")
-        assert {key: each["_dedupe"]["groups"] for key, each in buckets(response).items()} == groups_by_source(response)
-        buckets_of_one = buckets(wrapped_client.search(index="twice-a", body=body, dedupe="indent"))
-        for key, each in buckets(response).items():
-            assert each["doc_count"] == 2 * buckets_of_one[key]["doc_count"]
-            assert each["_dedupe"]["groups"] == buckets_of_one[key]["_dedupe"]["groups"]
-    finally:
-        for engine in engines:
-            engine.close()
-            remove_indices(address, engine.index)

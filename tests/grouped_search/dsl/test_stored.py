@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 import ibidem
 from grouped_search.dsl.test_same_as_api import PLACES, QUERY_WORDS, check_same
-from ibidem_engines.cluster.search import ClusterCollapse
 from ibidem_engines.engine import Engine
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower
@@ -158,25 +157,6 @@ def test_counts_follow_what_is_written_regrouped_and_deleted_between_two_searche
     finally:
         lines = [json.dumps({"delete": {"_id": name}}) for name in ("one", "other")]
         ask(address, "POST", f"/{INDEX}/_bulk?refresh=true", "\n".join([*lines, ""]))
-
-
-def test_no_documents_are_asked_for_of_groups_of_which_one_matches(
-    plain_client: Any, library: Engine, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    library.refresh()
-    client = ibidem.wrap(plain_client)
-    read: list[str] = []
-    original = ClusterCollapse.tails
-
-    def noted(ranking: ClusterCollapse, groups: Any, *arguments: Any) -> Any:
-        read.extend(groups)
-        return original(ranking, groups, *arguments)
-
-    monkeypatch.setattr(ClusterCollapse, "tails", noted)
-    hits = every_page(client, COUNTED, 10)
-    sizes = {hit["_dedupe"]["group"]: hit["_dedupe"]["size"] for page in hits for hit in page["hits"]["hits"]}
-    assert sorted(read) == sorted(name for name, size in sizes.items() if size > 1)
-    assert 0 < len(read) < len(sizes)
 
 
 def test_a_search_takes_two_requests_and_says_that_it_counted_no_groups(
