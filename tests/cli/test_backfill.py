@@ -10,10 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.cli.strip import report
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_workers.backfill.strip import StripResult
 from servers.indices import ask, remove_indices
 from support.command_line import Answer, Run
 from support.some import some
@@ -149,16 +147,6 @@ def test_signatures_are_counted_removed_and_counted_again(run: Run, answer: Answ
     assert answer("strip")["stripped"] == 5
     assert answer("strip")["stripped"] == 0
     assert answer("backfill")["indexed"] == 5
-
-
-def test_one_document_and_several_are_told_in_their_own_grammar() -> None:
-    first = [list(report(StripResult(count, count), "news", dry=True))[1] for count in (1, 2)]
-    assert first == [
-        "1 document would lose its signatures: 0 bytes",
-        "2 documents would lose their signatures: 0 bytes",
-    ]
-    left = [list(report(StripResult(left=count), "news"))[-1].split(":")[0] for count in (1, 2)]
-    assert left == ["1 document in 'news' was signed meanwhile", "2 documents in 'news' were signed meanwhile"]
 
 
 def test_a_new_index_is_named(run: Run) -> None:

@@ -3,7 +3,6 @@
 import json
 import os
 import shutil
-import signal
 import subprocess
 import sys
 import threading
@@ -17,7 +16,6 @@ import pytest
 
 from faults.kill import processes_with
 from ibidem_core.settings import load
-from ibidem_workers.runs import REPEAT_REMEDY
 from support.command_line import Answer, Run
 from support.rabbitmq_queues import delete_queues
 
@@ -166,23 +164,6 @@ def test_an_engine_that_is_away_is_one_message_without_a_stack(
     assert (code, out) == (1, "")
     (line,) = err.splitlines()
     assert line.startswith(f"ibidem: {kind}+http://127.0.0.1:1: it does not answer")
-
-
-@pytest.mark.slow
-def test_a_run_that_is_stopped_is_told_to_go_on_as_status_says(run: Run) -> None:
-    os.mkfifo("slow.jsonl")
-    command = [Path(sys.executable).with_name("ibidem"), "ingest", "slow.jsonl"]
-    with (
-        subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as ingest,
-        Path("slow.jsonl").open("w", encoding="utf-8"),  # never at its end
-    ):
-        while "being read" not in run("status")[1]:
-            time.sleep(0.05)
-        ingest.send_signal(signal.SIGINT)
-        message = "" if ingest.stderr is None else ingest.stderr.read()
-    assert ingest.returncode == 130
-    assert f"; {REPEAT_REMEDY}; " in message
-    assert f"{REPEAT_REMEDY.capitalize()}." in run("status")[1]
 
 
 @pytest.mark.slow

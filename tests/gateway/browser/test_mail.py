@@ -1,7 +1,7 @@
 """A thread of mails in a real browser, as a reviewer reads it."""
 
 from collections.abc import Iterator
-from os import getpid
+from contextlib import closing
 
 import pytest
 from playwright.sync_api import expect
@@ -14,34 +14,23 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import records
 from ibidem_ingest.idf.store import Tables
 from ibidem_mail.memberships import write_threads
-from servers.indices import remove_indices
 from support.mail_thread import MAILS
 
 pytestmark = pytest.mark.slow
 
 
-ENGINES = ["sqlite", *(pytest.param(name, marks=pytest.mark.server(name)) for name in ("opensearch", "elasticsearch"))]
-
-
-@pytest.fixture(scope="module", params=ENGINES)
-def site(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, tables: Tables) -> Iterator[str]:
-    """The address of a gateway over a thread of mails, which shows the same on every engine."""
-    is_file = request.param == "sqlite"
-    address = (
-        f"sqlite:///{tmp_path_factory.mktemp('mail')}/i.sqlite" if is_file else request.getfixturevalue(request.param)
-    )
-    settings = Settings(engine=address, index=f"page-{getpid()}", tables=tables.folder)
-    engine = open_engine(settings.engine, settings.index)
-    engine.create()
-    engine.write(list(records(MAILS, tables)))
-    engine.refresh()
-    write_threads(engine)
-    engine.refresh()
-    engine.close()
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory, tables: Tables) -> Iterator[str]:
+    """The address of a gateway over a thread of mails."""
+    settings = Settings(engine=f"sqlite:///{tmp_path_factory.mktemp('mail')}/i.sqlite", tables=tables.folder)
+    with closing(open_engine(settings.engine, settings.index)) as engine:
+        engine.create()
+        engine.write(list(records(MAILS, tables)))
+        engine.refresh()
+        write_threads(engine)
+        engine.refresh()
     with run_gateway(settings) as url:
         yield url
-    if not is_file:
-        remove_indices(address, settings.index)
 
 
 def test_a_faithful_quotation_opens_without_scripts(visit: Open) -> None:

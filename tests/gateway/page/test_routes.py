@@ -14,7 +14,6 @@ from gateway.conftest import HERE, Serve
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import records
-from ibidem_engines.query import Phrase
 from ibidem_gateway.page.documents import shown_sections
 from ibidem_gateway.page.entries import page_groups, web_address
 from ibidem_gateway.page.state import LABELS, ORDERS, STATIC, ListQuery, PageState
@@ -23,8 +22,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.groups.follower import Follower
 from support.leases import LEASE
-from support.mail_thread import MAILS, RENT, WROTE
-from support.mail_thread import quote as quote_mail
+from support.mail_thread import MAILS
 from support.passages import cut_lease
 from support.some import some
 
@@ -328,24 +326,6 @@ QUESTION = [BY_ID["question"]]
 
 def text(section: object) -> str:
     return "".join(piece.text for each in section.fragments for piece in each.pieces)  # type: ignore[attr-defined]
-
-
-def test_a_faithful_quotation_is_folded_and_an_altered_one_is_open() -> None:
-    for name, opened, altered in (("faithful", False, ""), ("altered", True, "altered in 1 place")):
-        quotation = next(each for each in shown_sections(BY_ID[name], QUESTION, ()) if each.kind == "quoted")
-        assert (quotation.opened, quotation.altered, quotation.lines) == (opened, altered, "3 lines")
-        assert quotation.author == "Ann Landlord <ann@example.org>"
-
-
-def test_a_quotation_with_a_match_is_open_and_matches_are_counted_through_the_text() -> None:
-    mail = Document("a", f"The roof leaks.\n\n{WROTE}{quote_mail(RENT)}And my roof, too.\n", meta={"type": "mail"})
-    sections = shown_sections(mail, (), [Phrase("roof")])
-    matches = [
-        [piece.match for each in section.fragments for piece in each.pieces if piece.match] for section in sections
-    ]
-    assert [each.kind for each in sections] == ["new", "quoted", "new"]
-    assert matches == [[1], [2], [3]]
-    assert sections[1].opened
 
 
 def test_no_word_of_a_mail_is_lost() -> None:
