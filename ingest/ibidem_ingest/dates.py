@@ -23,63 +23,54 @@ _REMEDY = "write a year (1787), a month (1787-09), a day (1787-09-17) or a time 
 
 
 @lru_cache(maxsize=8_192)  # a collection has few days, and each is read three times
-def interval(date: str) -> tuple[int | None, int | None]:
+def interval(text: str) -> tuple[int | None, int | None]:
     """Return the first and the last day that a date covers."""
-    if not date:
+    if not text:
         return None, None
-    shape = _SHAPE.fullmatch(date)
+    shape = _SHAPE.fullmatch(text)
     if shape is None:
-        raise ValueError(f"{short_repr(date)} is not a date; {_REMEDY}")
+        raise ValueError(f"{short_repr(text)} is not a date; {_REMEDY}")
     try:
-        first, last = _days(shape)
+        if shape["time"]:
+            first = last = _utc(text).date()
+        else:  # a year or a month covers its days
+            first = date(int(shape["year"]), int(shape["month"] or 1), int(shape["day"] or 1))
+            month = int(shape["month"] or 12)
+            last = first.replace(month=month, day=int(shape["day"] or monthrange(first.year, month)[1]))
     except (ValueError, OverflowError) as error:
-        raise ValueError(f"{short_repr(date)} is not a date ({error}); {_REMEDY}") from error
-    return first - _EPOCH_ORDINAL, last - _EPOCH_ORDINAL
-
-
-def _days(shape: re.Match[str]) -> tuple[int, int]:
-    """Return the day number of a well-formed date; raises ValueError or OverflowError outside the calendar."""
-    year, month, day, time = shape.groups()
-    if time:
-        day = _utc(datetime.fromisoformat(shape.string)).toordinal()
-        return day, day
-    if day:
-        ordinal = date(int(year), int(month), int(day)).toordinal()
-        return ordinal, ordinal
-    first_month, last_month = (int(month), int(month)) if month else (1, 12)
-    first = date(int(year), first_month, 1)
-    last = first.replace(month=last_month, day=monthrange(first.year, last_month)[1])
-    return first.toordinal(), last.toordinal()
+        raise ValueError(f"{short_repr(text)} is not a date ({error}); {_REMEDY}") from error
+    return first.toordinal() - _EPOCH_ORDINAL, last.toordinal() - _EPOCH_ORDINAL
 
 
 @lru_cache(maxsize=8_192)
-def time_of_day(date: str) -> float:
+def time_of_day(text: str) -> float:
     """Return the seconds since midnight UTC of a time; 0 for a date without a time, and for an empty one.
 
     >>> time_of_day("1980-01-02T00:30:00+02:00"), time_of_day("1980-01-02"), time_of_day("")
     (81000.0, 0.0, 0.0)
     """
-    time = _time(date)
+    time = _time(text)
     return time.hour * 3600 + time.minute * 60 + time.second + time.microsecond / 1e6 if time else 0.0
 
 
-def utc(date: str) -> str:
+def utc(text: str) -> str:
     """Convert a time to UTC, without its zone, so that dates sort as strings; other dates are unchanged."""
-    time = _time(date)
-    return time.replace(tzinfo=None).isoformat() if time else date
+    time = _time(text)
+    return time.replace(tzinfo=None).isoformat() if time else text
 
 
-def _time(date: str) -> datetime | None:
+def _time(text: str) -> datetime | None:
     """Return a time in UTC; None for a date without a time, and outside the calendar."""
-    shape = _SHAPE.fullmatch(date)
+    shape = _SHAPE.fullmatch(text)
     try:
-        return _utc(datetime.fromisoformat(date)) if shape and shape["time"] else None
+        return _utc(text) if shape and shape["time"] else None
     except (ValueError, OverflowError):
         return None
 
 
-def _utc(time: datetime) -> datetime:
-    """Convert a time to UTC; a time without a zone counts as UTC."""
+def _utc(text: str) -> datetime:
+    """Parse a time in UTC; a time without a zone counts as UTC."""
+    time = datetime.fromisoformat(text)
     return time if time.tzinfo is None else time.astimezone(UTC)
 
 
@@ -124,11 +115,11 @@ def iso_date(value: object) -> str:
 
 def _parse_number(number: float) -> str:
     """Parse seconds or milliseconds since 1970."""
-    seconds = number if abs(number) < SECONDS_BELOW else number / 1000
     try:
-        return (_EPOCH + timedelta(seconds=seconds)).strftime("%Y-%m-%dT%H:%M:%SZ").rjust(20, "0")
+        time = _EPOCH + timedelta(seconds=number if abs(number) < SECONDS_BELOW else number / 1000)
     except OverflowError:
         return ""
+    return f"{time.replace(microsecond=0, tzinfo=None).isoformat()}Z"
 
 
 def _parse_text(text: str) -> str:
@@ -228,13 +219,8 @@ def month_number(name: str) -> int:
     >>> month_number("mar"), month_number("juillet"), month_number("ju")
     (3, 7, 0)
     """
-    found = {
-        number
-        for number, names in enumerate(MONTHS, 1)
-        for each in names.split()
-        if each == name or (len(name) > 2 and each.startswith(name))
-    }
-    return found.pop() if len(found) == 1 else 0
+    found = [number for number, names in enumerate(MONTHS, 1) if f" {name}" in f" {names}"]
+    return found[0] if len(found) == 1 and len(name) > 2 else 0
 
 
 def _year(era: str, number: str) -> str:
