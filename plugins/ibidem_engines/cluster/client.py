@@ -11,7 +11,7 @@ import os
 import secrets
 import threading
 import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import count
@@ -256,9 +256,9 @@ def read_responses(answer: Json) -> list[Json]:
     return [{name: part for name, part in each.items() if name != "status"} for each in answer["responses"]]
 
 
-def read_docs(request: ApiRequest, absent_kinds: Collection[str] = ()) -> RequestFlow[Any]:
+def read_docs(docs: Iterable[Json], params: Mapping[str, str], absent_kinds: Collection[str] = ()) -> RequestFlow[Any]:
     """Read documents by `_mget`; raise if one is neither found nor missing, except for some types of errors."""
-    answer = yield request
+    answer = yield ApiRequest("POST", "/_mget", params, {"docs": list(docs)})
     for each in answer["docs"]:
         failure = build_failure(503, each) if "error" in each else None
         if failure is not None and failure.kind not in absent_kinds:

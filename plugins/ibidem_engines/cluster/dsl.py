@@ -246,17 +246,12 @@ SUGGESTIONS = 10  # spellings that are asked for of each word, and of each shard
 
 
 def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
-    """Find spellings; see `Engine.suggest`."""
-    terms = list(words[: queries.MAX_SPELLED])
-    searches = [{"multi_match": {"query": word, "fields": [fields.title, fields.searched]}} for word in terms]
-    counts = yield from _answers(target, [{"query": each, "size": 0, "track_total_hits": 1} for each in searches])
-    missing = [
-        word
-        for word, answer in zip(terms, counts, strict=True)
-        if not total_of(answer) and queries.MIN_LETTERS <= len(word) <= queries.MAX_LETTERS
-    ]
-    answers = yield from _answers(target, [_suggest_body(word, fields) for word in missing])
-    spellings = {word: best(answer["suggest"]) for word, answer in zip(missing, answers, strict=True)}
+    """Find spellings of words that nothing holds; see `Engine.suggest`."""
+    words = [each for each in words[: queries.MAX_SPELLED] if queries.MIN_LETTERS <= len(each) <= queries.MAX_LETTERS]
+    bodies = [_suggest_body(word, fields) for word in words]
+    answers = read_responses((yield target.searches(bodies))) if bodies else []
+    pairs = zip(words, answers, strict=True)
+    spellings = {word: best(answer["suggest"]) for word, answer in pairs if not total_of(answer)}
     return {word: term for word, term in spellings.items() if term}
 
 
@@ -268,12 +263,8 @@ def best(suggest: Json) -> str:
     return min(documents, key=lambda term: (-documents[term], term), default="")
 
 
-def _answers(target: Target, bodies: Sequence[Clause]) -> RequestFlow[Sequence[Json]]:
-    return read_responses((yield target.searches(bodies))) if bodies else ()
-
-
 def _suggest_body(word: str, fields: Fields) -> Clause:
-    """Build the request for terms at edit distance one from a word, in each field."""
+    """Build the request for terms at edit distance one from a word, in each field, and for whether one holds it."""
     slip = {
         "suggest_mode": "always",
         "max_edits": 1,
@@ -283,8 +274,10 @@ def _suggest_body(word: str, fields: Fields) -> Clause:
         "shard_size": SUGGESTIONS,
         "sort": "frequency",
     }
-    fields_by_name = {"title": fields.title, "text": fields.searched}
+    paths = {"title": fields.title, "text": fields.searched}
     return {
+        "query": {"multi_match": {"query": word, "fields": list(paths.values())}},
         "size": 0,
-        "suggest": {name: {"text": word, "term": {"field": path, **slip}} for name, path in fields_by_name.items()},
+        "track_total_hits": 1,
+        "suggest": {name: {"text": word, "term": {"field": path, **slip}} for name, path in paths.items()},
     }

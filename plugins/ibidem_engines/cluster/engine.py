@@ -304,7 +304,7 @@ class ClusterEngine(protocol.Engine):
                     f"{self._cluster.label}: it is {product}, not {self._dialect.product}",
                     f"write {product}+http://… in IBIDEM_ENGINE",
                 )
-            if _numbers(version) < self._dialect.min_version:
+            if tuple(map(int, re.findall(r"\d+", version))) < self._dialect.min_version:
                 least = ".".join(map(str, self._dialect.min_version))
                 raise Permanent(
                     f"{self._cluster.label}: {self._dialect.product} {version} is not supported",
@@ -346,9 +346,3 @@ def _on_entries(entry: Any, index: str) -> Any:
         return entry
     a, b = ((index, beside_key(*name)) for name in (word.a, word.b))
     return replace(word, a=a, b=b).as_record()
-
-
-def _numbers(version: str) -> tuple[int, ...]:
-    """Return a version as a tuple to compare; an empty tuple, the lowest one, if it cannot be parsed."""
-    found = re.match(r"\d+(?:\.\d+)*", version)
-    return tuple(map(int, found[0].split("."))) if found else ()

@@ -262,7 +262,7 @@ def find_docs(
     found: dict[Place, Json] = {}
     for places in in_slices([(source, key) for key in keys for source in sources], SLICE):
         docs = [{"_index": record_index(source, ledger), "_id": record_id(ledger, key)} for source, key in places]
-        answer = yield from client.read_docs(ApiRequest("POST", "/_mget", params, {"docs": docs}), ABSENT_KINDS)
+        answer = yield from client.read_docs(docs, params, ABSENT_KINDS)
         found |= {place: each for place, each in zip(places, answer["docs"], strict=True) if each.get("found")}
     return found
 

@@ -91,9 +91,8 @@ class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
             position = layouts.NONE
             while batch := self.states(SeqNoRange(part, position, max_seq_no), SLICE):
                 position = batch[-1][0].order
-                docs = [{"_id": name.id} | ({"routing": name.routing} if name.routing else {}) for name, _ in batch]
-                path, params = f"/{quote_index(self._source)}/_mget", {"_source": "false"}
-                answer = self.cluster.hold(client.read_docs(ApiRequest("POST", path, params, {"docs": docs})))
+                docs = [{**_document(name), "_index": self._source} for name, _ in batch]
+                answer = self.cluster.hold(client.read_docs(docs, {"_source": "false"}))
                 gone = {each["_id"] for each in answer["docs"] if not each.get("found")}
                 actions = [
                     client.Action("delete", self.name, name.id, None, state, name.routing)
@@ -304,11 +303,7 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
         while position < len(names):
             batch = names[position : position + self._at_once]
             position += len(batch)
-            items = [
-                {"_index": each.index, "_id": each.id, **({"routing": each.routing} if each.routing else {})}
-                for each in batch
-            ]
-            answer = self.cluster.hold(client.read_docs(ApiRequest("POST", "/_mget", params, {"docs": items})))
+            answer = self.cluster.hold(client.read_docs(map(_document, batch), params))
             if raw:
                 self._check_whole(answer["docs"])
             for each in answer["docs"]:  # so that signatures do not depend on whether vectors were requested
@@ -428,6 +423,10 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
     @cached_property
     def _storages(self) -> Mapping[str, source.SourceStorage]:
         return source.read_storages(self.cluster, self.index)
+
+
+def _document(name: Name) -> Json:
+    return {"_index": name.index, "_id": name.id, **({"routing": name.routing} if name.routing else {})}
 
 
 def _whole(document: SourceDocument, body: bytes) -> client.Action:

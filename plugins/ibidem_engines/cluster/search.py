@@ -614,8 +614,7 @@ class ClusterSearch(engine.EngineSearch):
         if self.layout.indices != (self.index,):
             return (yield from self._parts(ids, {}))
         documents = [{"_index": index, "_id": name} for index, name in ids]
-        request = ApiRequest("POST", "/_mget", {"realtime": "false"}, {"docs": documents})
-        answer = yield from read_docs(request, {"index_not_found_exception"})
+        answer = yield from read_docs(documents, {"realtime": "false"}, {"index_not_found_exception"})
         hits: list[Json] = [each for each in answer["docs"] if each.get("found")]
         if len(hits) < len(ids) and not self.fields.are_own:
             names = {(each["_index"], each["_id"]) for each in hits}

@@ -18,7 +18,7 @@ from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.source import as_source, led_group, version_update
 from ibidem_engines.engine import Outcome, Record, WriteStatus
 from ibidem_engines.ledger import LookupValues, StoredVersion
-from ibidem_engines.requests import ApiRequest, Json, quote_index
+from ibidem_engines.requests import Json
 
 
 def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str]) -> dict[str, StoredVersion]:
@@ -37,11 +37,9 @@ def read_versions(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[
 
 def get_many(cluster: ClusterClient, indices: Sequence[str], ids: Sequence[str], parts: str) -> list[Json]:
     """Read parts of documents by id, index by index; missing documents are omitted."""
-    docs: list[Json] = []
-    for index in indices if ids else ():
-        request = ApiRequest("POST", f"/{quote_index(index)}/_mget", {"_source_includes": parts}, {"ids": list(ids)})
-        docs += [each for each in cluster.hold(read_docs(request))["docs"] if each.get("found")]
-    return docs
+    docs = [{"_index": index, "_id": id_} for index in indices for id_ in ids]
+    answer = cluster.hold(read_docs(docs, {"_source_includes": parts})) if docs else {"docs": ()}
+    return [each for each in answer["docs"] if each.get("found")]
 
 
 @dataclass(slots=True)
