@@ -34,10 +34,9 @@ from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.text.tokens import visible
 
-_PUT = 'insert or replace into "ibidem.{index}.ledger" (ledger, key, entry) values (?, ?, ?)'
-_GET = """select key, entry from "ibidem.{index}.ledger"
-    where ledger = ? and key in (select value from json_each(?))"""
-_REMOVE = 'delete from "ibidem.{index}.ledger" where ledger = ? and key in (select value from json_each(?))'
+_PUT = "insert or replace into {ledger} (ledger, key, entry) values (?, ?, ?)"
+_GET = "select key, entry from {ledger} where ledger = ? and key in {list}"
+_REMOVE = "delete from {ledger} where ledger = ? and key in {list}"
 
 
 def put(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Entry]) -> None:
@@ -117,33 +116,32 @@ def _row(record: Record) -> Row:
     return (*head, is_signed, signatures.idf, *names, document.version, len(document.pages), meta, document.origin)
 
 
-_DOCUMENT = """insert into "ibidem.{index}.documents"
+_DOCUMENT = """insert into {documents}
     (place, id, version, digest, packed, signed, idf, source, language, first, last, date, url, given,
     pages, meta, origin, "group", lead) values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, 1)"""
-_TEXT = 'insert into "ibidem.{index}.texts" (rowid, title, text) values (?, ?, ?)'
-_KEYS = 'insert into "ibidem.{index}.keys" (rowid, key) values (?, ?)'
-_FORGET_KEYS = 'insert into "ibidem.{index}.keys" ("ibidem.{index}.keys", rowid, key) values (\'delete\', ?, ?)'
+_TEXT = "insert into {texts} (rowid, title, text) values (?, ?, ?)"
+_KEYS = "insert into {keys} (rowid, key) values (?, ?)"
+_FORGET_KEYS = "insert into {keys} ({keys}, rowid, key) values ('delete', ?, ?)"
 # Title and text as they are written, where the texts that are searched lack characters that nobody sees.
-_WRITTEN = """insert or replace into "ibidem.{index}.ledger" values ('written', ?, ?)"""
-_LONG = 'insert into "ibidem.{index}.long" (place, value) values (?, ?)'
-_SIGNED = """select d.place, d.packed, l.value from "ibidem.{index}.documents" d
-    left join "ibidem.{index}.long" l on l.place = d.place where d.place in (select value from json_each(?))"""
-_NEXT = """update "ibidem.{index}.state" set value = value + ? where name = 'place' returning value"""
+_WRITTEN = "insert or replace into {ledger} values ('written', ?, ?)"
+_LONG = "insert into {long} (place, value) values (?, ?)"
+_SIGNED = """select d.place, d.packed, l.value from {documents} d left join {long} l on l.place = d.place
+    where d.place in {list}"""
+_NEXT = "update {state} set value = value + ? where name = 'place' returning value"
 _REMOVED = (
-    'delete from "ibidem.{index}.texts" where rowid = ?',
-    """delete from "ibidem.{index}.ledger" where ledger = 'written'
-    and key = (select id from "ibidem.{index}.documents" where place = ?)""",
-    'delete from "ibidem.{index}.long" where place = ?',
-    'delete from "ibidem.{index}.documents" where place = ?',
+    "delete from {texts} where rowid = ?",
+    "delete from {ledger} where ledger = 'written' and key = (select id from {documents} where place = ?)",
+    "delete from {long} where place = ?",
+    "delete from {documents} where place = ?",
 )
 _MOVED = (
-    'update "ibidem.{index}.documents" set place = ? where place = ?',
-    'update "ibidem.{index}.long" set place = ? where place = ?',
-    'update "ibidem.{index}.texts" set rowid = ? where rowid = ?',
+    "update {documents} set place = ? where place = ?",
+    "update {long} set place = ? where place = ?",
+    "update {texts} set rowid = ? where rowid = ?",
 )
-_RAISE = 'update "ibidem.{index}.documents" set version = ? where id = ?'
+_RAISE = "update {documents} set version = ? where id = ?"
 _THERE = """select id, place, version, digest, origin, case lead when 1 then "group" else '' end
-    from "ibidem.{index}.documents" where id in (select value from json_each(?))"""
+    from {documents} where id in {list}"""
 
 
 def _read_stored(file: SqliteFile, ids: Sequence[str]) -> tuple[dict[str, ledgers.StoredVersion], dict[str, int]]:
@@ -218,24 +216,22 @@ def move(file: SqliteFile, place: int) -> None:
     file.run_many(_KEYS, [(number, key) for _, key in keys])
 
 
-_DOCUMENTS = 'select id, place, packed, "group", lead from "ibidem.{index}.documents" where '
+_DOCUMENTS = 'select id, place, packed, "group", lead from {documents} where '
 _IN_RANGE = "place > ? and place <= ? and lead >= ? order by place limit ?"
-_COUNT_LEADS = 'select count(*) from "ibidem.{index}.documents" where place > ? and place <= ? and lead'
-_OF_GROUPS = """"group" in (select value from json_each(?)) and place > ?
-    and id not in (select value from json_each(?)) and lead between ? and ? order by place limit ?"""
-_BY_ID = "id in (select value from json_each(?)) and place <= ? order by place"
-_JOIN = """update "ibidem.{index}.documents" set "group" = ?, lead = ?
+_COUNT_LEADS = "select count(*) from {documents} where place > ? and place <= ? and lead"
+_OF_GROUPS = '"group" in {list} and place > ? and id not in {list} and lead between ? and ? order by place limit ?'
+_BY_ID = "id in {list} and place <= ? order by place"
+_JOIN = """update {documents} set "group" = ?, lead = ?
     where id = ? and place = ? and "group" = ? and lead = ?"""
-_COUNTS = 'select count(*), coalesce(sum(lead), 0), coalesce(sum(not signed), 0) from "ibidem.{index}.documents"'
-_LAST = """select value from "ibidem.{index}.state" where name = 'place'"""
+_COUNTS = "select count(*), coalesce(sum(lead), 0), coalesce(sum(not signed), 0) from {documents}"
+_LAST = "select value from {state} where name = 'place'"
 # The positions freed by deletions and rewrites; the last one ever given is kept apart, so that the number only grows.
-_GIVEN_UP = """select value - (select count(*) from "ibidem.{index}.documents")
-    from "ibidem.{index}.state" where name = 'place'"""
-_SIZES = """select "group", count(*) from "ibidem.{index}.documents"
+_GIVEN_UP = "select value - (select count(*) from {documents}) from {state} where name = 'place'"
+_SIZES = """select "group", count(*) from {documents}
     where not lead and "group" > ? group by "group" order by "group" limit ?"""
-_PACKED_BY_ID = 'select id, packed from "ibidem.{index}.documents" where id in (select value from json_each(?))'
-_HAS_THREADS = 'select exists (select 1 from "ibidem.{index}.documents" where thread is not null)'
-_WRITE = 'update "ibidem.{index}.documents" set {columns} where id = ?'
+_PACKED_BY_ID = "select id, packed from {documents} where id in {list}"
+_HAS_THREADS = "select exists (select 1 from {documents} where thread is not null)"
+_WRITE = "update {documents} set {columns} where id = ?"
 SLICE = 1_000
 LAST_PLACE = 2**63 - 1
 MAX_LEADS = 10_000  # leads that are read for one class of values of one document
@@ -341,17 +337,13 @@ class SqliteGroups(stored_groups.StoredGroups):
         ]
 
 
-_BY_TABLE = 'select idf, signed, count(*) from "ibidem.{index}.documents" group by idf, signed'
+_BY_TABLE = "select idf, signed, count(*) from {documents} group by idf, signed"
 _AFTER_PREFIX = "\U0010ffff"  # greater than whatever may follow a prefix
-_COUNT = 'select count(*) from "ibidem.{index}.ledger" where ledger = ?'
-_SLICE = """select key, entry from "ibidem.{index}.ledger"
-    where ledger = ? and key >= ? and key < ? order by key limit ?"""
-
-_SCANNED = """select place, id, packed from "ibidem.{index}.documents" where place > ? and place <= ?
-    order by place limit ?"""
-_TABLE = """create virtual table if not exists temp."ibidem.{index}.terms"
-    using fts5vocab(main, "ibidem.{index}.texts", row)"""
-_TERMS = 'select term, doc from temp."ibidem.{index}.terms" where term in (select value from json_each(?))'
+_COUNT = "select count(*) from {ledger} where ledger = ?"
+_SLICE = "select key, entry from {ledger} where ledger = ? and key >= ? and key < ? order by key limit ?"
+_SCANNED = "select place, id, packed from {documents} where place > ? and place <= ? order by place limit ?"
+_TABLE = "create virtual table if not exists temp.{terms} using fts5vocab(main, {texts}, row)"
+_TERMS = "select term, doc from temp.{terms} where term in {list}"
 
 
 class SqliteEngine(Engine):
@@ -381,14 +373,8 @@ class SqliteEngine(Engine):
         with self._file.reading():
             self._file.run(_TABLE)
             documents: dict[str, int] = dict(self._file.run(_TERMS, (terms,)))
-        found = {
-            word: min(
-                (each for each in group if each in documents), key=lambda term: (-documents[term], term), default=""
-            )
-            for word, group in spellings_by_word.items()
-            if word not in documents
-        }
-        return {word: term for word, term in found.items() if term}
+        known = {word: group & documents.keys() for word, group in spellings_by_word.items() if word not in documents}
+        return {word: min(group, key=lambda term: (-documents[term], term)) for word, group in known.items() if group}
 
     def scan(self, size: int = 1_000) -> Iterator[list[Hit]]:
         if size < 1:

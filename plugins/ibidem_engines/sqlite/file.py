@@ -46,6 +46,7 @@ def from_sqlite(error: sqlite3.Error, path: object) -> EngineError:
     return kind(f"SQLite file {path}: {message} ({error})" if message else f"SQLite file {path}: {error}", remedy)
 
 
+_TABLE = re.compile(r"\{(\w+)\}")
 _NO_MATTER = re.compile(r"--[^\n]*|\s+")
 
 Entries = frozenset[tuple[str, str, str, str]]
@@ -104,11 +105,16 @@ def as_json(value: object) -> str:
     return orjson.dumps(value).decode()
 
 
+@lru_cache(512)
+def name_tables(statement: str, index: str) -> str:
+    return _TABLE.sub(rf'"ibidem.{index}.\1"', statement.replace("{list}", "(select value from json_each(?))"))
+
+
 class SqliteFile:
     """A database file with an index, safe for many processes and threads.
 
-    Every statement runs inside `reading` or `transaction`, where errors become ours. In statements `{index}` stands for
-    the index's name, which `open_engine` has checked.
+    Every statement runs inside `reading` or `transaction`, where errors become ours. In statements a name in braces
+    stands for a table of the index, whose name `open_engine` has checked, and `{list}` for the values of a JSON array.
     """
 
     def __init__(self, path: Path, index: str, patience: float = 30.0, longest: float = MAX_SECONDS) -> None:
@@ -145,7 +151,7 @@ class SqliteFile:
         """Run one statement inside the open transaction."""
         connection = self._open()
         self._deadline = time.monotonic() + self._longest
-        return connection.execute(statement.replace("{index}", self.index), values)
+        return connection.execute(name_tables(statement, self.index), values)
 
     def read(self, statement: str, values: Sequence[Value] = ()) -> list[Any]:
         """Read the rows of one statement, in a snapshot of its own."""
@@ -155,7 +161,7 @@ class SqliteFile:
     def run_many(self, statement: str, values: Iterable[Row]) -> None:
         connection = self._open()
         self._deadline = time.monotonic() + self._longest
-        connection.executemany(statement.replace("{index}", self.index), values)
+        connection.executemany(name_tables(statement, self.index), values)
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
@@ -257,7 +263,7 @@ class SqliteFile:
             return {}
         if _state(entries, self.index) != _state(_layout_entries(self.index), self.index):
             raise self._foreign_schema()
-        return dict(self.run('select name, value from "ibidem.{index}.state"').fetchall())
+        return dict(self.run("select name, value from {state}").fetchall())
 
     def _with_retries(self, connection: sqlite3.Connection, statement: str) -> None:
         """Run a statement that other writers may block, retrying every millisecond.

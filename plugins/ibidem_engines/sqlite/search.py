@@ -7,8 +7,9 @@ each group is kept.
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import chain
+from typing import Any
 
 import orjson
 from typing_extensions import override
@@ -26,12 +27,12 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField
 
-_IN = "in (select value from json_each(?))"
+_IN = "in {list}"
 _META = f"""exists (select 1 from json_each(d.meta) m where m.key = ? and (
     case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end {_IN}
     or m.type = 'array' and exists (select 1 from json_each(m.value) e where cast(e.value as text) {_IN})))"""  # noqa: S608 - made of constants
 _DATE = "(d.last >= ? or ? is null) and (d.first <= ? or ? is null) and d.first is not null"
-_WITHOUT = 'd.place not in (select rowid from "ibidem.{index}.texts" where "ibidem.{index}.texts" match ?)'
+_WITHOUT = "d.place not in (select rowid from {texts} where {texts} match ?)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,16 +114,15 @@ def _date(value: str) -> Conditions:
 
 
 _NEWEST = (1 << 63) - 1
-_BM25 = 'bm25("ibidem.{index}.texts", 2.0, 1.0)'
-_BY_PLACE = """select place, id, packed from "ibidem.{index}.documents"
-    where place in (select value from json_each(?)) and lead >= ? order by id"""
+_BM25 = "bm25({texts}, 2.0, 1.0)"
+_BY_PLACE = "select place, id, packed from {documents} where place in {list} and lead >= ? order by id"
 
 
 def newest_place(file: SqliteFile, view: ReadView) -> int:
     """Return the newest position that a ranking reads: that of the view, or the current one."""
     if view.newest is not None:
         return view.newest
-    return file.run('select max(place) from "ibidem.{index}.documents"').fetchone()[0] or 0
+    return file.run("select max(place) from {documents}").fetchone()[0] or 0
 
 
 def read_places(file: SqliteFile, places: Iterable[int], *, leads: bool) -> list[tuple[int, str, bytes | None]]:
@@ -142,17 +142,22 @@ class Selection:
     def sql(self, rank: str = "") -> str:
         return f"select {self.place} as place, {rank or self.rank} as rank from {self.from_clause}"  # noqa: S608 - values are bound
 
+    def read(self, columns: str, rest: str = "") -> str:
+        """Return the statement that reads columns of the matches, which are in the tables `found` and `d`."""
+        return f"""with found as materialized ({self.sql()}) select {columns}
+            from found join {{documents}} d on d.place = found.place {rest}"""  # noqa: S608 - values are bound
 
-def choose(query: Query, newest: int) -> Selection:
+
+def choose(query: Query | None, newest: int) -> Selection:
     """Build the selection of a query's matches up to a position; tables are joined only for filters."""
     words, limits = expression(query), conditions(query)
     place = "t.rowid" if words else "d.place"
     if not words:
-        tables = f'"ibidem.{{index}}.documents" d where d.place <= ?{limits.sql}'
+        tables = f"{{documents}} d where d.place <= ?{limits.sql}"
         return Selection(place, "0.0", tables, (newest, *limits.values))
-    join = ' join "ibidem.{index}.documents" d on d.place = t.rowid' if limits.sql else ""
-    condition = f'"ibidem.{{index}}.texts" match ? and t.rowid <= ?{limits.sql}'
-    tables = f'"ibidem.{{index}}.texts" t{join} where {condition}'
+    join = " join {documents} d on d.place = t.rowid" if limits.sql else ""
+    condition = f"{{texts}} match ? and t.rowid <= ?{limits.sql}"
+    tables = f"{{texts}} t{join} where {condition}"
     return Selection(place, _BM25, tables, (words, newest, *limits.values))
 
 
@@ -196,21 +201,12 @@ def spellings(word: str) -> set[str]:
     return found - {word}
 
 
-_WITH_VALUE = 'select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? order by rowid limit ?'
-_LEADS_WITH_VALUE = """select rowid from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <= ?
-    and (select lead from "ibidem.{index}.documents" where place = "ibidem.{index}.keys".rowid)
+_WITH_VALUE = "select rowid from {keys} where {keys} match ? order by rowid limit ?"
+_LEADS_WITH_VALUE = """select rowid from {keys} where {keys} match ? and rowid <= ?
+    and (select lead from {documents} where place = {keys}.rowid)
     order by rowid limit ?"""
-_COUNT = 'select count(*) from "ibidem.{index}.keys" where "ibidem.{index}.keys" match ? and rowid <> ?'
-_OWN = 'select id, place from "ibidem.{index}.documents" where id in (select value from json_each(?))'
-
-
-@dataclass(slots=True)
-class _Answer:
-    """The result of one search, as positions of documents."""
-
-    places: set[int] = field(default_factory=set)
-    capped: list[LookupField] = field(default_factory=list)
-    copies: int = 0
+_COUNT = "select count(*) from {keys} where {keys} match ? and rowid <> ?"
+_OWN = "select id, place from {documents} where id in {list}"
 
 
 def find(
@@ -225,65 +221,56 @@ def find(
             selection = choose(query, _NEWEST)
             allowed_places = {place for place, _ in file.run(selection.sql("0.0"), selection.values)}
         look_up = _LookUp(file, allowed_places, last_lead)
-        answers = [_Answer() for _ in searches]
-        for answer, search in zip(answers, searches, strict=True):
-            for lookup_field in search.values:
-                look_up.add(answer, lookup_field, search, own_places.get(search.own_id, 0))
-        places = set(chain.from_iterable(answer.places for answer in answers))
+        answers = [look_up.answer(each, own_places.get(each.own_id, 0)) for each in searches]
+        places = set(chain.from_iterable(found for found, _, _ in answers))
         documents = read_places(file, places, leads=last_lead is not None)
     hits = [stored_groups.Hit(file.index, name, 0.0, packed, place) for place, name, packed in documents]
-    number = {hit.order: at for at, hit in enumerate(hits)}
+    number = {hit.order: at for at, hit in enumerate(hits)}  # ordered by id
     return [
-        LookupResult(
-            [hits[at] for at in sorted(number[place] for place in answer.places if place in number)],  # ordered by id
-            answer.capped,
-            answer.copies,
-        )
-        for answer in answers
+        LookupResult([hits[at] for at in sorted(number[place] for place in found if place in number)], capped, copies)
+        for found, capped, copies in answers
     ]
 
 
 class _LookUp:
     """The look-ups of one call, in one snapshot of the file; each distinct value is looked up once."""
 
-    def __init__(self, file: SqliteFile, allowed_places: set[int] | None, last_lead: int | None = None) -> None:
+    def __init__(self, file: SqliteFile, allowed_places: set[int] | None, last_lead: int | None) -> None:
         self._file = file
         self._allowed_places = allowed_places
         self._last_lead = last_lead
         self._places_by_value: dict[tuple[str, int], list[int]] = {}
 
-    def add(self, answer: _Answer, lookup_field: LookupField, search: SignatureLookup, own_place: int) -> None:
-        """Add the documents with the values of a field to a result, up to the limit."""
-        min_shared, limit = search.min_shared.get(lookup_field, 1), search.hit_limit(lookup_field)
-        # Positions ascend: the first few of each value contain the first few of all, plus the own one and one more.
-        read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
-        values = list(dict.fromkeys(search.values[lookup_field]))
-        with_value = [self._with_value(value, read_limit) for value in values]
-        if lookup_field in LONG_FIELDS:
-            below_limit = [
-                each
-                for each in with_value
-                if sum(
-                    place != own_place and (self._allowed_places is None or place in self._allowed_places)
-                    for place in each
-                )
-                <= limit
-            ]
-            answer.capped += [lookup_field] * (len(below_limit) < len(with_value))
-            with_value = below_limit or [[]]
-        if min_shared <= 1:
-            places = set().union(*with_value)
-        else:
-            counts = Counter(chain.from_iterable(with_value))
-            places = {place for place, count in counts.items() if count >= min_shared}
+    def answer(self, search: SignatureLookup, own_place: int) -> tuple[set[int], list[LookupField], int]:
+        """Return the positions of documents with the values of a search, the capped fields, and the copies."""
+        found: set[int] = set()
+        capped: list[LookupField] = []
+        copies = 0
+        for name, listed in search.values.items():
+            min_shared, limit = search.min_shared.get(name, 1), search.hit_limit(name)
+            # Positions ascend: the first few of each value contain the first few of all, plus the own one and one more.
+            read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
+            values = list(dict.fromkeys(listed))
+            with_value = [self._with_value(value, read_limit) for value in values]
+            if name in LONG_FIELDS:
+                with_value = [each for each in with_value if len(self._counting(set(each), own_place)) <= limit]
+            if min_shared > 1:
+                counts = Counter(chain.from_iterable(with_value))
+                places = {place for place, count in counts.items() if count >= min_shared}
+            else:
+                places = set().union(*with_value)
+            places = self._counting(places, own_place)
+            found.update(places if len(places) <= limit else sorted(places)[:limit])
+            if name == "content":
+                copies = len(places) if len(places) <= limit else self._count(values, places, own_place)
+            elif len(places) > limit or len(with_value) < len(values):
+                capped.append(name)
+        return found, capped, copies
+
+    def _counting(self, places: set[int], own_place: int) -> set[int]:
+        """Return the positions that count: without the searching document's own, and among the matches."""
         places.discard(own_place)
-        if self._allowed_places is not None:
-            places &= self._allowed_places
-        answer.places.update(places if len(places) <= limit else sorted(places)[:limit])
-        if lookup_field == "content":
-            answer.copies = len(places) if len(places) <= limit else self._count(values, places, own_place)
-        elif len(places) > limit and lookup_field not in answer.capped:
-            answer.capped.append(lookup_field)
+        return places if self._allowed_places is None else places & self._allowed_places
 
     def _with_value(self, value: str, limit: int) -> list[int]:
         """Read the positions of documents with a value, in ascending order."""
@@ -309,20 +296,19 @@ MAX_HITS = 10_000
 # Hits read beyond a window, so that equal ranks at its end can be ordered by id without ranking all once more.
 MARGIN = 200
 
-_TIED = """select r.place, r.rank from ({ranked}) r join "ibidem.{index}.documents" i on i.place = r.place
+_TIED = """select r.place, r.rank from ({ranked}) r join {documents} i on i.place = r.place
     where r.rank = ? order by i.id limit ?"""
 _BY_ID = """select d.id, d.version, d.source, d.language, d.date, d.url, d.given, d.meta,
     coalesce(json_extract(w.entry, '$[0]'), t.title), coalesce(json_extract(w.entry, '$[1]'), t.text),
     d.origin
-    from "ibidem.{index}.documents" d join "ibidem.{index}.texts" t on t.rowid = d.place
-    left join "ibidem.{index}.ledger" w on w.ledger = 'written' and w.key = d.id
-    where d.id in (select value from json_each(?))"""
-_LONG = """select d.id, l.value from "ibidem.{index}.documents" d join "ibidem.{index}.long" l on l.place = d.place
-    where d.id in (select value from json_each(?))"""
-_MEMBERSHIPS = f"""select id, {", ".join(stored_groups.FIELDS)} from "ibidem.{{index}}.documents"
-    where id in (select value from json_each(?))"""  # noqa: S608 - made of constants
-_DATES = """select id, date from "ibidem.{index}.documents"
-    where date <> '' and id in (select value from json_each(?))"""
+    from {documents} d join {texts} t on t.rowid = d.place
+    left join {ledger} w on w.ledger = 'written' and w.key = d.id
+    where d.id in {list}"""
+_LONG = """select d.id, l.value from {documents} d join {long} l on l.place = d.place
+    where d.id in {list}"""
+_MEMBERSHIPS = f"""select id, {", ".join(stored_groups.FIELDS)} from {{documents}}
+    where id in {{list}}"""  # noqa: S608 - made of constants
+_DATES = "select id, date from {documents} where date <> '' and id in {list}"
 
 RankedPlaces = list[tuple[int, float]]
 
@@ -331,33 +317,12 @@ _ORDERS: dict[stored_groups.Order, str] = {
     "newest": "last is null, last desc, ibidem_time_of_day(date) desc, rank, id",
     "oldest": "first is null, first, ibidem_time_of_day(date), rank, id",
 }
-_RANKED = """with found as materialized ({found}), ranked as (
-    select d.place, found.rank, d.id, d.date, d.first, d.last, d."group" as name, d.lead,
-        coalesce(nullif(d."group", ''), char(0) || d.id) as one
-    from found join "ibidem.{index}.documents" d on d.place = found.place),
-    numbered as (select *, row_number() over (partition by one order by {order}) as number from ranked)"""
-_PACKED = '(select d.packed from "ibidem.{index}.documents" d where d.place = numbered.place)'
-_HEADS = f"""select place, id, {_PACKED}, rank, name, lead from numbered
-    where number = 1 order by {{order}} limit ? offset ?"""  # noqa: S608 - made of constants
-_MEMBERS = f"""select place, id, {_PACKED}, rank, name, lead from numbered
-    where number <= ? and name in (select value from json_each(?)) order by {{order}}"""  # noqa: S608 - made of constants
-_MATCH_COUNTS = """with found as materialized ({found})
-    select count(*), count(distinct coalesce(nullif(d."group", ''), char(0) || d.id)), max(-found.rank)
-    from found join "ibidem.{index}.documents" d on d.place = found.place"""
-_MATCH_SIZES = """with found as materialized ({found}) select d."group", count(*)
-    from found join "ibidem.{index}.documents" d on d.place = found.place
-    where d."group" in (select value from json_each(?)) group by d."group" """
-_MATCHING_LEADS = """with found as materialized ({found}) select d.place, d.id, d.packed, found.rank, d."group", d.lead
-    from found join "ibidem.{index}.documents" d on d.place = found.place
-    where d.lead and d."group" in (select value from json_each(?))"""
-_COVERAGE = """select (select count(*) from "ibidem.{index}.documents"),
-    (select count(*) from "ibidem.{index}.documents" where "group" = ''),
-    (select count(*) from "ibidem.{index}.documents" where place > ? and lead)"""
+_ONE = """coalesce(nullif(d."group", ''), char(0) || d.id)"""  # a document without a group is one of its own
+_PACKED = "(select d.packed from {documents} d where d.place = numbered.place)"
+_COVERAGE = """select (select count(*) from {documents}),
+    (select count(*) from {documents} where "group" = ''),
+    (select count(*) from {documents} where place > ? and lead)"""
 
-_FACETS = """with found as materialized ({found}) select {value} as value, count(*),
-    count(distinct coalesce(nullif(d."group", ''), char(0) || d.id))
-    from found join "ibidem.{index}.documents" d on d.place = found.place
-    where value is not null and value <> '' group by value order by {order} limit ?"""
 _YEAR = "strftime('%Y', '1980-01-01', d.first || ' days')"
 YEARS = 10_000
 
@@ -371,12 +336,10 @@ class SqliteSearch(EngineSearch):
     file: SqliteFile  # file of the index
     query: Query | None = None  # for what; None: for everything
 
-    @property
-    def _ranked(self) -> Query:
-        return Query() if self.query is None else self.query
-
-    def _own(self, ids: Sequence[DocumentRef]) -> list[str]:
-        return [name for index, name in ids if index == self.file.index]
+    def _read(self, statement: str, ids: Sequence[DocumentRef]) -> dict[DocumentRef, list[Any]]:
+        """Read values of those of some documents that are in the index, by index and id."""
+        own_ids = as_json([name for index, name in ids if index == self.file.index])
+        return {(self.file.index, name): values for name, *values in self.file.read(statement, (own_ids,))}
 
     def window(self, size: int, view: ReadView = NOW) -> RequestFlow[Ranking]:
         """Read the top of the ranking.
@@ -388,7 +351,7 @@ class SqliteSearch(EngineSearch):
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {MAX_HITS}")
         with file.reading():
             newest = newest_place(file, view)
-            total, ranked_places = _rank(file, choose(self._ranked, newest), size)
+            total, ranked_places = _rank(file, choose(self.query, newest), size)
             documents = read_places(file, [place for place, _ in ranked_places], leads=False)
         score = {place: -rank for place, rank in ranked_places}
         hits = [stored_groups.Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
@@ -399,28 +362,25 @@ class SqliteSearch(EngineSearch):
         return answered(None)
 
     def fetch(self, ids: Sequence[DocumentRef]) -> RequestFlow[list[StoredDocument]]:
-        own_ids = self._own(ids)
         in_title, in_text = queries.searched_phrases(self.query, "title"), queries.searched_phrases(self.query, "text")
-        found: dict[str, StoredDocument] = {}
-        for name, version, source, language, date, url, given, meta, title, text, origin in self.file.read(
-            _BY_ID, (as_json(own_ids),)
-        ):
-            own_version = None if given is None else version
-            document = Document(name, text, title, date, source, url, language, own_version, orjson.loads(meta), origin)
+        found: dict[DocumentRef, StoredDocument] = {}
+        for ref, values in self._read(_BY_ID, ids).items():
+            version, source, language, date, url, given, meta, title, text, origin = values
+            own_version, meta = None if given is None else version, orjson.loads(meta)
+            document = Document(ref[1], text, title, date, source, url, language, own_version, meta, origin)
             snippets = (queries.passage(text, in_text),)
-            found[name] = StoredDocument(self.file.index, document, version, snippets, queries.mark(title, in_title))
-        return answered([found[name] for name in own_ids if name in found])
+            found[ref] = StoredDocument(self.file.index, document, version, snippets, queries.mark(title, in_title))
+        return answered([found[ref] for ref in ids if ref in found])
 
     def dates(self, ids: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, str]]:
-        rows = self.file.read(_DATES, (as_json(self._own(ids)),))
-        return answered({(self.file.index, name): date for name, value in rows if (date := iso_date(value))})
+        found = self._read(_DATES, ids).items()
+        return answered({ref: date for ref, (value,) in found if (date := iso_date(value))})
 
     def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
         return answered(find(self.file, searches, self.query))
 
     def long_signatures(self, ids: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, bytes]]:
-        rows = self.file.read(_LONG, (as_json(self._own(ids)),))
-        return answered({(self.file.index, name): value for name, value in rows})
+        return answered({ref: value for ref, (value,) in self._read(_LONG, ids).items()})
 
     def coverage(self, settled_marks: stored_groups.Marks) -> RequestFlow[stored_groups.Coverage]:
         settled = settled_marks.get(stored_groups.ShardRef(self.file.index), 0)
@@ -433,10 +393,11 @@ class SqliteSearch(EngineSearch):
         file = self.file
         with file.reading():
             newest = newest_place(file, how.view)
-            selection = choose(self._ranked, newest)
-            ranked = _fill_ranked(_HEADS, selection, how.order)
+            selection = choose(self.query, newest)
+            ranked = _numbered(selection, how.order, "number = 1", "limit ? offset ?")
             heads = file.run(ranked, (*selection.values, size, place.start)).fetchall()
-            documents, count, best = file.run(_fill(_MATCH_COUNTS, selection), selection.values).fetchone()
+            totals = selection.read(f"count(*), count(distinct {_ONE}), max(-found.rank)")
+            documents, count, best = file.run(totals, selection.values).fetchone()
         counts = stored_groups.MatchCounts(documents, count, exact=True)
         return answered(stored_groups.Collapsed(_hits(file, heads), counts, best, view=ReadView(newest)))
 
@@ -445,42 +406,42 @@ class SqliteSearch(EngineSearch):
     ) -> RequestFlow[stored_groups.Members]:
         names, file = as_json(list(groups)), self.file
         with file.reading():
-            selection = choose(self._ranked, newest_place(file, how.view))
-            rows = file.run(_fill_ranked(_MEMBERS, selection, how.order), (*selection.values, limit, names)).fetchall()
-            sizes = dict(file.run(_fill(_MATCH_SIZES, selection), (*selection.values, names)).fetchall())
+            selection = choose(self.query, newest_place(file, how.view))
+            numbered = _numbered(selection, how.order, "number <= ? and name in {list}")
+            rows = file.run(numbered, (*selection.values, limit, names)).fetchall()
+            counts = selection.read('d."group", count(*)', 'where d."group" in {list} group by d."group"')
+            sizes = dict(file.run(counts, (*selection.values, names)).fetchall())
         return answered(stored_groups.Members(_hits(file, rows), sizes))
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         with self.file.reading():
-            selection = choose(self._ranked, newest_place(self.file, NOW))
-            values = (*selection.values, as_json(list(groups)))
-            rows = self.file.run(_fill(_MATCHING_LEADS, selection), values).fetchall()
+            selection = choose(self.query, newest_place(self.file, NOW))
+            columns = 'd.place, d.id, d.packed, found.rank, d."group", d.lead'
+            statement = selection.read(columns, 'where d.lead and d."group" in {list}')
+            rows = self.file.run(statement, (*selection.values, as_json(list(groups)))).fetchall()
         return answered({each.group: each.hit for each in _hits(self.file, rows)})
 
     def memberships(self, ids: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
-        rows = self.file.read(_MEMBERSHIPS, (as_json(self._own(ids)),))
-        return answered(
-            {(self.file.index, name): dict(zip(stored_groups.FIELDS, row, strict=True)) for name, *row in rows}
-        )
+        found = self._read(_MEMBERSHIPS, ids).items()
+        return answered({ref: dict(zip(stored_groups.FIELDS, values, strict=True)) for ref, values in found})
 
 
 def facets(file: SqliteFile, query: Query, limit: int) -> stored_groups.Facets:
     """Count the documents and groups of each source, language and year among the matches."""
+    counts: list[list[stored_groups.FacetCount]] = []
+    frequent = "count(*) desc, value"
     with file.reading():
         selection = choose(query, newest_place(file, NOW))
-
-        def count_facet(value: str, order: str, count: int) -> list[stored_groups.FacetCount]:
-            statement = _fill(_FACETS, selection).replace("{value}", value).replace("{order}", order)
-            return [
-                stored_groups.FacetCount(*row) for row in file.run(statement, (*selection.values, count)).fetchall()
-            ]
-
-        frequent = "count(*) desc, value"
-        return stored_groups.Facets(
-            sources=count_facet("d.source", frequent, limit),
-            languages=count_facet("d.language", frequent, limit),
-            years=count_facet(_YEAR, "value desc", YEARS),
-        )
+        for value, order, most in (
+            ("d.source", frequent, limit),
+            ("d.language", frequent, limit),
+            (_YEAR, "value desc", YEARS),
+        ):
+            condition = f"where value is not null and value <> '' group by value order by {order} limit ?"
+            statement = selection.read(f"{value} as value, count(*), count(distinct {_ONE})", condition)
+            rows = file.run(statement, (*selection.values, most))
+            counts.append([stored_groups.FacetCount(*row) for row in rows])
+    return stored_groups.Facets(*counts)
 
 
 def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, RankedPlaces]:
@@ -499,12 +460,12 @@ def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, Ranke
     return total, better + file.run(tied, (*selection.values, last, size - len(better))).fetchall()
 
 
-def _fill(statement: str, selection: Selection) -> str:
-    return statement.replace("{found}", selection.sql())
-
-
-def _fill_ranked(statement: str, selection: Selection, order: stored_groups.Order) -> str:
-    return (_fill(_RANKED, selection) + statement).replace("{order}", _ORDERS[order])
+def _numbered(selection: Selection, order: stored_groups.Order, condition: str, limits: str = "") -> str:
+    """Return the statement that reads matches by their number within their group, in rank order."""
+    number = f"row_number() over (partition by {_ONE} order by {_ORDERS[order]}) as number"
+    matches = selection.read(f'd.place, rank, id, date, first, last, "group" as name, lead, {number}')
+    return f"""select place, id, {_PACKED}, rank, name, lead from ({matches}) numbered
+        where {condition} order by {_ORDERS[order]} {limits}"""  # noqa: S608 - made of constants
 
 
 def _hits(file: SqliteFile, rows: Rows) -> list[stored_groups.GroupHit]:

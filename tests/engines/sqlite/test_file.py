@@ -16,9 +16,9 @@ from ibidem_engines.sqlite.file import SQLITE, SqliteFile, from_sqlite
 from ibidem_engines.sqlite.search import conditions
 from ibidem_ingest.errors import IbidemError
 
-PUT = "insert into \"ibidem.{index}.ledger\" values ('runs', ?, ?)"
+PUT = "insert into {ledger} values ('runs', ?, ?)"
 FORKS = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 warns where threads run
-COUNT = 'select count(*) from "ibidem.{index}.ledger"'
+COUNT = "select count(*) from {ledger}"
 
 
 @pytest.fixture
@@ -71,7 +71,7 @@ def test_what_is_written_is_on_the_disk_and_what_is_in_a_file_s_schema_is_not_tr
 @pytest.mark.parametrize("name", ["schema", "layout"])
 def test_an_index_of_another_schema_or_layout_names_what_mends_it(file: SqliteFile, path: Path, name: str) -> None:
     with file.transaction():
-        file.run("""update "ibidem.{index}.state" set value = '0' where name = ?""", (name,))
+        file.run("""update {state} set value = '0' where name = ?""", (name,))
     file.close()
     for use in (file.reading, file.transaction):
         with pytest.raises(Permanent, match=r"'news'.*ingest its documents again"), use():
@@ -101,7 +101,7 @@ def test_a_damaged_file_is_named(file: SqliteFile, path: Path) -> None:
         damaged.seek(40 * 4096)
         damaged.write(os.urandom(200 * 4096))
     with pytest.raises(Permanent, match="damaged"), file.reading():
-        file.run('select sum(length(entry)) from "ibidem.{index}.ledger"').fetchall()
+        file.run("select sum(length(entry)) from {ledger}").fetchall()
 
 
 def test_a_full_disk_harms_nothing_that_is_there(file: SqliteFile) -> None:
@@ -243,7 +243,7 @@ def test_the_documents_of_a_thread_or_a_work_are_found_without_a_look_at_the_oth
     file: SqliteFile, name: str, values: list[str]
 ) -> None:
     limits = conditions(Query(filters=tuple(Filter(name, value) for value in values)))
-    statement = f'explain query plan select d.place from "ibidem.{{index}}.documents" d where true{limits.sql}'  # noqa: S608 - made of constants
+    statement = f"explain query plan select d.place from {{documents}} d where true{limits.sql}"  # noqa: S608 - made of constants
     with file.reading():
         plan = [str(step[3]) for step in file.run(statement, limits.values)]
     assert any(f"INDEX ibidem.news.{name}s" in step for step in plan), plan
