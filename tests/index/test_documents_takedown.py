@@ -30,7 +30,7 @@ from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.backfill.batch import Checkpoint
-from ibidem_workers.backfill.replace import Replacement, replace_index
+from ibidem_workers.backfill.replace import replace_index
 from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, letters
 from ibidem_workers.groups.follower import SettlingLease, regroup, settle_all
 from servers.indices import ask, remove_indices
@@ -162,7 +162,7 @@ def test_through_an_alias_the_index_that_was_behind_it_before_is_named(opensearc
     for name in ("a", "b"):
         ask(opensearch, "PUT", f"/{alias}-1/_doc/{name}?refresh=true", json.dumps({"body": "We the People"}))
     settings = Settings(engine=opensearch, index=alias, fields="text=body,meta=", tables=tables_folder, concurrency=1)
-    replace_index(Replacement(f"{alias}-2"), settings)
+    replace_index(settings, f"{alias}-2")
     with closing(open_engine(settings.address, alias)) as engine:
         delete(engine, ["a"], tombstone_days=1)
         assert dict(still_held(engine, settings, ["a"])) == {f"{alias}-1": ["a"]}
@@ -277,7 +277,7 @@ def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
     delete(before, ["c"], 7)
     new = f"{place.first[:-1]}2"
     settings = Settings(engine=place.address, index=place.alias, tables=general_tables().folder)
-    replace_index(Replacement(new), settings)
+    replace_index(settings, new)
     for name in {new, place.alias}:
         engine = place.by(name)
         (word,) = load_overrides(engine)

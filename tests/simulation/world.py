@@ -16,7 +16,7 @@ from ibidem_engines.engine import WriteStatus
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import load_checkpoint
-from ibidem_workers.backfill.replace import Replacement, replace_opened
+from ibidem_workers.backfill.replace import replace_opened
 from ibidem_workers.groups.follower import follow_decisions, settle
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
 from simulation.faults import Faults, FaultyLink
@@ -156,9 +156,7 @@ class World:
             try:
                 if self.cluster.aliases["news"] == into and _state(engine, into) == "done":
                     return
-                replace_opened(
-                    engine, lambda name: self.engine(name).reindex_source(), Replacement(into), self.settings
-                )
+                replace_opened(engine, lambda name: self.engine(name).reindex_source(), self.settings)
             except Unavailable:
                 self.scheduler.pause(0.5)
                 continue

@@ -28,7 +28,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Beside as BesideKind
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.follow import follow
-from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
+from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.backfill.run import CheckResult, backfill_in_place, check
 
 MAX_CHANGES = 20
@@ -79,10 +79,10 @@ def run(
         show_check(settings, as_json=as_json)
     elif into:
         with bar("Copying", rated=True) as advance:
-            result = replace_index(Replacement(into, alias), settings, advance)
+            result = replace_index(settings, into, alias, advance)
         for line in next_steps(result, settings, into):
             messages().print(Text(line))
-        show_run(settings.changed(index=into), result.run, as_json=as_json, started=START)
+        show_run(settings.changed(index=into), result[0].run, as_json=as_json, started=START)
     elif following:
         show_followed(settings, kind, as_json=as_json)
     else:
@@ -91,18 +91,19 @@ def run(
         show_run(settings, name, as_json=as_json, started=START)
 
 
-def next_steps(result: ReplaceResult, settings: Settings, into: str) -> Iterator[str]:
+def next_steps(result: Replacement, settings: Settings, into: str) -> Iterator[str]:
     """Print which index searches use now, and the remaining steps."""
-    if result.pruned:
-        yield f"{format_count(result.pruned, 'document')} deleted meanwhile."
-    if result.alias:
-        yield f"The alias {result.alias!r} now points to {into!r}."
-        yield f"{result.source!r} is unchanged; you can delete it."
+    checkpoint, pruned = result
+    if pruned:
+        yield f"{format_count(pruned, 'document')} deleted meanwhile."
+    if checkpoint.alias:
+        yield f"The alias {checkpoint.alias!r} now points to {into!r}."
+        yield f"{checkpoint.source!r} is unchanged; you can delete it."
     else:
         yield f"{settings.index!r} is not an alias, so none was moved: search the new index with IBIDEM_INDEX={into}."
-        yield f"To copy what others write to {result.source!r} from now on, run the same command again."
-    if result.alias and result.alias != settings.index:
-        yield f"Searches reach it with IBIDEM_INDEX={result.alias}."
+        yield f"To copy what others write to {checkpoint.source!r} from now on, run the same command again."
+    if checkpoint.alias and checkpoint.alias != settings.index:
+        yield f"Searches reach it with IBIDEM_INDEX={checkpoint.alias}."
 
 
 def show_check(settings: Settings, *, as_json: bool) -> None:

@@ -11,7 +11,7 @@ from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
 from ibidem_engines.cluster import source as sources
 from ibidem_workers.backfill import run
-from ibidem_workers.backfill.replace import Replacement, replace_index
+from ibidem_workers.backfill.replace import replace_index
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import strip
 from servers.indices import ask
@@ -109,7 +109,7 @@ class TestEmbeddings:
     def test_copied_with_signatures_and_without_they_are_searched_as_before(self, embedded: Embedded) -> None:
         embedded.fill()
         before = embedded.nearest()
-        replace_index(Replacement(SECOND), embedded.settings)
+        replace_index(embedded.settings, SECOND)
         assert (embedded.counts(SECOND), embedded.nearest(SECOND)) == (HELD, before)
         ask(embedded.address, "DELETE", f"/{FIRST}")
         strip(embedded.settings, into=FIRST)
@@ -120,7 +120,7 @@ class TestEmbeddings:
         embedded.fill(**{"index.mapping.exclude_source_vectors": "false"})
         before = embedded.sources()
         assert before["t1"]["meaning"] == vector(1)
-        replace_index(Replacement(SECOND), embedded.settings)
+        replace_index(embedded.settings, SECOND)
         assert embedded.sources(SECOND) == before
 
 
@@ -166,7 +166,7 @@ def strip_into(settings: Settings) -> None:
 
 
 def backfill_into(settings: Settings) -> None:
-    replace_index(Replacement(SECOND), settings)
+    replace_index(settings, SECOND)
 
 
 def index_names(theirs: Theirs) -> list[str]:
@@ -190,7 +190,7 @@ def test_sparse_embeddings_in_opensearch_rank_documents_as_before(opened_index: 
     backfill_in_place(theirs.settings)
     strip(theirs.settings)
     assert (ranked(theirs, ALIAS), theirs.sources()) == (before, documents)
-    replace_index(Replacement(SECOND), theirs.settings)
+    replace_index(theirs.settings, SECOND)
     assert (ranked(theirs, SECOND), theirs.sources(SECOND)) == (before, documents)
 
 

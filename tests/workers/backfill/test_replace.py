@@ -19,7 +19,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import replace
 from ibidem_workers.backfill.batch import KEYS
-from ibidem_workers.backfill.replace import Replacement, ReplaceResult, replace_index
+from ibidem_workers.backfill.replace import Replacement, replace_index
 from ibidem_workers.ingest import Interruption
 from ibidem_workers.runs import summary
 from servers.indices import ask, remove_indices
@@ -29,8 +29,8 @@ from workers.backfill.test_run import writing
 from workers.conftest import OTHER, fill
 
 
-def into_second(settings: Settings, alias: str = "") -> ReplaceResult:
-    return replace_index(Replacement(SECOND, alias), settings)
+def into_second(settings: Settings, alias: str = "") -> Replacement:
+    return replace_index(settings, SECOND, alias)
 
 
 class TestTheirIndex:
@@ -39,8 +39,8 @@ class TestTheirIndex:
         theirs.write({"t100": {"headline": "no text", "price": 1.5}})
         theirs.write({"t7": story(7, 1)})
         before = theirs.all()
-        result = into_second(theirs.settings)
-        assert (result.source, result.alias, result.pruned) == (FIRST, ALIAS, 0)
+        result, pruned = into_second(theirs.settings)
+        assert (result.source, result.alias, pruned) == (FIRST, ALIAS, 0)
         after = theirs.all()
         assert {hit["_index"] for hit in after.values()} == {SECOND}
         fields = ("_id", "_version", "_routing")
@@ -123,7 +123,7 @@ class TestTheirIndex:
             raise KeyboardInterrupt
 
         with pytest.raises(Interruption):
-            replace_index(Replacement(SECOND), theirs.settings, stop)
+            replace_index(theirs.settings, SECOND, report=stop)
         theirs.write({"t3": story(3, 1)})
         theirs.delete("t4")
         with monkeypatch.context() as patch:
@@ -146,17 +146,17 @@ class TestTheirIndex:
             json.dumps({"actions": [{"remove": {"index": FIRST, "alias": ALIAS}}]}),
         )
         settings = theirs.settings.changed(index=FIRST)
-        assert into_second(settings).alias == ""
+        assert into_second(settings)[0].alias == ""
         theirs.write({"t3": story(3, 1)}, FIRST)
         theirs.delete("t4", FIRST)
-        assert into_second(settings).pruned == 1
+        assert into_second(settings)[1] == 1
         assert theirs.sources(SECOND) == {
             **{name: source for name, source in stories(10).items() if name != "t4"},
             "t3": story(3, 1),
         }
         with pytest.raises(UsageError, match=f"'{FIRST}' is an index, so it cannot be an alias"):
             into_second(settings, FIRST)
-        assert into_second(settings, ALIAS).alias == ALIAS
+        assert into_second(settings, ALIAS)[0].alias == ALIAS
         assert len(theirs.all()) == 9
 
     def test_what_cannot_be_done_is_refused_before_anything_is(self, theirs: Theirs) -> None:
@@ -165,11 +165,11 @@ class TestTheirIndex:
         with pytest.raises(UsageError, match=f"index '{SECOND}' already exists"):
             into_second(theirs.settings)
         with pytest.raises(UsageError, match=f"'{ALIAS}' is already an alias of '{FIRST}'"):
-            replace_index(Replacement(FIRST), theirs.settings)
+            replace_index(theirs.settings, FIRST)
         actions = {"actions": [{"add": {"index": SECOND, "alias": ALIAS}}]}
         ask(theirs.address, "POST", "/_aliases", json.dumps(actions))
         with pytest.raises(UsageError, match=f"'{ALIAS}' points to several indexes: {FIRST}, {SECOND}"):
-            replace_index(Replacement(f"{ALIAS}-3"), theirs.settings)
+            replace_index(theirs.settings, f"{ALIAS}-3")
 
     @pytest.mark.parametrize(
         "theirs", CLUSTERS[:1], indirect=True
@@ -206,7 +206,7 @@ class TestOwnIndex:
         own_tables.use(OTHER)
         into = f"{settings.index}-2"
         try:
-            result = replace_index(Replacement(into), settings)
+            result, _ = replace_index(settings, into)
             with closing(open_engine(settings.address, into)) as second:
                 assert (dict(second.info().tables), second.info().documents) == ({OTHER.name: 20}, 20)
                 assert OTHER.name not in engine.info().tables
@@ -215,6 +215,6 @@ class TestOwnIndex:
                 assert KEYS not in dict(second.get_records("runs"))
             own_tables.use(Table.build("en", 9_000, {"people": 9.0, "union": 10.0}, "a third"))
             with pytest.raises(UsageError, match=f"{into!r} was started with another idf table"):
-                replace_index(Replacement(into), settings)
+                replace_index(settings, into)
         finally:
             remove_indices(settings.engine, into)

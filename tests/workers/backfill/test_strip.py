@@ -8,7 +8,7 @@ import pytest
 
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.backfill.replace import Replacement, replace_index
+from ibidem_workers.backfill.replace import replace_index
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import STRIP_PREFIX, strip
 from servers.indices import ask
@@ -28,7 +28,7 @@ class TestTheirIndex:
         theirs.make(mapping={"dynamic": False, "properties": {}})
         ask(theirs.address, "PUT", f"/{FIRST}/_doc/t1?refresh=true", RAW)
         settings = theirs.settings.changed(fields="text=body.content,meta=")
-        replace_index(Replacement(SECOND), settings)
+        replace_index(settings, SECOND)
         assert '"ibidem"' in raw_source(theirs, SECOND, "t1")
         strip(settings.changed(index=SECOND))
         assert raw_source(theirs, SECOND, "t1") == RAW

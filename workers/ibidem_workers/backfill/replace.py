@@ -125,61 +125,48 @@ ON_THE_WAY = 0.5  # seconds in which a write arrives that went to the first inde
 MAX_LOOKS = 60  # how often to look for such writes at most: others may go on writing to the first index by its own name
 
 
-@dataclass(frozen=True, slots=True)
-class Replacement:
-    """Request for a backfill into a new index."""
-
-    into: str  # name of the new index
-    alias: str = ""  # the alias that it gets at the end; empty: the name in the settings, if it is an alias
+# The checkpoint of a backfill into a new index, and how many documents were deleted from the first index meanwhile.
+Replacement = tuple[Checkpoint, int]
 
 
-@dataclass(frozen=True, slots=True)
-class ReplaceResult:
-    """Result of a backfill into a new index."""
+def replace_index(settings: Settings, into: str, alias: str = "", report: Report = lambda *_: None) -> Replacement:
+    """Copy an index into a new, signed one, and replace it.
 
-    run: str  # the run's name; its accounts are next to the new index
-    source: str  # the index that was copied
-    alias: str  # the alias that the new one has now; empty for none
-    pruned: int  # documents that were deleted from the first index during the copy
-
-
-def replace_index(replacement: Replacement, settings: Settings, report: Report = lambda *_: None) -> ReplaceResult:
-    """Copy an index into a new, signed one, and replace it."""
-    check_name(replacement.into)
-    with closing(open_engine(settings.address, replacement.into)) as engine:
-        return replace_opened(engine, partial(open_reindex_source, settings.address), replacement, settings, report)
+    At the end an alias points to the new index: the one that is given, or the name in the settings if it is an alias.
+    """
+    check_name(into)
+    with closing(open_engine(settings.address, into)) as engine:
+        return replace_opened(engine, partial(open_reindex_source, settings.address), settings, alias, report)
 
 
 def replace_opened(
     engine: Engine,
     open_source: Callable[[str], ReindexSource],
-    replacement: Replacement,
     settings: Settings,
+    alias: str = "",
     report: Report = lambda *_: None,
-) -> ReplaceResult:
-    """Copy an open index into a new one."""
-    checkpoint = load_checkpoint(engine, replacement.into)
+) -> Replacement:
+    """Copy an index into that of an open engine."""
+    checkpoint = load_checkpoint(engine, engine.index)
     has_swapped = checkpoint is not None and checkpoint.state == "swapped"
     name = checkpoint.source if checkpoint is not None and has_swapped else settings.index
     with closing(open_source(name)) as source:
         source.check("copy")
-        return _Replacing(engine, source, replacement, settings, report).run(checkpoint)
+        return _Replacing(engine, source, alias, settings, report).run(checkpoint)
 
 
 class _Replacing:
     """Replacement of one index by another, in progress."""
 
-    def __init__(
-        self, engine: Engine, source: ReindexSource, replacement: Replacement, settings: Settings, report: Report
-    ) -> None:
-        self._engine, self._source, self._replacement = engine, source, replacement
+    def __init__(self, engine: Engine, source: ReindexSource, alias: str, settings: Settings, report: Report) -> None:
+        self._engine, self._source, self._into = engine, source, engine.index
         self._settings, self._report = settings, report
-        self._alias = replacement.alias or source.alias
+        self._alias = alias or source.alias
         self._prune_count = 0
-        self._copy = source.copy_to(replacement.into)
+        self._copy = source.copy_to(self._into)
         self._records = RecordCopy(source, engine)
 
-    def run(self, checkpoint: Checkpoint | None) -> ReplaceResult:
+    def run(self, checkpoint: Checkpoint | None) -> Replacement:
         """Copy, catch up with writes, and switch over."""
         if checkpoint is not None and checkpoint.state == "swapped":
             self._alias = checkpoint.alias
@@ -200,12 +187,12 @@ class _Replacing:
             self._follow(backfill)
         checkpoint.state = "done"
         backfill.note("submitted")
-        return ReplaceResult(checkpoint.run, checkpoint.source, self._alias, self._prune_count)
+        return checkpoint, self._prune_count
 
     def _check(self) -> None:
         """Refuse an impossible request before anything is written."""
         check_fields(self._source)
-        if (into := self._replacement.into) in {part.index for part in self._source.parts()}:
+        if (into := self._into) in {part.index for part in self._source.parts()}:
             is_alias = f"{self._settings.index!r} is already an alias of {into!r}"
             what = is_alias if self._source.alias else f"{into!r} is the index to be copied"
             raise UsageError(what, "name a new one with --into")
@@ -215,8 +202,8 @@ class _Replacing:
     def _checkpoint(self, checkpoint: Checkpoint | None) -> Checkpoint:
         tables = Tables(self._settings.tables, self._settings.index)
         if not self._settings.broker:
-            look_through(self._source, tables, self._settings.index, self._replacement.into)
-        into, (source, *_) = self._replacement.into, [part.index for part in self._source.parts()]
+            look_through(self._source, tables, self._settings.index, self._into)
+        into, (source, *_) = self._into, [part.index for part in self._source.parts()]
         if self._copy.exists() and (checkpoint is not None or not self._copy.is_unfilled()):
             if checkpoint is None or checkpoint.source != source:
                 raise UsageError(f"index {into!r} already exists", "name a new one with --into")
