@@ -27,6 +27,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers import executors
 from ibidem_workers.backfill import batch
+from ibidem_workers.backfill import run as module
 from ibidem_workers.backfill.batch import load_checkpoint
 from ibidem_workers.backfill.run import backfill_in_place, check
 from ibidem_workers.ingest import Interruption, ingest_documents
@@ -266,7 +267,7 @@ class TestGoingOn:
         self, settings: Settings, engine: Engine, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         fill([Document(f"d{at}", story(at)["body"]["content"]) for at in range(30)], settings)
-        monkeypatch.setattr(batch, "MIN_POOL_DOCUMENTS", 0)
+        monkeypatch.setattr(module, "MIN_POOL_DOCUMENTS", 0)
         monkeypatch.setattr(batch, "PAGE", 10)
         monkeypatch.setattr(executors, "COMMAND", (sys.executable, "-c", DEADLY))
         run = backfill_in_place(settings)

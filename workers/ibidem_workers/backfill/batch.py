@@ -9,7 +9,6 @@ written later, or its deleter crashed.
 from bisect import bisect_left, bisect_right
 from collections import defaultdict, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import islice
@@ -39,7 +38,6 @@ from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
 from ibidem_workers.batches import NO_RESULT, WRITES, BatchResult, batch_key, overlap
-from ibidem_workers.executors import Job, Pool
 from ibidem_workers.tasks import WorkerContext, Write, attempt, count_outcomes, do_batch, write_portions
 
 Item = TypeVar("Item")
@@ -526,9 +524,6 @@ def _refuse(name: Name, reason: str) -> Refusal:
     return Refusal(f"index {name.index}", name.id, "", reason)
 
 
-MIN_POOL_DOCUMENTS = 1_500  # number of documents below which starting processes does not pay
-
-
 def open_signing(
     settings: Settings, source_name: str, into: str, beside: Beside, has_ended: Callable[[], bool]
 ) -> Callable[[BackfillBatch, int], BatchOutcome]:
@@ -538,22 +533,3 @@ def open_signing(
     engine, copy = open_engine(settings.address, into or source_name), source.copy_to(into) if into else None
     tables = Tables(settings.tables, settings.index)
     return partial(sign_batch, BackfillContext(engine, tables, settings, has_ended, source=source, copy=copy))
-
-
-class Signers(ExitStack):
-    """Signs several pages at a time; few documents, or those of one process, in this one."""
-
-    def __init__(self, job: Job, context: BackfillContext, documents: int) -> None:
-        super().__init__()
-        self._context = context
-        processes = 1 if documents < MIN_POOL_DOCUMENTS else context.settings.workers
-        pool: Pool[BackfillBatch, BatchOutcome] = Pool(job, processes)
-        self._pool = self.enter_context(pool) if processes > 1 else None
-        self.at_once = 1 if processes == 1 else 2 * processes
-
-    def sign(self, page: BackfillBatch) -> Callable[[], BatchOutcome]:
-        """Start signing a page; returns a function that waits for its outcome."""
-        if self._pool is not None:
-            return self._pool.submit(page).result
-        outcome = sign_batch(self._context, page)
-        return lambda: outcome

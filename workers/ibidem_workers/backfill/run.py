@@ -7,12 +7,12 @@ at the same time. So a count may differ by as many documents as there were write
 import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import chain
 
-from ibidem_core.errors import EngineError, Permanent, retry_unavailable
+from ibidem_core.errors import Permanent, retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Beside, Engine, FieldCounts, ReindexSource, ReindexTarget, SourceDocument
@@ -32,7 +32,6 @@ from ibidem_workers.backfill.batch import (
     BatchOutcome,
     Checkpoint,
     OwnWrites,
-    Signers,
     all_writes,
     has_words,
     interleave,
@@ -43,9 +42,10 @@ from ibidem_workers.backfill.batch import (
     paginate,
     read_ranges,
     refusal,
+    sign_batch,
 )
 from ibidem_workers.batches import BatchResult, batch_key
-from ibidem_workers.executors import this_process
+from ibidem_workers.executors import Pool, this_process
 from ibidem_workers.groups.follower import settle_all
 from ibidem_workers.ingest import Interruption
 from ibidem_workers.runs import INDEX_PATH, RUN_PREFIX, RunRecord, State, new_run
@@ -133,7 +133,9 @@ LAST_PASS = 1_000  # a pass of fewer documents is the last: while others write, 
 
 MAX_PASSES = 20  # passes at most, since others may write as quickly as this reads
 
-# A page that was handed out, its place, and the future of its result.
+MIN_POOL_DOCUMENTS = 1_500  # number of documents below which starting processes does not pay
+
+# A page that was handed out, its place, and what waits for its result.
 Pending = tuple[BackfillBatch, ShardRef, Callable[[], BatchOutcome]]
 
 
@@ -157,7 +159,6 @@ class Backfill:
         self._progress = OwnRecord(engine, "runs", checkpoint.key)
         self._own = OwnWrites()
         self._total = 0
-        self._waiting: deque[Pending] = deque()
 
     def run(self) -> None:
         """Sign all documents from the last checkpoint on, then documents written meanwhile, until few are left."""
@@ -179,30 +180,30 @@ class Backfill:
         documents = sum(map(self._source.count, chain.from_iterable(gaps.values())))
         left = sum(len(page.names) + page.before for page, _ in pages_left)
         self._total = self.checkpoint.documents + documents + left
+        into, settings, guard = self.checkpoint.into, self._settings, self._guard
+        processes = settings.workers if documents >= MIN_POOL_DOCUMENTS else 1
+        beside: Beside = "index" if self._source.beside else ""
+        job = partial(open_signing, settings, self.checkpoint.source, into, beside)
+        copy = self._source.copy_to(into) if into else None
+        tables = Tables(settings.tables, settings.index)  # read again, since they may have changed
+        context = BackfillContext(self._engine, tables, settings, source=self._source, copy=copy)
+        like = BackfillBatch(self.checkpoint.run, 0, (), switch_marks=switch_marks, changes_only=changes_only)
+        like = replace(like, folds=changes_only and processes == 1)
+        at_once, waiting = 1 if processes == 1 else 2 * processes, deque[Pending]()
         try:
-            beside: Beside = "index" if self._source.beside else ""
-            guard = self._guard  # until the first page is verified to lose no field, no further one is written
-            into, settings = self.checkpoint.into, self._settings
-            job = partial(open_signing, settings, self.checkpoint.source, into, beside)
-            copy = self._source.copy_to(into) if into else None
-            tables = Tables(settings.tables, settings.index)  # read again, since they may have changed
-            context = BackfillContext(self._engine, tables, settings, source=self._source, copy=copy)
-            with Signers(job, context, documents) as signers:
-                like = BackfillBatch(self.checkpoint.run, 0, (), switch_marks=switch_marks, changes_only=changes_only)
-                like = replace(like, folds=changes_only and signers.at_once == 1)
+            with Pool[BackfillBatch, BatchOutcome](job, processes) if processes > 1 else nullcontext() as pool:
                 for page, part in chain(pages_left, self._new_pages(gaps, like)):
-                    self._waiting.append((page, part, signers.sign(page)))
-                    while len(self._waiting) >= signers.at_once or (self._waiting and guard and guard.is_pending):
-                        self._settle()
-                while self._waiting:
-                    self._settle()
+                    waiting.append(
+                        (page, part, pool.submit(page).result if pool else partial(sign_batch, context, page))
+                    )
+                    # Until the first page is verified to lose no field, no further one is written.
+                    while len(waiting) >= at_once or (waiting and guard and guard.is_pending):
+                        self._settle(*waiting.popleft())
+                while waiting:
+                    self._settle(*waiting.popleft())
         except KeyboardInterrupt as error:
-            self._waiting.clear()  # the checkpoint has the pages in progress
-            self.note("interrupted")
+            self.note("interrupted")  # with the pages in progress
             raise Interruption(f"run {self.checkpoint.run} was stopped", "continue with the same command") from error
-        except EngineError:
-            self._waiting.clear()
-            raise
         self.note()
         if self._guard is not None:
             self._guard.check()
@@ -250,9 +251,8 @@ class Backfill:
                 missing.append((replace(batch, switch_marks=switch_marks), page.seq_range.part))
         return missing
 
-    def _settle(self) -> None:
+    def _settle(self, page: BackfillBatch, part: ShardRef, wait: Callable[[], BatchOutcome]) -> None:
         """Wait for the oldest page, so that the checkpoint grows without gaps."""
-        page, part, wait = self._waiting[0]
         account, own = wait()
         self._own.add(part, own)
         self.signed += account.indexed
@@ -261,7 +261,6 @@ class Backfill:
             self.checkpoint.settle(page.number, account.documents)
         else:
             self.checkpoint.fold(page.number, account)
-        self._waiting.popleft()
         if self._guard is not None:
             self._guard.note(len(own))
         self._report(self.checkpoint.documents, self._total)
