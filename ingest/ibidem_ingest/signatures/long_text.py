@@ -155,10 +155,8 @@ class PagedTokens:
         cut = [join_broken_words(text).split(PAGE_BREAK) if PAGE_BREAK in text else [text] for text in texts]
         sizes = np.array([len(pages_) for pages_ in cut], np.int64)
         first = np.concatenate(([0], sizes.cumsum()))
-        batch = TokenBatch.tokenize(
-            [page for pages_ in cut for page in pages_], np.repeat(sizes > 1, sizes), with_signs=True
-        )
-        return cls(replace(batch, offsets=batch.offsets[first]), batch.offsets, first, batch.write_signs(first))
+        batch, signs = TokenBatch.tokenize_pages([page for pages_ in cut for page in pages_], first)
+        return cls(replace(batch, offsets=batch.offsets[first]), batch.offsets, first, signs)
 
     def without(self, passages: Hashes) -> "PagedTokens":
         batch = self.batch

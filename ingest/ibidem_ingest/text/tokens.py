@@ -85,18 +85,9 @@ MAX_EXPANSION = 18  # characters that normalising makes of one at most: U+FDFA i
 
 
 def normal_length(text: str) -> int:
-    """Return the number of characters of a normalised text, each normalised separately."""
-    return int(_widths().take(code_points(text)).sum(dtype=np.int64))
-
-
-@cache
-def _widths() -> NDArray[np.uint8]:
-    widths = np.ones(0x110000, np.uint8)
-    for point in range(0x80, 0x110000):
-        if not 0xD800 <= point < 0xE000:
-            widths[point] = len(unicodedata.normalize("NFKC", chr(point)))
-    widths.flags.writeable = False
-    return widths
+    """Return the number of characters of a text in NFKC, of which only a part is in memory at a time."""
+    parts = (text[at : at + 10_000] for at in range(0, len(text), 10_000))
+    return sum(len(unicodedata.normalize("NFKC", part)) for part in parts)
 
 
 def kind(character: str) -> int:
@@ -192,28 +183,14 @@ def tokens_and_signs(text: str) -> tuple[list[str], str]:
 
 def cut_tokens_and_signs(text: str) -> tuple[list[str], str]:
     """Return tokens and signs of a text whose broken words are joined; joining twice would also join other words."""
-    text = f"    {text}    "
-    text, superscripts = (text.lower(), []) if text.isascii() else _signed_form(text)
-    points = code_points(text)
-    outlines = shapes().take(points)
-    outlines[superscripts] = signs.OF_SUPERSCRIPT
+    outlines, points, characters, cuts = _separate(f"    {text}    ")
     positions = np.array(signs.find(outlines.tobytes()), np.int64)
     found = code_points(signs.name(_characters(points[positions]))).copy()
-    characters, cuts = _separate(points)
     positions += np.searchsorted(cuts, positions, "right")
     characters = close_figures(characters, positions, found)
     starts = np.flatnonzero((characters[1:] != _SPACE) & (characters[:-1] == _SPACE)) + 1
     places = zip(np.searchsorted(starts, positions).tolist(), _characters(found), strict=True)
     return _characters(characters).split(), " ".join(f"{place}{sign}" for place, sign in places)
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class BatchSigns:
-    """The signs of several documents in the buffer of their tokens."""
-
-    positions: Places  # (n,) byte offset of each, ascending; a sign may be between two bytes of a token
-    characters: CodePoints  # (n,) uint32
-    begins: Places  # where each document begins in the buffer, and the end; documents + 1
 
 
 @dataclass(frozen=True, eq=False)
@@ -226,21 +203,31 @@ class TokenBatch:
     hashes: Hashes  # `wh1` of each token, uint64
     leading: Hashes  # its first eight bytes as a little-endian word, zeros behind a shorter one, uint64
     offsets: Places  # token offset of each document and of the end, int64, documents + 1
-    signs: BatchSigns | None = None
 
     @classmethod
-    def tokenize(
-        cls, texts: Sequence[str], is_joined: Flags | None = None, *, with_signs: bool = False
-    ) -> "TokenBatch":
+    def tokenize(cls, texts: Sequence[str]) -> "TokenBatch":
         """Tokenize texts, with the same tokens as `tokens`."""
-        is_joined = np.zeros(len(texts), bool) if is_joined is None else is_joined
-        buffer, begins, (positions, characters) = _normal_buffer(texts, is_joined, with_signs=with_signs)
-        if with_signs:
-            buffer = close_figures(np.frombuffer(buffer, np.uint8), positions, characters).tobytes()
+        buffer, begins, _ = _normal_buffer(texts, np.zeros(len(texts), bool), with_signs=False)
+        return cls._cut(buffer, begins)
+
+    @classmethod
+    def tokenize_pages(cls, pages: Sequence[str], first: Places) -> tuple["TokenBatch", list[bytes]]:
+        """Tokenize the pages of texts, and return the signs of each text as `tokens_and_signs` does.
+
+        `first` is the number of each text's first page; where a text has several, its broken words are joined already.
+        """
+        sizes, texts = np.diff(first), first.size - 1
+        buffer, begins, (positions, found) = _normal_buffer(pages, np.repeat(sizes > 1, sizes), with_signs=True)
+        batch = cls._cut(close_figures(np.frombuffer(buffer, np.uint8), positions, found).tobytes(), begins)
+        columns = (batch.starts, batch.starts.size, positions, found, positions.size, begins[first])
+        room = loops.MAX_NUMBER_BYTES * positions.size + 1
+        return batch, loops.compiled().lines("ibidem_write_signs", room, texts, (*columns, batch.offsets[first], texts))
+
+    @classmethod
+    def _cut(cls, buffer: bytes, begins: Places) -> "TokenBatch":
+        """Cut a buffer in which each document begins at one of some places."""
         starts, ends = loops.compiled().tokens(buffer)
-        hashes, leading = hash_tokens(buffer, starts, ends)
-        found = BatchSigns(positions, characters, begins) if with_signs else None
-        return cls(buffer, starts, ends, hashes, leading, np.searchsorted(starts, begins), found)
+        return cls(buffer, starts, ends, *hash_tokens(buffer, starts, ends), np.searchsorted(starts, begins))
 
     def __len__(self) -> int:
         return self.offsets.size - 1
@@ -278,16 +265,6 @@ class TokenBatch:
         columns = (self.buffer, self.starts, self.ends, self.offsets, len(self))
         return loops.compiled().lines("ibidem_join", len(self.buffer) + _BLOCK, len(self), columns)
 
-    def write_signs(self, first: Places) -> list[bytes]:
-        """Return the signs of documents as `tokens_and_signs` does; each begins at a document of this batch."""
-        if self.signs is None:
-            raise ValueError("the batch was tokenized without signs")
-        found, texts = self.signs, first.size - 1
-        columns = (self.starts, self.starts.size, found.positions, found.characters, found.positions.size)
-        begins = (found.begins[first], self.offsets[first], texts)
-        room = loops.MAX_NUMBER_BYTES * found.positions.size + 1
-        return loops.compiled().lines("ibidem_write_signs", room, texts, (*columns, *begins))
-
 
 def visible(text: str) -> str:
     """Return a text without the characters that nobody sees within words."""
@@ -323,24 +300,15 @@ def _normal_bytes(text: str, *, with_signs: bool) -> tuple[bytes, Found]:
     if text.isascii():
         raw = text.encode()
         return raw.translate(_ASCII_FOLD), _ascii_signs(raw) if with_signs else _NO_SIGNS
-    points = code_points(text)
-    if points.max() < _SIMPLE_BELOW:
-        characters = _simple_fold().take(points)
-        if characters.max(initial=0) == _CHANGED:
-            points = _expand(points)
-            characters = _simple_fold().take(points)
-        if characters.max(initial=0) < _CHANGED:
-            return _characters(characters).encode(), _signs(
-                _simple_shapes().take(points), points, characters
-            ) if with_signs else _NO_SIGNS
-    text, superscripts = _signed_form(text)
-    points = code_points(text)
-    characters, cuts = _separate(points)
-    if not with_signs:
-        return _characters(characters).encode(), _NO_SIGNS
-    outlines = shapes().take(points)
-    outlines[superscripts] = signs.OF_SUPERSCRIPT
-    return _characters(characters).encode(), _signs(outlines, points, characters, cuts)
+    outlines, points, characters, cuts = _fold_simple(text) or _separate(text)
+    positions = loops.compiled().signs(outlines.tobytes(), bytes(range(256))) if with_signs else _NO_SIGNS[0]
+    encoded = _characters(characters).encode()
+    if not positions.size:
+        return encoded, _NO_SIGNS
+    named = signs.name(unicodedata.normalize("NFKC", _characters(points[positions])))
+    positions = positions + np.searchsorted(cuts, positions, "right")
+    widths = (characters >= 0x80).astype(np.int64) + (characters >= 0x800) + (characters >= 0x10000)
+    return encoded, (positions + (widths.cumsum() - widths)[positions], code_points(named))
 
 
 def _ascii_signs(raw: bytes) -> Found:
@@ -353,91 +321,64 @@ def find_signs(outlines: bytes) -> list[int]:
     return loops.IN_USE.signs(outlines, bytes(range(256))).tolist() if loops.IN_USE else signs.find(outlines)
 
 
-def _signs(
-    outlines: NDArray[np.uint8], points: CodePoints, characters: CodePoints, cuts: Places | None = None
-) -> Found:
-    """Find the signs of a text; `characters` are what is written of it, with a space more at each cut."""
-    positions = loops.compiled().signs(outlines.tobytes(), bytes(range(256)))
-    if not positions.size:
-        return _NO_SIGNS
-    named = signs.name(unicodedata.normalize("NFKC", _characters(points[positions])))
-    if cuts is not None:
-        positions = positions + np.searchsorted(cuts, positions, "right")
-    widths = (characters >= 0x80).astype(np.int64) + (characters >= 0x800) + (characters >= 0x10000)
-    return positions + (widths.cumsum() - widths)[positions], code_points(named)
+# The shapes of a text's characters, the characters, these separated by spaces, and where spaces were put between them.
+Separated = tuple[Octets, CodePoints, CodePoints, Places]
+
+
+def _fold_simple(text: str) -> Separated | None:
+    """Fold a text of low code points that no neighbour can change, by tables; None for another."""
+    points = code_points(text)
+    if points.max() >= _SIMPLE_BELOW:
+        return None
+    table, outlines = _simple_tables()
+    characters = table.take(points)
+    if characters.max() == _CHANGED:
+        points = code_points(_CHANGES.sub(lambda match: _EXPANDED.get(match[0], ""), text))
+        characters = table.take(points)
+    return None if characters.max(initial=0) >= _CHANGED else (outlines.take(points), points, characters, _NO_SIGNS[0])
+
+
+# Low letters that become two of ASCII; these and invisible characters are replaced before the tables are used.
+_EXPANDED = {
+    form: plain for each, plain in LATIN.items() for form in {each, each.upper()} if len(plain) == 2 and len(form) == 1
+}
+_CHANGES = re.compile(f"[{INVISIBLE}{''.join(_EXPANDED)}]")
 
 
 @cache
-def _simple_fold() -> CodePoints:
-    """Return the normalised character of each low code point that no neighbour can change."""
+def _simple_tables() -> tuple[CodePoints, Octets]:
+    """Return for each low code point the normalised character, and the shape of its normal form."""
+    normal_forms = [normal_form(chr(point)) for point in range(_SIMPLE_BELOW)]
+    outlines = shapes().take(code_points("".join(normal[:1] or " " for normal in normal_forms)))
     characters = np.full(_SIMPLE_BELOW, _NOT_SIMPLE, np.uint32)
-    for point in range(_SIMPLE_BELOW):
-        normal = normal_form(chr(point))
+    for point, normal in enumerate(normal_forms):
         inside = set(character_kinds(normal))
-        if point in _EXPANDED:
+        if signs.SUPERSCRIPT.match(chr(point)):
+            outlines[point] = signs.OF_SUPERSCRIPT
+        if _CHANGES.match(chr(point)):
             characters[point] = _CHANGED
-        if len(normal) != 1 or point in _JAMO:
+        elif len(normal) != 1 or point in _JAMO:
             continue
-        if inside <= {OTHER, UNASSIGNED}:
+        elif inside <= {OTHER, UNASSIGNED}:
             characters[point] = _SPACE
         elif inside <= {LETTER, LOWER, DIGIT}:
             characters[point] = ord(normal)
-    return characters
+    return characters, outlines
 
 
-_EXPANDED = {
-    **{point: b"" for point in range(_SIMPLE_BELOW) if _INVISIBLE.match(chr(point))},
-    **{
-        ord(form): plain.encode()
-        for each, plain in LATIN.items()
-        for form in {each, each.upper()}
-        if len(plain) == 2 and len(form) == 1
-    },
-}
-"""Low code points that are left out, or become two letters of ASCII."""
-
-
-@cache
-def _expansions() -> NDArray[np.uint8]:
-    """Return for each low code point its width, and the two letters that it becomes."""
-    table = np.ones((3, _SIMPLE_BELOW), np.uint8)
-    for point, letters in _EXPANDED.items():
-        table[:, point] = len(letters), *(letters or b"  ")
-    return table
-
-
-def _expand(points: CodePoints) -> CodePoints:
-    """Leave invisible characters out, and write letters that stand for two as two."""
-    width, first, second = _expansions()
-    widths = width.take(points)
-    double = np.flatnonzero(widths == 2)
-    letters, ends = points[double], widths.cumsum(dtype=np.int64)[double]
-    points = np.repeat(points, widths)
-    points[ends - 2], points[ends - 1] = first[letters], second[letters]
-    return points
-
-
-@cache
-def _simple_shapes() -> NDArray[np.uint8]:
-    """Return the shape of each low code point's normal form."""
-    normal = "".join(normal_form(chr(point))[:1] or " " for point in range(_SIMPLE_BELOW))
-    table = shapes().take(code_points(normal))
-    table[[point for point in range(_SIMPLE_BELOW) if signs.SUPERSCRIPT.match(chr(point))]] = signs.OF_SUPERSCRIPT
-    return table
-
-
-def _separate(points: CodePoints) -> tuple[CodePoints, Places]:
-    """Replace separators by blanks, and surround single characters and their marks by spaces; and where these are."""
-    shapes = kinds().take(points)
-    mark = shapes == MARK
-    base = np.maximum.accumulate(
-        np.where(mark, 0, np.arange(points.size))
-    )  # for a mark: the position of the character before it
-    mask = ~np.isin(shapes.take(base), (OTHER, UNASSIGNED, MARK))
-    single = np.isin(shapes, (SINGLE, SINGLE_DIGIT))
+def _separate(text: str) -> Separated:
+    """Normalise a text, replace separators by blanks, and put spaces around single characters and their marks."""
+    text, superscripts = (text.lower(), []) if text.isascii() else _signed_form(text)
+    points = code_points(text)
+    outlines, kind_ = shapes().take(points), kinds().take(points)
+    outlines[superscripts] = signs.OF_SUPERSCRIPT
+    mark = kind_ == MARK
+    base = np.maximum.accumulate(np.where(mark, 0, np.arange(points.size)))  # of a mark: what is before it
+    mask = ~np.isin(kind_.take(base), (OTHER, UNASSIGNED, MARK))
+    single = np.isin(kind_, (SINGLE, SINGLE_DIGIT))
     cut = single | ~mark & np.concatenate(([False], single.take(base)[:-1]))
     cuts = np.flatnonzero(cut)
-    return np.insert(np.where(mask, points, np.uint32(_SPACE)), cuts, np.uint32(_SPACE)), cuts
+    return outlines, points, np.insert(np.where(mask, points, np.uint32(_SPACE)), cuts, np.uint32(_SPACE)), cuts
 
 
 def _normal_buffer(texts: Sequence[str], is_joined: Flags, *, with_signs: bool) -> tuple[bytes, Places, Found]:
@@ -481,15 +422,6 @@ def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence
     return texts, "\n".join(["", *texts, _TAIL.decode()]).encode()
 
 
-def gather_slices(buffer: bytes, starts: Places, sizes: Places) -> Octets:
-    """Copy slices of a buffer next to each other."""
-    steps = np.ones(sizes.sum(), np.int64)
-    begins = sizes.cumsum() - sizes
-    steps[begins] = starts
-    steps[begins[1:]] -= starts[:-1] + sizes[:-1] - 1
-    return np.frombuffer(buffer, np.uint8).take(steps.cumsum())
-
-
 MIN_LETTERS = 3
 
 _TERM = re.compile(rb"(?:[Ll]M*+){3,}+")
@@ -523,12 +455,13 @@ class TokenShapes:
         has_digit, unusual = digit != 0, np.flatnonzero(non_ascii)
         is_term = (sizes >= MIN_LETTERS) & ~has_digit
         if unusual.size:  # these are checked again, character by character
-            octets = gather_slices(buffer, starts.take(unusual), sizes.take(unusual))
-            owner = np.repeat(np.arange(unusual.size), sizes.take(unusual))[octets & 0xC0 != 0x80]
-            shapes = kinds().take(code_points(octets.tobytes().decode()))
+            bounds = zip(starts.take(unusual).tolist(), ends.take(unusual).tolist(), strict=True)
+            words = [buffer[start:end].decode() for start, end in bounds]
+            sizes[unusual] = list(map(len, words))
+            owner = np.repeat(np.arange(unusual.size), sizes.take(unusual))
+            shapes = kinds().take(code_points("".join(words)))
             letters = np.bincount(owner[np.isin(shapes, (LETTER, LOWER))], minlength=unusual.size)
             digits = np.bincount(owner[np.isin(shapes, (DIGIT, SINGLE_DIGIT))], minlength=unusual.size)
-            sizes[unusual] = np.bincount(owner, minlength=unusual.size)
             has_digit[unusual] = digits > 0
             is_term[unusual] = (letters >= MIN_LETTERS) & (digits == 0)
         return cls(sizes, is_term, has_digit)

@@ -258,12 +258,11 @@ CHARACTERS = "aB5 12  -.,%$<>=+#!()>\n\fé²³€−’٣٪½…☑👍東ßﬁ�
 @example(["5", "% of it", ">\n> -5 a<=b", "10² x²"])
 @example(["Fe2-", "Æ1-", "a1-\n"])
 def test_the_compiled_loop_finds_the_same_signs(texts: list[str]) -> None:
-    batch = TokenBatch.tokenize(texts, with_signs=True)
-    written = batch.write_signs(np.arange(len(texts) + 1))
+    batch, written = TokenBatch.tokenize_pages(texts, np.arange(len(texts) + 1))
     assert [sign.decode() for sign in written] == [tokens_and_signs(text)[1] for text in texts]
     assert [words.decode().split() for words in batch.join_tokens()] == [tokens_and_signs(text)[0] for text in texts]
 
 
 def test_a_long_row_of_marks_takes_no_longer_a_mark() -> None:
     text = "> " * 200_000 + "(" * 200_000 + "+" * 200_000
-    assert TokenBatch.tokenize([text], with_signs=True).write_signs(np.array([0, 1])) == [b""]
+    assert TokenBatch.tokenize_pages([text], np.array([0, 1]))[1] == [b""]
