@@ -9,8 +9,7 @@ import numpy as np
 
 from ibidem.comparison.word_diff import Words, token_offsets
 from ibidem_dedupe.relations import NO_WORDS, RUN, Hashes, runs
-from ibidem_ingest.mail.headings import COLONS, LABEL, Kind
-from ibidem_ingest.mail.parts import Part, part
+from ibidem_ingest.mail.parts import COLONS, LABEL, Kind, Part, part
 from ibidem_ingest.text.word_hash import wh1
 from ibidem_mail.parents import By, Parents, Piece, ThreadMail, break_circles
 

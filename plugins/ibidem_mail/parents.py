@@ -23,8 +23,7 @@ import numpy as np
 from ibidem_dedupe.relations import NO_WORDS, RUN, Hashes, hash_words, runs
 from ibidem_ingest.document import Document, text_batches
 from ibidem_ingest.mail import head
-from ibidem_ingest.mail.headings import Kind
-from ibidem_ingest.mail.parts import Part, part, unmarked
+from ibidem_ingest.mail.parts import Kind, Part, part, unmarked
 
 MAX_DEPTH = 250
 HEADING = 500
