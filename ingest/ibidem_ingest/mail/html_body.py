@@ -21,7 +21,15 @@ def html_to_text(html: str, quote: str = "> ") -> str:
     etree = import_module("lxml.etree")
     parser = etree.HTMLParser(encoding="utf-8", huge_tree=True, remove_comments=True, remove_pis=True)
     tree = etree.HTML(html.encode(errors="replace"), parser) if html.strip() else None
-    return "" if tree is None else _Writer(quote).write(tree)
+    writer = _Writer(quote)
+    for event, element in [] if tree is None else etree.iterwalk(tree, events=("start", "end")):
+        if isinstance(element.tag, str):
+            opens = event == "start"
+            writer.tag(element.tag, opens=opens)
+            writer.text(element.text if opens else element.tail)
+    writer.end_line()
+    text = "\n".join(writer.lines).strip("\n")
+    return f"{text}\n" if text else ""
 
 
 class _Writer:
@@ -31,61 +39,38 @@ class _Writer:
         self.quote = quote
         self.lines: list[str] = []
         self.line: list[str] = []
-        self.marks = 0
-        self.hidden = 0
-        self.verbatim = 0
+        self.marks = self.hidden = self.verbatim = 0  # how many elements are open that quote, hide, or keep lines
 
-    def write(self, tree: object) -> str:
-        iterwalk = import_module("lxml.etree").iterwalk
-        for event, element in iterwalk(tree, events=("start", "end")):
-            if not isinstance(element.tag, str):
-                continue
-            if event == "start":
-                self._start(element.tag)
-                self._text(element.text)
-            else:
-                self._end(element.tag)
-                self._text(element.tail)
-        self._break()
-        text = "\n".join(self.lines).strip("\n")
-        return f"{text}\n" if text else ""
-
-    def _start(self, tag: str) -> None:
-        self.hidden += tag in INVISIBLE_ELEMENTS
+    def tag(self, tag: str, *, opens: bool) -> None:
+        step = 1 if opens else -1
         if tag in BLOCKS:
-            self._paragraph() if tag in PARAGRAPHS else self._break()
-        if tag == "blockquote":
-            self.marks += 1
+            self._paragraph() if opens and tag in PARAGRAPHS else self.end_line()
+        if tag in INVISIBLE_ELEMENTS:
+            self.hidden += step
+        elif tag == "blockquote":
+            self.marks += step
         elif tag == "pre":
-            self.verbatim += 1
+            self.verbatim += step
+        if not opens:
+            if tag in PARAGRAPHS:
+                self._paragraph()
         elif tag == "br":
-            self._break(force=True)
+            self.end_line(force=True)
         elif tag == "hr":
-            self._break()
+            self.end_line()
             self.line.append(RULE)
-            self._break()
+            self.end_line()
         elif tag in ("td", "th"):
             self.line.append(" ")
 
-    def _end(self, tag: str) -> None:
-        self.hidden -= tag in INVISIBLE_ELEMENTS
-        if tag in BLOCKS:
-            self._break()
-        if tag == "blockquote":
-            self.marks -= 1
-        elif tag == "pre":
-            self.verbatim -= 1
-        if tag in PARAGRAPHS:
-            self._paragraph()
-
-    def _text(self, text: str | None) -> None:
+    def text(self, text: str | None) -> None:
         if not text or self.hidden:
             return
         if self.verbatim:
             first, *others = text.split("\n")
             self.line.append(first)
             for each in others:
-                self._break(force=True)
+                self.end_line(force=True)
                 self.line.append(each)
         else:
             words = " ".join(text.split())
@@ -94,12 +79,12 @@ class _Writer:
 
     def _paragraph(self) -> None:
         """End a line, and add an empty line unless there is one."""
-        self._break()
+        self.end_line()
         if self.lines and self.lines[-1].strip("> "):
             self.lines.append(self.quote * min(self.marks, MAX_MARKS))
             self.lines[-1] = self.lines[-1].rstrip()
 
-    def _break(self, *, force: bool = False) -> None:
+    def end_line(self, *, force: bool = False) -> None:
         """End a line; an empty one only if forced."""
         line = "".join(self.line)
         line = line.rstrip() if self.verbatim else " ".join(line.split(" ")).strip()

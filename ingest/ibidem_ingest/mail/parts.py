@@ -272,7 +272,7 @@ def _heading(lines: list[Line], position: int, last_marked: int) -> tuple[int, i
     if RULE.match(content) or FORWARD.match(content.strip()):
         if end := _separator(lines, position):
             return position, end, "open"
-    elif any(colon in content for colon in COLONS):
+    elif any(map(content.count, COLONS)):
         end, labels = _head(lines, position)
         if len(labels) >= 3 and labels & {"to", "subject"} and "from" in labels:
             return position, end, "open"
