@@ -259,18 +259,8 @@ SERVERS = (*CLUSTERS, *BROKERS, "http", "https")
 
 # Options of a broker's address; kombu fails at others, or takes no notice of them.
 BROKER_OPTIONS = (
-    "connect_timeout",
-    "db",
-    "heartbeat",
-    "health_check_interval",
-    "socket_connect_timeout",
-    "socket_timeout",
-    "ssl_ca_certs",
-    "ssl_cert_reqs",
-    "ssl_certfile",
-    "ssl_check_hostname",
-    "ssl_keyfile",
-    "ssl_password",
+    *("connect_timeout", "db", "heartbeat", "health_check_interval", "socket_connect_timeout", "socket_timeout"),
+    *("ssl_ca_certs", "ssl_cert_reqs", "ssl_certfile", "ssl_check_hostname", "ssl_keyfile", "ssl_password"),
 )
 # Options whose values may not be seen, but their names; another name may be a part of a secret with a `&` in it.
 SECRET_OPTIONS = frozenset(

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from functools import cache, partial
+from functools import partial
 from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, TextIO
@@ -40,13 +40,11 @@ def set_up(settings: Settings, otherwise: Level = "warning") -> None:
     the text of documents.
     """
     level = getattr(logging, (settings.log or otherwise).upper())
-    handler = StandardError()
     secret_values = secrets((settings.engine, settings.broker))
-    handler.setFormatter(_OnDemand(lambda: formatter(secret_values, terminal=sys.stderr.isatty())))
     root = logging.getLogger()
     for old in [each for each in root.handlers if isinstance(each, StandardError)]:
         root.removeHandler(old)
-    root.addHandler(handler)
+    root.addHandler(StandardError(lambda: formatter(secret_values, terminal=sys.stderr.isatty())))
     root.setLevel(logging.INFO if level == logging.DEBUG else max(level, logging.WARNING))
     for name in OURS:
         logging.getLogger(name).setLevel(level)
@@ -56,25 +54,22 @@ def set_up(settings: Settings, otherwise: Level = "warning") -> None:
 
 
 class StandardError(logging.StreamHandler[TextIO]):
-    """Handler that writes to the current standard error, like the standard library's last resort."""
+    """Handler that writes to the current standard error, like the standard library's last resort.
 
-    def __init__(self) -> None:
+    Its formatter is made for the first record: structlog takes a sixth of a worker's start, and most log nothing.
+    """
+
+    def __init__(self, make_formatter: Callable[[], logging.Formatter]) -> None:
         logging.Handler.__init__(self)
+        self._make_formatter = make_formatter
 
     @property
     def stream(self) -> TextIO:  # type: ignore[override] # the library's is a variable
         return sys.stderr
 
-
-class _OnDemand(logging.Formatter):
-    """Formatter created for the first record: structlog takes a sixth of a worker's start, and most log nothing."""
-
-    def __init__(self, make: Callable[[], logging.Formatter]) -> None:
-        super().__init__()
-        self._make = cache(make)
-
     def format(self, record: logging.LogRecord) -> str:
-        return self._make().format(record)
+        self.formatter = self.formatter or self._make_formatter()
+        return self.formatter.format(record)
 
 
 _CONTEXT: ContextVar[Mapping[str, object]] = ContextVar("context", default={})  # noqa: B039 - it is never changed
@@ -98,7 +93,7 @@ def _add_context(_: object, __: str, event: "EventDict") -> "EventDict":
 
 def formatter(secret_values: Iterable[str], *, terminal: bool) -> logging.Formatter:
     """Return the formatter that writes a record as a line."""
-    import structlog  # noqa: PLC0415 - see `_OnDemand`
+    import structlog  # noqa: PLC0415 - see `StandardError`
 
     processors: list[Processor] = (
         [escape_event, structlog.dev.ConsoleRenderer(exception_formatter=structlog.dev.plain_traceback)]

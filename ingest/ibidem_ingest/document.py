@@ -219,9 +219,6 @@ def _join_pages(pages: object, max_text: int) -> str:
             raise Unreadable(f"page {number}, {short_repr(page)}, is {kind(page)}; write a list of strings", "pages")
     if (size := sum(map(len, pages)) + len(pages) - 1) > max_text:
         raise Unreadable(_length_error(size, max_text), "pages")
-    text = PAGE_BREAK.join(pages)
-    if text.count(PAGE_BREAK) == len(pages) - 1:
-        return text
     return PAGE_BREAK.join(page.replace(PAGE_BREAK, "\n") for page in pages)
 
 
@@ -258,22 +255,17 @@ def _string(record: Mapping[str, object], name: str) -> str:
 
 def _check_characters(name: str, value: str) -> str:
     """Return a string, after checking that it has no null byte or lone surrogate, which no engine stores."""
-    if "\x00" in value:
-        raise Unreadable(f"a null byte at character {value.index(chr(0))}{_excerpt(value, value.index(chr(0)))}", name)
-    if value.isascii():
-        return value
-    try:
-        value.encode()
-    except UnicodeEncodeError as error:
-        lone = f"U+{ord(value[error.start]):04X}"
-        reason = f"a lone surrogate ({lone}) at character {error.start}{_excerpt(value, error.start)}"
-        raise Unreadable(reason, name) from error
+    at, what = value.find("\x00"), "a null byte"
+    if at < 0 and not value.isascii():
+        try:
+            value.encode()
+        except UnicodeEncodeError as error:
+            at, what = error.start, f"a lone surrogate (U+{ord(value[error.start]):04X})"
+    if at >= 0:
+        excerpt = short_repr(value[max(0, at - 10) : at + 10])
+        remedy = "remove it, or repair the text where it was made"
+        raise Unreadable(f"{what} at character {at}, in {excerpt}; {remedy}", name)
     return value
-
-
-def _excerpt(value: str, position: int) -> str:
-    excerpt = short_repr(value[max(0, position - 10) : position + 10])
-    return f", in {excerpt}; remove it, or repair the text where it was made"
 
 
 def _language(record: Mapping[str, object]) -> str:

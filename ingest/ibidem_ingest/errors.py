@@ -95,17 +95,13 @@ def short_repr(value: object) -> str:
     return text if len(text) <= _MAX_LENGTH else f"{text[:_MAX_LENGTH]}…"
 
 
+_KINDS: dict[type, str] = {type(None): "null", bool: "true or false", str: "a string"}
+_KINDS |= {int: "a number", float: "a number", list: "a list", tuple: "a list"}
+
+
 def kind(value: object) -> str:
     """Return the JSON type of a value."""
-    if value is None:
-        return "null"
-    if isinstance(value, bool):
-        return "true or false"
-    if isinstance(value, int | float):
-        return "a number"
-    if isinstance(value, str):
-        return "a string"
-    return "a list" if isinstance(value, list | tuple) else "an object"
+    return next((_KINDS[each] for each in type(value).__mro__ if each in _KINDS), "an object")
 
 
 def printable(text: str) -> str:

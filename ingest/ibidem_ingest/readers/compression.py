@@ -107,13 +107,6 @@ class PiecesStream(io.RawIOBase):
         self._piece = self._piece[size:]
         return size
 
-    def readall(self) -> bytes:
-        """Read the rest; a fault is raised at once."""
-        content = super().readall()
-        if self._fault is not None:
-            raise self._fault
-        return content
-
 
 @contextmanager
 def open_compressed(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
