@@ -1,4 +1,4 @@
-"""The plain definition, pair by pair, is what the compiled loops compute over columns."""
+"""What numpy computes alone is what the compiled loops compute, and what the decision on one pair says."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
