@@ -51,10 +51,6 @@ def shared_text(why: Why) -> str:
     return f"about {200 * equal // (samples + equal)} % of the text shared"
 
 
-def shared_terms(why: Why) -> str:
-    return f"{why['shared']} of {why['of']} rare terms shared"
-
-
 def shared_characters(why: Why) -> str:
     """Return the number of shared characters, and the misread words if the texts were compared.
 
@@ -65,11 +61,6 @@ def shared_characters(why: Why) -> str:
     words = ", ".join(" → ".join(each) for each in pairs) if isinstance(pairs, list) else ""
     said = f"about {percent(why['estimate'])} of the characters shared; the differences look misread"
     return f"{said} ({words})" if words else said
-
-
-def contained_text(why: Why) -> str:
-    """Return how much of the shorter text is shared."""
-    return f"about {percent(why['estimate'])} of the shorter text shared"
 
 
 def learned_sum(why: Why) -> str:
@@ -87,11 +78,6 @@ def learned_sum(why: Why) -> str:
         "against": ", ".join(f"{part} -{-share:.1f}" for share, part in against),
     }
     return "; ".join(f"{side}: {words}" for side, words in sides.items() if words)
-
-
-def declared(why: Why) -> str:
-    """Return who marked two documents as the same."""
-    return f"declared the same by {why.get('author') or 'a reader'}"
 
 
 # What is said of a passage, by the side of the other on which it stands.
@@ -127,7 +113,8 @@ class SharedCount:
 class Kind:
     name: str  # its name in an answer: `signature`
     words: str  # what it is, in the words of a report on many pairs
-    reason: Reason | None = None  # the reason shown for a pair; None if the relation of two long texts says it
+    reason: Reason | None = None  # the reason shown for a pair; None: `words`, or the relation of two long texts
+    is_relation: bool = False  # whether the relation of two long texts is the reason
     level: Level | None = "near"  # the level at which it joins a pair; None: the requested level
     counts: Callable[[Policy], bool] = lambda _: True  # returns whether it counts under a policy, at its level
     decide: pair_evidence.Rule | None = None  # the rule for a pair; None where more than two packed values decide
@@ -142,11 +129,6 @@ class Kind:
     screened: bool = False  # whether the compiled screen of `pairs.screen` knows it
     # Whether different titles of two short texts are weighed; otherwise they exclude the pair.
     weighs_titles: bool = False
-
-
-def fixed_reason(words: str) -> Reason:
-    """Return the reason of a kind without figures."""
-    return lambda _: words
 
 
 def _rare(policy: Policy) -> SharedCount:
@@ -176,7 +158,6 @@ KINDS = (
     Kind(
         "content",
         "the same words in the same order",
-        fixed_reason("the same words in the same order"),
         level="identical",
         decide=pair_evidence.same_content,
         verify=column_rules.same_content,
@@ -198,7 +179,7 @@ KINDS = (
     Kind(
         "termvector",
         "shared rare terms",
-        shared_terms,
+        lambda why: f"{why['shared']} of {why['of']} rare terms shared",
         counts=lambda policy: policy.terms is not None,
         decide=pair_evidence.shared_terms,
         verify=column_rules.shared_terms,
@@ -211,7 +192,6 @@ KINDS = (
     Kind(
         "fingerprint",
         "the same six rarest terms at the same places",
-        fixed_reason("the same six rarest terms at the same places"),
         counts=lambda policy: policy.fingerprint is not None,
         decide=pair_evidence.same_fingerprint,
         verify=column_rules.same_fingerprint,
@@ -222,7 +202,6 @@ KINDS = (
     Kind(
         "profile",
         "the same frequent words equally often",
-        fixed_reason("the same frequent words equally often"),
         counts=lambda policy: policy.profile is not None,
         decide=pair_evidence.same_profile,
         verify=column_rules.same_profile,
@@ -252,11 +231,17 @@ KINDS = (
         verify=learned_evidence.likely_duplicates_columns,
         weighs_titles=True,
     ),
-    Kind("override", "marked as the same by hand", declared, level=None, screened=True),
+    Kind(
+        "override",
+        "marked as the same by hand",
+        lambda why: f"declared the same by {why.get('author') or 'a reader'}",
+        level=None,
+        screened=True,
+    ),
     Kind(
         "shingles",
         "most of one is in the other",
-        contained_text,
+        lambda why: f"about {percent(why['estimate'])} of the shorter text shared",
         level="partial",
         counts=lambda policy: policy.contained is not None,
         decide=pair_evidence.contained_shingles,
@@ -267,6 +252,7 @@ KINDS = (
     Kind(
         "pages",
         "pages that match: parts, other editions, overlapping books",
+        is_relation=True,
         level="partial",
         counts=lambda policy: policy.related is not None,
         keys=candidates.related_keys,
@@ -274,17 +260,18 @@ KINDS = (
     Kind(
         "chunks",
         "chunks that match, of texts without pages",
+        is_relation=True,
         level="partial",
         counts=lambda policy: policy.related is not None,
     ),
-    Kind("words", "rare words that match in order", level="partial", counts=lambda policy: policy.related is not None),
     Kind(
-        "overlap",
-        "passages of one document that overlap",
-        overlap,
+        "words",
+        "rare words that match in order",
+        is_relation=True,
         level="partial",
-        counts=lambda _: False,
+        counts=lambda policy: policy.related is not None,
     ),
+    Kind("overlap", "passages of one document that overlap", overlap, level="partial", counts=lambda _: False),
 )
 
 
@@ -294,15 +281,13 @@ class Table:
 
     kinds: tuple[Kind, ...] = KINDS  # the kinds, the strongest first
     by_name: Mapping[str, Kind] = field(init=False)
-    codes: Mapping[str, int] = field(init=False)
 
     def __post_init__(self) -> None:
-        """Number the kinds: the code of evidence is its position in the table, from 1 on; 0 is no evidence."""
         self.by_name = {kind.name: kind for kind in self.kinds}
-        self.codes = {kind.name: code for code, kind in enumerate(self.kinds, 1)}
 
     def code(self, name: str) -> int:
-        return self.codes[name]
+        """Return the code of a kind: its position in the table, from 1 on; 0 is no evidence."""
+        return [*self.by_name].index(name) + 1
 
     def name(self, code: int) -> str:
         """Return the name of a kind by its code; empty for no evidence.

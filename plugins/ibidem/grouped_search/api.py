@@ -436,14 +436,14 @@ def reason(why: Why, other: str = "", own_name: str = "") -> str:
     if "phrase" in why:  # of a side package
         return str(why["phrase"])
     kind = evidence.TABLE.by_name.get(name)
-    if kind is not None and kind.reason is None:  # for long texts, the relation is sufficient
+    if kind is not None and kind.is_relation:  # for long texts, the relation is sufficient
         return relation(why, other, own_name)
     if "differs" in why:
         sign = why.get("sign")
         signs = f" ({' → '.join(map(str, sign))})" if isinstance(sign, list) else ""
         strongest = f"{BESIDE_WORDS[why['differs']]}{signs}"
     else:
-        strongest = kind.reason(why) if kind is not None and kind.reason else name
+        strongest = name if kind is None else kind.reason(why) if kind.reason else kind.words
     phrase = relation(why, other, own_name) if "relation" in why else ""
     return ", ".join(part for part in [phrase, strongest, *guards(why)] if part)
 
