@@ -308,42 +308,29 @@ DEDUPE = "dedupe"
 # Parameters that say when two documents are duplicates, and which are compared.
 FIGURES = ("dedupe_level", "dedupe_similarity", "dedupe_preset", "dedupe_window_days", "dedupe_window")
 
+# Fields of a request that hold the value of their parameter.
+AS_READ = ("keep", "window", "scope", "preset", "cursor", "explain", "by")
+
 
 @dataclass(frozen=True, slots=True)
 class DedupeRequest:
-    """The options for grouping and showing a result list (how-it-works.md, "Request").
-
-    Args:
-        mode: `off`, `collapse` or `indent`.
-        policy: The figures of the decision, the level and the date window among them.
-        keep: Which member of a group is shown as its lead.
-        window: Number of hits to group together.
-        scope: Where duplicates of the page's leads are looked for.
-        max_per_group: The most duplicates shown of a group, without the lead; None: all.
-        preset: The name of the set of figures, or an empty string.
-        cursor: `dedupe.cursor` of an earlier answer, or an empty string.
-        explain: Whether each duplicate says why it is one.
-        by: Whether a window is grouped, or all matches by the groups that are stored or by equal texts; `auto`: not
-            chosen yet.
-        passages: Fields of passages, of which those that overlap in their document are grouped; None: no passages.
-        membership: What groups the documents that have it, the others being grouped by the policy: `thread` or
-            `version`; an empty string: the policy groups all.
-        figures: The named ones of `FIGURES`, with their values.
-    """
+    """The options for grouping and showing a result list (how-it-works.md, "Request")."""
 
     mode: Mode = "off"
-    policy: Policy = field(default_factory=Policy)
-    keep: Keep = field(default_factory=Keep)
-    window: int = WINDOW
-    scope: Scope = "window"
-    max_per_group: int | None = None
-    preset: str = ""
-    cursor: str = ""
-    explain: bool = False
-    by: By = "auto"
+    policy: Policy = field(default_factory=Policy)  # the figures of the decision, the level and date window among them
+    keep: Keep = Keep()  # which member of a group is shown as its lead
+    window: int = WINDOW  # number of hits to group together
+    scope: Scope = "window"  # where duplicates of the page's leads are looked for
+    max_per_group: int | None = None  # the most duplicates shown of a group, without the lead; None: all
+    preset: str = ""  # the name of the set of figures
+    cursor: str = ""  # `dedupe.cursor` of an earlier answer
+    explain: bool = False  # whether each duplicate says why it is one
+    by: By = "auto"  # whether a window is grouped, or all matches; `auto`: not chosen yet
+    # Fields of passages, of which those that overlap in their document are grouped; None: no passages.
     passages: PassageFields | None = None
+    # What groups the documents that have it, the others being grouped by the policy; empty: the policy groups all.
     membership: Membership | Literal[""] = ""
-    figures: tuple[tuple[str, str], ...] = field(default=(), compare=False)
+    figures: tuple[tuple[str, str], ...] = field(default=(), compare=False)  # those named of `FIGURES`, as text
 
     @property
     def level(self) -> ListLevel:
@@ -394,21 +381,12 @@ def parse_request(
     if later and (name := values.get("dedupe_preset", "")) not in known_presets:
         known_presets = {**known_presets, name: Preset(Policy(), "")}
     mode = values.get("dedupe", mode)
-    window = values.get("dedupe_window", WINDOW)
-    preset = values.get("dedupe_preset", "")
-    bound = window if values.get("dedupe_by") == "window" or "dedupe_window" in values else MAX_WINDOW
     check_combinations(values)
     return DedupeRequest(
+        **{name: values[f"dedupe_{name}"] for name in AS_READ if f"dedupe_{name}" in values},
         mode=mode,
         policy=policy(values, known_presets),
-        keep=values.get("dedupe_keep", Keep()),
-        window=window,
-        scope=values.get("dedupe_scope", "window"),
-        max_per_group=max_duplicates(values, mode, bound),
-        preset=preset,
-        cursor=values.get("dedupe_cursor", ""),
-        explain=values.get("dedupe_explain", False),
-        by=values.get("dedupe_by", "auto"),
+        max_per_group=max_duplicates(values, mode),
         passages=values.get("dedupe_document"),
         membership=next((each for each in MEMBERSHIPS if values.get("dedupe_level") == each), ""),
         figures=tuple((name, as_text(given[name])) for name in FIGURES if name in values),
@@ -523,8 +501,10 @@ def policy(values: Mapping[str, Any], presets: Mapping[str, Preset]) -> Policy:
     return base.at(level).within(values.get("dedupe_window_days", base.window_days))
 
 
-def max_duplicates(values: Mapping[str, Any], mode: Mode, window: int) -> int | None:
+def max_duplicates(values: Mapping[str, Any], mode: Mode) -> int | None:
     """Return the maximum number of shown duplicates of a group; None shows all of them."""
+    is_window = values.get("dedupe_by") == "window" or "dedupe_window" in values
+    window = values.get("dedupe_window", WINDOW) if is_window else MAX_WINDOW
     if "dedupe_max_per_group" not in values:
         return min(SHOWN_IN_COLLAPSE, window) if mode == "collapse" else None
     maximum: int = values["dedupe_max_per_group"]

@@ -181,34 +181,21 @@ class ContainmentRule:
 
 @dataclass(frozen=True, slots=True)
 class Policy:
-    """Every threshold of the decision on a pair (how-it-works.md); None disables a kind of evidence.
+    """Every threshold of the decision on a pair (how-it-works.md); None disables a kind of evidence."""
 
-    Args:
-        level: The weakest level that still joins two documents.
-        window_days: Most days between two dates for anything but identity; None: dates do not matter.
-        slots: Min-hash.
-        terms: Feature sets.
-        fingerprint: Fingerprints.
-        profile: Least ratio of lengths for equal text profiles; the numbers must agree too.
-        characters: Runs of characters, and words that were read wrongly.
-        contained: Containment of shingles, at `partial`.
-        related: Relations of long texts, at `partial`: the least confidence.
-        learned: A rule learned from labels. It judges candidates, so no other evidence of near duplicates counts
-            beside it; titles and numbers have weights there and exclude no pair.
-        indexed: Whether a pair has to share a key that an index stores, so that look-ups find every pair.
-    """
-
-    level: Level = "near"
-    window_days: int | None = None
-    slots: Slots | None = Slots()
-    terms: Terms | None = Terms()
+    level: Level = "near"  # the weakest level that still joins two documents
+    window_days: int | None = None  # most days between two dates for anything but identity; None: dates do not matter
+    slots: Slots | None = Slots()  # min-hash
+    terms: Terms | None = Terms()  # feature sets
     fingerprint: Fingerprint | None = Fingerprint()
-    profile: float | None = None
-    characters: Characters | None = Characters()
-    contained: ContainmentRule | None = ContainmentRule()
-    related: float | None = 0.5
+    profile: float | None = None  # least ratio of lengths for equal text profiles; the numbers must agree too
+    characters: Characters | None = Characters()  # runs of characters, and words that were read wrongly
+    contained: ContainmentRule | None = ContainmentRule()  # containment of shingles, at `partial`
+    related: float | None = 0.5  # relations of long texts, at `partial`: the least confidence
+    # A rule learned from labels. It judges candidates, so no other evidence of near duplicates counts beside it; titles
+    # and numbers have weights there and exclude no pair.
     learned: Learned | None = None
-    indexed: bool = False
+    indexed: bool = False  # whether a pair has to share a key that an index stores, so that look-ups find every pair
 
     @property
     def band_rows(self) -> int:
