@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from ibidem.comparison.compare import Region, align, blocks, characters, compare, passages, runs, to_region
+from ibidem.comparison.compare import align, blocks, characters, compare, passages, runs
 from ibidem.comparison.word_diff import UNANCHORED_WORDS, Piece, token_offsets, word_diff
 from ibidem_dedupe.pair_evidence import Guards, similar_characters
 from ibidem_dedupe.policy import Characters, Policy
@@ -33,8 +33,8 @@ def test_an_excerpt_is_found_whole_in_the_longer_text(tables: Tables) -> None:
     sentence = LEASE.split(". ")[2]
     comparison = compare(Document("a", sentence), Document("b", LEASE), tables)
     assert comparison.signals["overlap"]["a"] == 1.0
-    (region,) = comparison.shared
-    assert LEASE[slice(*region.b)] == sentence
+    (run,) = comparison.shared
+    assert LEASE[slice(*comparison.words_b.extent(run.b))] == sentence
 
 
 WORDS = st.lists(st.sampled_from(["the", "court", "held", "that", "no", "appeal", "lies", "12", "13"]), max_size=40)
@@ -123,19 +123,13 @@ TOKENS = st.lists(st.sampled_from("abcd"), max_size=80)
 PASSAGE = "the parties agree that this contract is governed by the law of England"
 
 
-def regions(text_a: str, text_b: str) -> list[Region]:
-    a, b = token_offsets(text_a), token_offsets(text_b)
-    return [to_region(run, a, b) for run in runs(a.tokens, b.tokens)]
-
-
 @given(TOKENS, TOKENS, st.integers(1, 8))
 def test_each_run_holds_the_same_words_in_both_texts_and_cannot_go_on(a: list[str], b: list[str], least: int) -> None:
     for run in runs(a, b, least):
         assert run.words >= min(least, len(a), len(b))
-        assert a[run.a : run.a + run.words] == b[run.b : run.b + run.words]
-        assert a[run.a + run.words : run.a + run.words + 1] != b[run.b + run.words : run.b + run.words + 1] or (
-            run.a + run.words == len(a) or run.b + run.words == len(b)
-        )
+        assert a[slice(*run.a)] == b[slice(*run.b)]
+        (_, i), (_, j), _ = run
+        assert a[i : i + 1] != b[j : j + 1] or i == len(a) or j == len(b)
 
 
 @given(TOKENS, TOKENS, st.integers(1, 8))
@@ -143,16 +137,17 @@ def test_every_word_inside_a_long_enough_common_run_is_covered(a: list[str], b: 
     size = min(least, len(a), len(b))
     shared = {tuple(b[i : i + size]) for i in range(len(b) - size + 1)} if size else set()
     starts = [i for i in range(len(a) - size + 1) if tuple(a[i : i + size]) in shared] if size else []
-    places = {i for run in runs(a, b, least) for i in range(run.a, run.a + run.words)}
+    places = {i for run in runs(a, b, least) for i in range(*run.a)}
     assert all(places & set(range(start, start + size)) for start in starts)
 
 
 def test_regions_are_characters_of_the_texts_as_they_were_given() -> None:
     a, b = f"Article 9. {PASSAGE}. Signed in Paris.", f"NOW THEREFORE {PASSAGE.upper()}; and more"
-    (region,) = regions(a, b)
-    assert a[slice(*region.a)] == PASSAGE
-    assert b[slice(*region.b)] == PASSAGE.upper()
-    assert region.words == len(PASSAGE.split())
+    words_a, words_b = token_offsets(a), token_offsets(b)
+    (run,) = runs(words_a.tokens, words_b.tokens)
+    assert a[slice(*words_a.extent(run.a))] == PASSAGE
+    assert b[slice(*words_b.extent(run.b))] == PASSAGE.upper()
+    assert run.words == len(PASSAGE.split())
 
 
 @given(TOKENS, TOKENS)

@@ -25,7 +25,7 @@ from ibidem.cli.console import (
     show,
 )
 from ibidem.cli.ingest import FormatName
-from ibidem.comparison.compare import Block, Comparison, Passage, blocks, compare
+from ibidem.comparison.compare import Comparison, Passage, Run, Span, blocks, compare
 from ibidem.comparison.word_diff import PageNumbers, Words, word_diff
 from ibidem.grouped_search.api import format_count, reason
 from ibidem.index.documents import read_decision, read_document
@@ -98,30 +98,30 @@ def passage_columns(
     yield Columns(a.append(more), b.append(more))
 
 
-def passage_place(letter: str, words: Words, extent: tuple[int, int], pages: PageNumbers) -> Text:
-    first, last = extent[0], extent[1] - 1
-    characters = f"{words.starts[first]:,}-{words.ends[last]:,}"
-    parts = (pages.label(first, last) if pages.paged else "", characters, format_count(last + 1 - first, "word"))
+def passage_place(letter: str, words: Words, span: Span, pages: PageNumbers) -> Text:
+    first, end = span
+    characters = "{:,}-{:,}".format(*words.extent(span))
+    parts = (pages.label(first, end - 1) if pages.paged else "", characters, format_count(end - first, "word"))
     return Text.assemble((letter, "place"), ("  " + ", ".join(part for part in parts if part), "about"))
 
 
-def first_blocks(passage: Iterator[Block]) -> Iterator[Block]:
+def first_blocks(passage: Iterator[Run]) -> Iterator[Run]:
     """Yield the first words of a passage, in both texts."""
     room = EXCERPT_WORDS
-    for is_equal, a, b in passage:
-        yield Block(is_equal, (a[0], min(a[1], a[0] + room)), (b[0], min(b[1], b[0] + room)))
+    for a, b, is_equal in passage:
+        yield Run((a[0], min(a[1], a[0] + room)), (b[0], min(b[1], b[0] + room)), is_equal)
         room -= max(a[1] - a[0], b[1] - b[0])
         if room <= 0:
             return
 
 
-def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, tuple[int, int]]], style: str) -> Text:
+def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, Span]], style: str) -> Text:
     """Write the beginning of a passage as it appears in one text; differing words are in brackets."""
     line = Text()
-    for is_same, (start, end) in spans:
-        if start == end:
+    for is_same, span in spans:
+        if span[0] == span[1]:
             continue
-        run = sanitize(text[words.starts[start] : words.ends[end - 1]])
+        run = sanitize(text[slice(*words.extent(span))])
         line.append(" " * bool(line))
         line.append(run if is_same else f"[{run}]", None if is_same else style)
     return line

@@ -11,8 +11,6 @@ from difflib import SequenceMatcher
 from itertools import islice, zip_longest
 from typing import Any, NamedTuple
 
-import numpy as np
-
 from ibidem.comparison.word_diff import Piece, Words, anchors, places, token_offsets, word_diff
 from ibidem.grouped_search.api import ResponseHit, duplicate_reason, groups, relation_name, with_differing_sign
 from ibidem_dedupe.overrides import Override
@@ -46,22 +44,19 @@ MAX_MISREAD = 20  # misread words that are listed
 EXAMPLES = 3  # misread words that a reason names
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """A run of words in both texts."""
-
-    a: int  # number of its first word in the first text
-    b: int  # number of its first word in the second text
-    words: int  # how many words it has
+Span = tuple[int, int]  # numbers of words, or of characters: from, to
 
 
-@dataclass(frozen=True, slots=True)
-class Region:
-    """A run of words in both texts, as characters."""
+class Run(NamedTuple):
+    """Words of two texts: a run that is the same in both, or what differs between two such runs."""
 
-    a: tuple[int, int]  # offsets in the first text: from, to
-    b: tuple[int, int]  # offsets in the second text: from, to
-    words: int  # how many words it has
+    a: Span  # words of the first text
+    b: Span  # words of the second text
+    is_equal: bool = True  # whether both have them
+
+    @property
+    def words(self) -> int:
+        return self.a[1] - self.a[0]
 
 
 def run_length(a: Sequence[str], b: Sequence[str], i: int, j: int) -> int:
@@ -74,7 +69,7 @@ def runs(a: Sequence[str], b: Sequence[str], min_length: int = MIN_PASSAGE) -> l
     """Find the runs of words that both texts have: the longest at each position of `a`, without overlaps there.
 
     >>> runs("to be or not to be".split(), "whether or not to be".split(), min_length=3)
-    [Run(a=2, b=1, words=4)]
+    [Run(a=(2, 6), b=(1, 5), is_equal=True)]
     """
     size = min(min_length, len(a), len(b))
     if size == 0:
@@ -90,23 +85,10 @@ def runs(a: Sequence[str], b: Sequence[str], min_length: int = MIN_PASSAGE) -> l
         # Of equally long runs, the one nearest to the end of the last run: texts are mostly in the same order.
         words, _, j = max(((run_length(a, b, i, j), -abs(j - reached), j) for j in places), default=(0, 0, 0))
         if words:
-            matches.append(Run(i, j, words))
             reached = j + words
+            matches.append(Run((i, i + words), (j, reached)))
         i += words or 1
     return matches
-
-
-def to_region(run: Run, a: Words, b: Words) -> Region:
-    last_a, last_b = run.a + run.words - 1, run.b + run.words - 1
-    return Region((a.starts[run.a], a.ends[last_a]), (b.starts[run.b], b.ends[last_b]), run.words)
-
-
-class Block(NamedTuple):
-    """Words of a passage that are the same in both texts, or that differ."""
-
-    is_equal: bool  # whether both have them
-    a: tuple[int, int]  # numbers of words in the first text: from, to
-    b: tuple[int, int]  # the same in the second text
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,14 +98,14 @@ class Passage:
     runs: tuple[Run, ...]  # the runs of words that are the same, in the order of both texts
 
     @property
-    def a(self) -> tuple[int, int]:
-        """Range of the passage's words in the first text."""
-        return self.runs[0].a, self.runs[-1].a + self.runs[-1].words
+    def a(self) -> Span:
+        """The passage's words in the first text."""
+        return self.runs[0].a[0], self.runs[-1].a[1]
 
     @property
-    def b(self) -> tuple[int, int]:
-        """Range of the passage's words in the second text."""
-        return self.runs[0].b, self.runs[-1].b + self.runs[-1].words
+    def b(self) -> Span:
+        """The passage's words in the second text."""
+        return self.runs[0].b[0], self.runs[-1].b[1]
 
     @property
     def words(self) -> int:
@@ -133,13 +115,16 @@ class Passage:
 def passages(runs: Iterable[Run], gap: int = MAX_GAP) -> list[Passage]:
     """Join runs into passages.
 
-    >>> [(one.a, one.b) for one in passages([Run(0, 5, 9), Run(10, 14, 8), Run(30, 90, 8)])]
+    >>> [(one.a, one.b) for one in passages([Run((0, 9), (5, 14)), Run((10, 18), (14, 22)), Run((30, 38), (90, 98))])]
     [((0, 18), (5, 22)), ((30, 38), (90, 98))]
     """
     chains: list[list[Run]] = []
     for run in runs:
-        ends = ((chain, chain[-1].a + chain[-1].words, chain[-1].b + chain[-1].words) for chain in reversed(chains))
-        near = (each for each, a, b in islice(ends, OPEN_PASSAGES) if 0 <= run.a - a <= gap and 0 <= run.b - b <= gap)
+        near = (
+            chain
+            for chain in chains[: -OPEN_PASSAGES - 1 : -1]
+            if 0 <= run.a[0] - chain[-1].a[1] <= gap and 0 <= run.b[0] - chain[-1].b[1] <= gap
+        )
         if (chain := next(near, None)) is None:
             chains.append(chain := [])
         chain.append(run)
@@ -151,15 +136,12 @@ def align(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passa
 
     Words that occur once in each text, in the same order in both, go on where runs of words end.
     """
-    inside = np.zeros(len(a), bool)
-    for run in runs:
-        inside[run.a : run.a + run.words] = True
-    words = (Run(i, j, 1) for i, j in anchors(a, b, sizes=(1,)) if not inside[i])
-    matches = sorted([*runs, *words], key=lambda run: run.a)
+    inside = {word for run in runs for word in range(*run.a)}
+    words = [Run((i, i + 1), (j, j + 1)) for i, j in anchors(a, b, sizes=(1,)) if i not in inside]
     certain = frozenset(runs)
     aligned: list[Passage] = []
-    for passage in passages(matches):
-        length = max(passage.a[1] - passage.a[0], passage.b[1] - passage.b[0])
+    for passage in passages(sorted([*runs, *words])):
+        length = max(end - start for start, end in (passage.a, passage.b))
         if passage.words >= max(MIN_WORDS, MIN_DENSITY * length):
             aligned.append(passage)
         elif exact_runs := tuple(run for run in passage.runs if run in certain):
@@ -167,15 +149,15 @@ def align(a: Sequence[str], b: Sequence[str], runs: Sequence[Run]) -> list[Passa
     return aligned
 
 
-def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Block]:
-    """Yield the words of a passage as alternating equal and different blocks."""
+def blocks(passage: Passage, a: Sequence[str], b: Sequence[str]) -> Iterator[Run]:
+    """Yield the words of a passage as alternating equal and different runs."""
     for run, next_run in zip_longest(passage.runs, passage.runs[1:]):
-        end_a, end_b = run.a + run.words, run.b + run.words
-        yield Block(is_equal=True, a=(run.a, end_a), b=(run.b, end_b))
+        yield run
         if next_run is not None:
-            matcher = SequenceMatcher(None, a[end_a : next_run.a], b[end_b : next_run.b], autojunk=False)
+            (_, x), (_, y), _ = run
+            matcher = SequenceMatcher(None, a[x : next_run.a[0]], b[y : next_run.b[0]], autojunk=False)
             for tag, i, j, k, m in matcher.get_opcodes():
-                yield Block(tag == "equal", (end_a + i, end_a + j), (end_b + k, end_b + m))
+                yield Run((x + i, x + j), (y + k, y + m), tag == "equal")
 
 
 Misread = tuple[str, str]  # a word as it was read, and as it is in the other text
@@ -212,31 +194,18 @@ PARTIAL = Policy(level="partial")
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """The comparison of two documents.
-
-    Args:
-        a: The first document.
-        b: The second document.
-        evidence: Evidence that makes them duplicates, or None.
-        signals: For each signature what it says of the pair; a signature that one of them lacks is left out.
-        words_a: The words of the first text, with their places.
-        words_b: The words of the second text.
-        passages: The text that both have with small differences, in the order of the first.
-        shared: Every run of words that both have, as characters, in the order of the first.
-        decision: The manual decision on the pair, which takes precedence over signals; None if there is none.
-        is_stale: Whether a text has changed since the decision, which is not followed then.
-    """
+    """The comparison of two documents."""
 
     a: Document
     b: Document
-    evidence: Evidence | None
-    signals: Signals
-    words_a: Words
+    evidence: Evidence | None  # what makes them duplicates
+    signals: Signals  # for each signature what it says of the pair; a signature that one of them lacks is left out
+    words_a: Words  # the words of the first text, with their places
     words_b: Words
-    passages: tuple[Passage, ...]
-    shared: tuple[Region, ...]
-    decision: Override | None = None
-    is_stale: bool = False
+    passages: tuple[Passage, ...]  # the text that both have with small differences, in the order of the first
+    shared: tuple[Run, ...]  # every run of words that both have, in the order of the first
+    decision: Override | None = None  # the manual decision on the pair, which takes precedence over signals
+    is_stale: bool = False  # whether a text has changed since the decision, which is not followed then
 
     def as_json(self) -> dict[str, object]:
         """Return the output of `ibidem compare --json`."""
@@ -253,7 +222,10 @@ class Comparison:
             "why": dict(evidence.why) if evidence else None,
             "decision": decision,
             "signals": self.signals,
-            "shared": [{"a": list(region.a), "b": list(region.b), "words": region.words} for region in self.shared],
+            "shared": [
+                {"a": list(self.words_a.extent(run.a)), "b": list(self.words_b.extent(run.b)), "words": run.words}
+                for run in self.shared
+            ],
         }
 
 
@@ -283,25 +255,23 @@ def compare(  # noqa: PLR0913, PLR0917 - the parts of a decision
     a, b = add_languages((a, b))
     (packed_a, packed_b), long_pair = sign_pair(a, b, tables, distinct)
     words_a, words_b = token_offsets(a.text), token_offsets(b.text)
-    matches = runs(words_a.tokens, words_b.tokens)
-    shared = [to_region(run, words_a, words_b) for run in matches]
+    shared = tuple(runs(words_a.tokens, words_b.tokens))
     table = tables.of(a.language) if same_table(packed_a, packed_b) else None
-    examples = list(islice(misread_words(words_a.tokens, words_b.tokens, table), MAX_MISREAD)) if table else []
+    examples = islice(misread_words(words_a.tokens, words_b.tokens, table), MAX_MISREAD) if table else ()
+    misread = [list(each) for each in examples]
     is_stale = decision is not None and not holds(decision, (a.id, packed_a), (b.id, packed_b))
     evidence = decide(packed_a, packed_b, policy, long_pair)
-    words = [list(each) for each in examples]
     if evidence is not None:
-        why = {**evidence.why, "misread": words[:EXAMPLES]} if evidence.signature == "characters" and words else {}
-        evidence = replace(evidence, why=with_differing_sign(why or evidence.why, a.text, b.text))
+        named = {"misread": misread[:EXAMPLES]} if evidence.signature == "characters" and misread else {}
+        evidence = replace(evidence, why=with_differing_sign({**evidence.why, **named}, a.text, b.text))
     if decision is not None and not is_stale:
         evidence = decision.evidence(policy.level) if decision.verdict == "same" else None
-    misread = {"misread": {"words": words}} if words else {}
-    left_out = tables.left_out(a.language, words_a.tokens, words_b.tokens)
-    shares = {"a": share(words_a, [each.a for each in shared]), "b": share(words_b, [each.b for each in shared])}
-    found = signals(packed_a, packed_b) | left_out | misread | part_signals(packed_a, packed_b, long_pair)
-    found |= {"overlap": shares}
-    aligned = tuple(align(words_a.tokens, words_b.tokens, matches))
-    return Comparison(a, b, evidence, found, words_a, words_b, aligned, tuple(shared), decision, is_stale)
+    found = signals(packed_a, packed_b) | tables.left_out(a.language, words_a.tokens, words_b.tokens)
+    found |= {"misread": {"words": misread}} if misread else {}
+    found |= part_signals(packed_a, packed_b, long_pair)
+    found["overlap"] = {"a": share(words_a, (run.a for run in shared)), "b": share(words_b, (run.b for run in shared))}
+    aligned = tuple(align(words_a.tokens, words_b.tokens, shared))
+    return Comparison(a, b, evidence, found, words_a, words_b, aligned, shared, decision, is_stale)
 
 
 def holds(decision: Override, a: tuple[str, Packed], b: tuple[str, Packed]) -> bool:
@@ -378,12 +348,12 @@ def part_signals(a: Packed, b: Packed, long_pair: LongPair | None) -> dict[str, 
     return {long_pair[0].parts: {**figures, "a": list(relation.a), "b": list(relation.b), **relation.signals}}
 
 
-def share(text: Words, spans: list[tuple[int, int]]) -> float:
-    """Return which share of a text, from its first to its last word, the spans cover."""
+def share(text: Words, spans: Iterable[Span]) -> float:
+    """Return which share of a text, from its first to its last word, some spans of words cover."""
     if not text.tokens:
         return 0.0
     total = reached = 0
-    for start, end in sorted(spans):
+    for start, end in map(text.extent, sorted(spans)):
         total += max(0, end - max(start, reached))
         reached = max(reached, end)
     return round(total / (text.ends[-1] - text.starts[0]), 3)

@@ -54,6 +54,10 @@ class Words:
     starts: list[int]  # offset of each token's first character
     ends: list[int]  # offset behind each token's last character
 
+    def extent(self, span: tuple[int, int]) -> tuple[int, int]:
+        """Return the characters of some words, given by the numbers of the first and behind the last."""
+        return self.starts[span[0]], self.ends[span[1] - 1]
+
 
 def token_offsets(text: str) -> Words:
     """Return all tokens of a text with their offsets; a token with an unclear offset covers its whole chunk.
