@@ -2,10 +2,9 @@
 
 It is signed in its place, or into a new index, which is created with the same mapping, filled, and given the alias.
 
-Signatures beside an index that must not be touched are in a second index, `.ibidem-NAME-signatures`. It has one entry a
-document, under the key of its index and id, with ibidem's fields and no text. Groups are settled there as they are in
-an index that holds its signatures itself; records, such as manual decisions, stay those of the first index, so that
-they outlive a change from one to the other.
+Signatures beside an index that must not be touched are in a second one, `.ibidem-NAME-signatures`: an entry a document,
+under its index and id, with ibidem's fields and no text. Groups are settled there; records, such as manual decisions,
+stay those of the first index, so that they outlive a change from one to the other.
 """
 
 import secrets

@@ -1,13 +1,11 @@
 """Search of an index in a cluster, as request flows: its ranking, its stored groups, and documents by name.
 
 A plugin inside the cluster groups the search where every node has it. Else a collapsed search is a native `collapse` on
-the stored group, with counts of all matches. Documents without a stored group would be one group to `collapse`. Where
-there are several, and beyond the groups that a server counts off, the plain ranking is gone through instead
-(`search_after`), and a document is kept where it is the best of its group.
+the stored group. To it, documents without one would be one group. Where there are several, and beyond the groups that a
+server counts off, the plain ranking is gone through instead, and a document is kept where it is the best of its group.
 
-All matches are counted by a separate search. Counts are cached under the number, maximum and sum of the matching
-sequence numbers of each index: any write, regrouping or deletion changes that key. The three are asked for with the
-hits of each page, so only the first page of a ranking has its groups counted.
+All matches are counted by a separate search. The count is used again as long as the number, maximum and sum of the
+matching sequence numbers of each index, asked for with the hits of each page, show no write, regrouping or deletion.
 """
 
 import os
@@ -132,10 +130,7 @@ NEWEST: Clause = {"newest": {"max": {"field": "_seq_no"}}}
 
 
 class ClusterCollapse:
-    """A ranking in a total order, its own sort if any, then index and id, collapsed by what documents of a group share.
-
-    `display` holds the parts of the body for the hits that are shown, read with the best of each group; None: nothing.
-    """
+    """A ranking in a total order (its own sort if any, then index and id), collapsed by what a group shares."""
 
     def __init__(  # noqa: PLR0913 - parts of a search, the rest by name
         self,
@@ -145,7 +140,7 @@ class ClusterCollapse:
         order: stored_groups.Order = "relevance",
         *,
         by: stored_groups.GroupField = "group",
-        display: Json | None = None,
+        display: Json | None = None,  # parts of the body for the hits that are shown
     ) -> None:
         sort = body.get("sort", [])
         sort = sort if isinstance(sort, list | tuple) else [sort]
@@ -182,10 +177,7 @@ class ClusterCollapse:
     def _send_first(
         self, request: Clause, aggregations: Json, cached: CountPlace | None, *, has_ungrouped: bool
     ) -> RequestFlow[tuple[Json, CountResult]]:
-        """Send the first search; all matches are counted too, unless their count is known, or nobody asks for it.
-
-        Then only the documents without a group are counted, if the index has any.
-        """
+        """Send the first search; all matches are counted too, unless their count is known, or nobody asks for it."""
         cache, key = cached or (None, "")
         count = cache.get(key) if cache else None
         if cache and count is None and not aggregations:
