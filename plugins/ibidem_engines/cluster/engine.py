@@ -122,7 +122,7 @@ class ClusterEngine(protocol.Engine):
             )
         if index_layout.beside:
             held = self.group_set().info()
-            behind = (total := self.run(layout.count_all(self.index))) - held.documents
+            behind = (total := self.run(layout.count(self.index))) - held.documents
             return replace(held, documents=total, unsigned=max(0, behind) + held.unsigned)
         answer = self._cluster.search(self.index, dsl.COUNTS)
         name, counts, documents = self._dialect.name, answer["aggregations"], total_of(answer)

@@ -13,7 +13,7 @@ from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
 from ibidem_core.address import OURS, Fields, read_path
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster.client import NOT_FOUND, ClusterClient, Failure, State, to_engine_error
-from ibidem_engines.cluster.dsl import COUNTED, STATES, Clause, all_of, hits_of, ids_query, state_of, total_of
+from ibidem_engines.cluster.dsl import ALL, COUNTED, STATES, Clause, all_of, hits_of, ids_query, state_of, total_of
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.requests import ApiRequest, Json, RequestFlow, Target, quote_index
 from ibidem_engines.stored_groups import IndexNames, Marks, Name, Parts, SeqNoRange, ShardRef
@@ -480,8 +480,8 @@ class ClusterParts(Parts):
         return {part: stats[part] for part in self.parts()}
 
 
-def count(cluster: ClusterClient, index: str, query: Clause, /) -> int:
-    return total_of(cluster.search(index, {"query": query, **COUNTED}))
+def count(index: str, query: Clause = ALL) -> RequestFlow[int]:
+    return total_of((yield Target(index).search({"query": query, **COUNTED})))
 
 
 def name_of(hit: Json) -> Name:
@@ -617,18 +617,14 @@ def _guess_path(words: Sequence[str], paths: Sequence[str]) -> str:
     return paths[0] if len(paths) == 1 else ""
 
 
-def count_all(index: str) -> RequestFlow[int]:
-    return total_of((yield Target(index).search(COUNTED)))
-
-
 def lag(index: str, beside: Sequence[str], clock: str) -> RequestFlow[list[HealthIssue]]:
     """Return by how much the signatures beside an index are behind its documents, if they are."""
-    documents, held = (yield from count_all(index)), (yield from count_all(",".join(beside)))
-    newest: list[int] = []
-    for name, numbers in ((index, clock), (",".join(beside), "ibidem.order")):
-        answer = yield Target(name).search({"size": 0, "aggs": {"last": {"max": {"field": numbers}}}})
-        newest.append(int(answer["aggregations"]["last"]["value"] or 0))
-    writes = newest[0] + 1 - newest[1]
+    figures: list[tuple[int, int]] = []  # documents, and the last write
+    for name, numbers in ((index, clock), (",".join(beside), f"{OURS}.order")):
+        answer = yield Target(name).search({**COUNTED, "aggs": {"last": {"max": {"field": numbers}}}})
+        figures.append((total_of(answer), int(answer["aggregations"]["last"]["value"] or 0)))
+    (documents, newest), (held, signed) = figures
+    writes = newest + 1 - signed
     if documents == held and writes <= 0:
         return []
     what = f"{held:,} signatures beside {documents:,} documents of {index!r}, {max(0, writes):,} writes behind"

@@ -37,9 +37,6 @@ ITS_OWN = ("uuid", "creation_date", "provided_name", "version", "resize", "routi
 # Settings that a copy gets when it is full: what its documents went through once, they do not go through again.
 DELAYED_SETTINGS = ("default_pipeline", "final_pipeline", "refresh_interval")
 
-# Options that an alias keeps when it moves.
-OF_AN_ALIAS = ("filter", "index_routing", "search_routing", "is_write_index", "is_hidden")
-
 COPY_OF = "copy_of"  # in the metadata of a copy's mapping: the index that it is made of, from its very creation on
 
 
@@ -115,8 +112,7 @@ class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
             return
         request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(client.NOT_FOUND,))
         definition: Json = self.cluster.send(request)
-        was = [metadata["aliases"][alias] for metadata in definition.values()]
-        properties = {name: value for name, value in (was[0] if was else {}).items() if name in OF_AN_ALIAS}
+        properties: Json = next((metadata["aliases"][alias] for metadata in definition.values()), {})
         actions = [{"remove": {"index": index, "alias": alias}} for index in definition if index != self.name]
         actions.append({"add": {"index": self.name, "alias": alias, **properties}})
         self.cluster.ask("POST", "/_aliases", {"actions": actions})
@@ -492,7 +488,7 @@ class BesideSource(ClusterReindexSource):
             return
         settings: Clause = {"number_of_shards": self.layout.shards, "auto_expand_replicas": "0-1", "hidden": True}
         if self._lookup:
-            if (documents := layouts.count(self.cluster, self.index, ALL)) > MAX_LOOKUP:
+            if (documents := self.cluster.hold(layouts.count(self.index))) > MAX_LOOKUP:
                 problem = f"{self.index!r} has {documents:,} documents, and an index for look-ups has one shard"
                 raise UsageError(problem, f"leave out --lookup: it is for at most {MAX_LOOKUP:,}")
             settings |= {"number_of_shards": 1, "mode": "lookup"}
@@ -561,13 +557,13 @@ class BesideSource(ClusterReindexSource):
         gone: list[Clause] = [{"bool": {"must_not": {"terms": {f"{OURS}.index": list(ends)}}}}]
         ranges = [(index, 0, end) for index, end in ends.items()]
         removed = sum(
-            self._delete(gone, ()) for _ in range(layouts.count(self.cluster, self._held, gone[0]) // SLICE + 1)
+            self._delete(gone, ()) for _ in range(self.cluster.hold(layouts.count(self._held, gone[0])) // SLICE + 1)
         )
         while ranges:
             index, after, end = ranges.pop()
             inside: list[Clause] = [{"term": {f"{OURS}.index": index}}, _orders(f"{OURS}.order", after + 1, end + 1)]
-            held = layouts.count(self.cluster, self._held, all_of(*inside))
-            if held <= layouts.count(self.cluster, index, self._written(after, end)):
+            held = self.cluster.hold(layouts.count(self._held, all_of(*inside)))
+            if held <= self.cluster.hold(layouts.count(index, self._written(after, end))):
                 continue
             if held > SLICE and end - after > 1:
                 middle = (after + end) // 2

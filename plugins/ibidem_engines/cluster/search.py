@@ -18,7 +18,7 @@ from ibidem_core.address import Fields, read_path
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import engine, stored_groups
 from ibidem_engines.cluster import dsl, lookup
-from ibidem_engines.cluster.client import Dialect, read_docs, read_responses
+from ibidem_engines.cluster.client import Dialect, read_responses
 from ibidem_engines.cluster.dsl import ALL, COUNTED, PACKED, Clause, all_of, first_value, hits_of, total_of
 from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS, read_memberships
 from ibidem_engines.cluster.index import Layout, document_of, field_issue
@@ -505,10 +505,8 @@ class ClusterSearch(engine.EngineSearch):
         offset_limit = None if self.fields.are_cut_as_ours else self.dialect.offset_limit
         documents: dict[DocumentRef, engine.StoredDocument] = {}
         for batch in in_slices(names, self._at_once):
-            by_name = (
-                self._read(batch) if query is None else self._hits(dsl.fetch(batch, query, self.fields, offset_limit))
-            )
-            for hit in (yield from by_name):
+            body = dsl.fetch_by_name(batch) if query is None else dsl.fetch(batch, query, self.fields, offset_limit)
+            for hit in hits_of((yield Target(self.index).search(body))):
                 documents[hit["_index"], hit["_id"]] = to_stored_document(hit, self.fields, marked_here)
         return [documents[place] for each in ids for place in places[each] if place in documents]
 
@@ -597,21 +595,3 @@ class ClusterSearch(engine.EngineSearch):
 
     def _parts(self, ids: Names, parts: Json, *clauses: Clause) -> RequestFlow[list[Json]]:
         return dsl.fetch_parts(Target(self.index), ids, parts, *clauses, at_once=self._at_once)
-
-    def _read(self, ids: Names) -> RequestFlow[Sequence[Json]]:
-        """Read documents as searches see them; in a foreign index, documents with custom routing are included.
-
-        An alias may have a filter, which only searches apply: through one, documents are searched for by id.
-        """
-        if self.layout.indices != (self.index,):
-            return (yield from self._parts(ids, {}))
-        documents = [{"_index": index, "_id": name} for index, name in ids]
-        answer = yield from read_docs(documents, {"realtime": "false"}, {"index_not_found_exception"})
-        hits: list[Json] = [each for each in answer["docs"] if each.get("found")]
-        if len(hits) < len(ids) and not self.fields.are_own:
-            names = {(each["_index"], each["_id"]) for each in hits}
-            hits += yield from self._parts([each for each in ids if each not in names], {})
-        return hits
-
-    def _hits(self, body: Json) -> RequestFlow[Sequence[Json]]:
-        return hits_of((yield Target(self.index).search(body)))
