@@ -330,11 +330,11 @@ class ClusterEngine(protocol.Engine):
         point = self.run(open_point(self._dialect, self.index, preference))
         try:
             while True:
-                ranking = self.run(window(target_of(self.index, point), body))
-                if not ranking.hits:
+                answer, hits = self.run(window(target_of(self.index, point), body))
+                if not hits:
                     return
-                yield list(self.run(fill_from_beside(ranking, beside)).hits)
-                body["search_after"] = hits_of(ranking.answer)[-1]["sort"]
+                yield list(self.run(fill_from_beside((answer, hits), beside))[1])
+                body["search_after"] = hits_of(answer)[-1]["sort"]
         finally:
             self._close_point(point)
 

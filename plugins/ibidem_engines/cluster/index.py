@@ -12,6 +12,7 @@ from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
 
 from ibidem_core.address import OURS, Fields, read_path
 from ibidem_core.errors import NoIndex, Permanent
+from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import NOT_FOUND, ClusterClient, Failure, State, to_engine_error
 from ibidem_engines.cluster.dsl import ALL, COUNTED, STATES, Clause, all_of, hits_of, ids_query, state_of, total_of
 from ibidem_engines.engine import HealthIssue
@@ -478,6 +479,27 @@ class ClusterParts(Parts):
                 failure = Failure(503, "no_shard_available_action_exception", f"[{part.index}][{part.shard}]")
                 raise to_engine_error(failure, self.cluster.label) from failure
         return {part: stats[part] for part in self.parts()}
+
+
+StateKey = tuple[str, str, str, tuple[int, int]]  # index, id and routing of a document, and its state
+
+
+def state_key(document: Json) -> StateKey:
+    return document["_index"], document["_id"], document.get("_routing", ""), state_of(document)
+
+
+def search_states(
+    cluster: ClusterClient, index: str, keys: Iterable[StateKey], parts: Json, *clauses: Clause
+) -> dict[StateKey, Json]:
+    """Search for documents in their very states, and after a refresh for those that are not visible yet."""
+    found: dict[StateKey, Json] = {}
+    for turn in range(2):
+        missing = [key[:2] for key in keys if key not in found]
+        if missing and turn:
+            refresh_index(cluster, index)
+        hits = cluster.hold(dsl.fetch_parts(Target(index), missing, {**STATES, **parts}, *clauses))
+        found |= {state_key(hit): hit for hit in hits}
+    return found
 
 
 def count(index: str, query: Clause = ALL) -> RequestFlow[int]:

@@ -43,7 +43,7 @@ from ibidem_engines.cluster.dsl import (
     total_of,
     with_ids,
 )
-from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, write_order
+from ibidem_engines.cluster.index import Layout, beside_key, search_states, write_order
 from ibidem_engines.engine import LookupResult, SignatureLookup, SourceDocument
 from ibidem_engines.query import ReadView
 from ibidem_engines.requests import Json, RequestFlow, Target, in_slices
@@ -117,10 +117,7 @@ def read_binary(hit: Json, field: str) -> bytes | None:
         return None
 
 
-@dataclass(frozen=True, slots=True)
-class RankedHits:
-    answer: Json  # as the server gave it
-    hits: HitColumns  # its hits in rank order
+RankedHits = tuple[Json, HitColumns]  # an answer as the server gave it, and its hits in rank order
 
 
 def rank(
@@ -132,7 +129,7 @@ def rank(
 
 def fill_from_beside(ranking: RankedHits, beside: Sequence[str]) -> RequestFlow[RankedHits]:
     """Read the signatures that hits lack from the indexes beside theirs, if there are any."""
-    hits = ranking.hits
+    answer, hits = ranking
     keys = {beside_key(*name): row for row, name in enumerate(HitNames(hits)) if hits.packed.size[row] == MISSING}
     if not (beside and keys):
         return ranking
@@ -142,7 +139,7 @@ def fill_from_beside(ranking: RankedHits, beside: Sequence[str]) -> RequestFlow[
     for each in found:  # without ids, which a server loads from stored fields: each value names its document
         if each.id in keys:
             packed[keys[each.id]] = each.packed
-    return replace(ranking, hits=replace(hits, packed=PackedValues.join(packed), cache={}))
+    return answer, replace(hits, packed=PackedValues.join(packed), cache={})
 
 
 def beside_target(beside: Sequence[str]) -> Target:
@@ -161,14 +158,13 @@ def _rank(target: Target, body: Json, limit: int, *, ids: bool) -> RequestFlow[R
     if "sort" in body:
         return (yield from window(target, body))
     depth = min(limit, size + max(20, size // 10))
-    ranking = yield from window(target, {**body, "size": depth})
-    hits = ranking.hits
+    answer, hits = yield from window(target, {**body, "size": depth})
     if len(hits) < depth or hits.scores[-1] != hits.scores[size - 1]:
-        return replace(ranking, hits=hits.sort()[:size])
+        return answer, hits.sort()[:size]
     # Ties ordered on the server, which takes it a third longer.
     order = [{"_score": "desc"}, {"_index": "asc"}, {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}}]
-    ranking = yield from window(target, {**body, "size": size, "sort": order, "track_scores": True})
-    return replace(ranking, hits=replace(ranking.hits, sorts=()).sort())
+    answer, hits = yield from window(target, {**body, "size": size, "sort": order, "track_scores": True})
+    return answer, replace(hits, sorts=()).sort()
 
 
 def window(target: Target, body: Json) -> RequestFlow[RankedHits]:
@@ -178,7 +174,7 @@ def window(target: Target, body: Json) -> RequestFlow[RankedHits]:
     if not all(hits.ids):
         answer = yield target.search_packed(dsl.with_ids(body))
         hits = read_hits(answer)
-    return RankedHits(answer, hits)
+    return answer, hits
 
 
 LONG_AT_ONCE = 200  # documents in a request: the long signatures of a book take some 100 KB
@@ -234,27 +230,17 @@ def read_newest(answer: Json) -> int:
 
 
 def fill_packed(cluster: ClusterClient, index: str, documents: Sequence[SourceDocument]) -> list[SourceDocument]:
-    """Fill in the packed values of signed documents that are missing in `_source`, as in older indexes.
+    """Fill in the packed values of signed documents, which their mapping leaves out of `_source`.
 
     A document that another writer changes at the same time stays without: it counts as unsigned, and is signed again.
     """
-    incomplete = [each for each in documents if each.schema and not each.packed]
-    packed_by_state: dict[tuple[object, ...], bytes] = {}
-    for turn in range(2):
-        missing = [each for each in incomplete if _state(each) not in packed_by_state]
-        if missing and turn:
-            refresh_index(cluster, index)
-        names, parts = [(each.name.index, each.name.id) for each in missing], STATES | {"docvalue_fields": [PACKED]}
-        for hit in cluster.hold(dsl.fetch_parts(Target(index), names, parts)):
-            state = (hit["_index"], hit["_id"], hit.get("_routing", ""), *dsl.state_of(hit))
-            packed_by_state[state] = read_binary(hit, PACKED) or b""
-    return [each if each.packed else replace(each, packed=packed_by_state.get(_state(each), b"")) for each in documents]
-
-
-def _state(document: SourceDocument) -> tuple[object, ...]:
-    """Return index, id and routing of a document, sequence number and primary term of its state."""
-    name = document.name
-    return name.index, name.id, name.routing, *document.state
+    keys = [(each.name.index, each.name.id, each.name.routing, each.state) for each in documents]
+    incomplete = [key for key, each in zip(keys, documents, strict=True) if each.schema and not each.packed]
+    found = search_states(cluster, index, incomplete, {"docvalue_fields": [PACKED]})
+    packed = {key: read_binary(hit, PACKED) or b"" for key, hit in found.items()}
+    return [
+        replace(each, packed=each.packed or packed.get(key, b"")) for key, each in zip(keys, documents, strict=True)
+    ]
 
 
 SEARCH_BATCH = 250  # searches asked for together; each may bring three prefixes, and a query takes 1,024 clauses

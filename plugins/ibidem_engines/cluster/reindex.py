@@ -315,7 +315,7 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
             storage.check("strip")
             if storage.unsure:
                 found = [each for each in docs if each["_index"] == index and each.get("found")]
-                source.check_whole(self.cluster, storage, found, self.layout.max_hits)
+                source.check_whole(self.cluster, storage, found)
 
     def count_fields(self) -> FieldCounts:
         return source.count_fields(self.cluster, self.index)

@@ -465,11 +465,11 @@ class ClusterSearch(engine.EngineSearch):
             raise UsageError(f"a window of {size} hits is not possible", f"use 1 to {self.layout.max_hits}")
         view = yield from self._begin(view)
         body = dsl.window(self._ranked, self.fields, size)
-        ranking = yield from lookup.rank(
+        answer, hits = yield from lookup.rank(
             self._target(view), lookup.apply_view(body, view), self.layout.max_hits, ids=True, beside=self.layout.beside
         )
-        yield from self._check_phrases(ranking.hits)
-        return engine.Ranking(ranking.hits, total_of(ranking.answer), lookup.next_view(view, ranking.answer))
+        yield from self._check_phrases(hits)
+        return engine.Ranking(hits, total_of(answer), lookup.next_view(view, answer))
 
     def grouped(
         self, options: Mapping[str, object], start: int, size: int, view: ReadView = NOW

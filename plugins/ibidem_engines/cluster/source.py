@@ -24,9 +24,9 @@ import orjson
 
 from ibidem_core.address import OURS, Fields, read_path, remove_path, set_path
 from ibidem_core.errors import Permanent
+from ibidem_engines.cluster import index as layouts
 from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engine_error
-from ibidem_engines.cluster.dsl import ALL, COUNTED, STATES, filter_value, hits_of, ids_query, state_of, total_of
-from ibidem_engines.cluster.index import HOLDERS, MappedField, mapped_fields, refresh_index, write_order
+from ibidem_engines.cluster.dsl import ALL, COUNTED, filter_value, total_of
 from ibidem_engines.engine import Destination, FieldCounts, Record, SourceDocument, StoredDocument
 from ibidem_engines.ledger import LookupValues, UnstorableRecord, check_storable
 from ibidem_engines.query import HIGHLIGHT, Query, mark, passage, searched_phrases
@@ -396,27 +396,27 @@ class SourceStorage:
     """The `_source` of one index."""
 
     index: str
-    fields: tuple[MappedField, ...] = ()  # the fields of its documents, without ibidem's
+    fields: tuple[layouts.MappedField, ...] = ()  # the fields of its documents, without ibidem's
     filtered: str = ""  # the part of its mapping or settings by which fields are stored nowhere; empty for none
     rebuilt: str = ""  # the setting by which no `_source` is stored and the server builds one; empty for none
     excludes_vectors: bool = False  # whether answers leave vectors out unless they are asked for
 
     @property
-    def vectors(self) -> tuple[MappedField, ...]:
+    def vectors(self) -> tuple[layouts.MappedField, ...]:
         return tuple(field for field in self.fields if field.type in VECTORS)
 
     @property
-    def inferred(self) -> tuple[MappedField, ...]:
+    def inferred(self) -> tuple[layouts.MappedField, ...]:
         """The fields with embeddings computed by the server."""
         return tuple(field for field in self.fields if field.type in INFERENCE_FIELDS)
 
     @property
-    def at_risk(self) -> tuple[MappedField, ...]:
+    def at_risk(self) -> tuple[layouts.MappedField, ...]:
         """The fields that a response of this or another server version may leave out."""
         return self.fields if self.rebuilt else self.vectors + self.inferred
 
     @property
-    def unsure(self) -> tuple[MappedField, ...]:
+    def unsure(self) -> tuple[layouts.MappedField, ...]:
         """The vectors missing in the stored `_source`; each response is checked for them."""
         return tuple(field for field in self.vectors if self.excludes_vectors or field.type == KNN_VECTOR)
 
@@ -474,7 +474,7 @@ def read_storage(index: str, mapping: Json, settings: Mapping[str, str]) -> Sour
     mode = str(settings.get(SOURCE_MODE, "stored")).lower()
     return SourceStorage(
         index,
-        tuple(field for field in mapped_fields(mapping) if field.type not in (*HOLDERS, "alias")),
+        tuple(field for field in layouts.mapped_fields(mapping) if field.type not in (*layouts.HOLDERS, "alias")),
         _filtered(source, mode),
         _rebuilt(source, mode, settings),
         excludes_vectors=str(settings.get(EXCLUDE_VECTORS, "")).lower() == "true",
@@ -505,33 +505,23 @@ MAX_SEARCHES = 100  # searches in one request
 BAD_REQUEST = 400
 
 
-def check_whole(cluster: ClusterClient, storage: SourceStorage, documents: Iterable[Json], max_hits: int) -> None:
+def check_whole(cluster: ClusterClient, storage: SourceStorage, documents: Iterable[Json]) -> None:
     """Compare the vectors of the documents that were read with those in the index.
 
     A document that was changed since it was read is not found in that state; no write onto the state can succeed.
     """
-    remaining = {_state(document): document for document in documents}
     fields = {field.name: field for field in storage.unsure}
     named = [{"bool": {"filter": [field.exists], "_name": name}} for name, field in fields.items()]
-    for turn in range(2):
-        if not remaining:
-            return
-        if turn:
-            refresh_index(cluster, storage.index)
-        body = {
-            "query": {"bool": {"filter": [ids_query([id_ for id_, *_ in remaining])], "should": named}},
-            "size": max_hits,
-            **STATES,
-        }
-        for hit in hits_of(cluster.search(storage.index, body)):
-            document = remaining.pop(_state(hit), None)
-            for field in map(fields.__getitem__, hit.get("matched_queries", ())):
-                if document is not None and not holds(document["_source"], field.path.split(".")):
-                    raise Permanent(
-                        f"index {storage.index!r}: document {document['_id']!r} has a value in field {field.name!r} "
-                        f"({field.type}) that the server leaves out of `_source`, so it would be lost by a write",
-                        "nothing of it was written; copy the index by the server's own _reindex",
-                    )
+    read = {layouts.state_key(document): document for document in documents}
+    found = layouts.search_states(cluster, storage.index, read, {}, {"bool": {"should": [*named, ALL]}})
+    for key, document in read.items():
+        for field in map(fields.__getitem__, found.get(key, {}).get("matched_queries", ())):
+            if not holds(document["_source"], field.path.split(".")):
+                raise Permanent(
+                    f"index {storage.index!r}: document {document['_id']!r} has a value in field {field.name!r} "
+                    f"({field.type}) that the server leaves out of `_source`, so it would be lost by a write",
+                    "nothing of it was written; copy the index by the server's own _reindex",
+                )
 
 
 def holds(source: object, names: Sequence[str]) -> bool:
@@ -553,16 +543,12 @@ def holds(source: object, names: Sequence[str]) -> bool:
     )
 
 
-def _state(document: Json) -> tuple[str, int, int]:
-    return document["_id"], *state_of(document)
-
-
 def count_fields(cluster: ClusterClient, index: str) -> FieldCounts:
     """Count the documents with each field that a response may leave out, if the server can ask for it (`exists`)."""
     fields = {field.name: field for each in read_storages(cluster, index).values() for field in each.at_risk}
     if not fields:
         return FieldCounts()
-    refresh_index(cluster, index)
+    layouts.refresh_index(cluster, index)
     names = list(fields)
     queries = [ALL, *(fields[name].exists for name in names)]
     responses: list[Json] = []
@@ -619,7 +605,7 @@ def source_document(hit: Json, name: Name, fields: Fields, raw: bytes) -> Source
         idf=_own_text(own_part, "idf"),
         packed=_decode_packed(own_part),
         state=(hit.get("_seq_no", 0), hit.get("_primary_term", 0)),
-        order=write_order(hit["_seq_no"]) if "_seq_no" in hit else name.order,
+        order=layouts.write_order(hit["_seq_no"]) if "_seq_no" in hit else name.order,
         engine_version=hit["_version"],
         own_fields=tuple(own_part),
         group=led_group(own_part),

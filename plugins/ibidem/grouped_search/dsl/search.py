@@ -290,17 +290,17 @@ class DslBackend(backend.SearchBackend):
         deeper = self.search.deepen(depth) if grows(self.search.ranking) else self.search  # of a pure kNN search
         if deeper.adjusted != self.search.adjusted:
             self.search, self.first = deeper, {}  # other parts of the response are requested again
-        ranking = yield from ranks.rank(
+        answer, hits = yield from ranks.rank(
             self.search.target, self._body(depth), self.layout.max_hits, ids=self.ids, beside=self.layout.beside
         )
-        response.check_complete(ranking.answer)
+        response.check_complete(answer)
         if "sort" in self.search.ranking:
-            pairs = zip(ranking.hits, ranking.answer["hits"]["hits"], strict=True)
+            pairs = zip(hits, answer["hits"]["hits"], strict=True)
             self.scores |= {(hit.index, hit.id): each["_score"] for hit, each in pairs}
         if not self.first:
-            self.learn(ranking.answer, ranks.read_newest(ranking.answer) if self.may_pin() else -1)
-        self._ranked = ranking.hits
-        return Ranking(ranking.hits, ranking.answer["hits"]["total"]["value"])
+            self.learn(answer, ranks.read_newest(answer) if self.may_pin() else -1)
+        self._ranked = hits
+        return Ranking(hits, answer["hits"]["total"]["value"])
 
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         del whole_index  # refused before: `check_combinations`
