@@ -1,10 +1,7 @@
 """Transport: sends JSON and bulk requests through an official client, with retries; differences of the two engines.
 
-Error responses of OpenSearch and Elasticsearch are translated into errors of ours by one table. In a bulk request busy
-actions are retried, oversized requests are split, and each action has an outcome.
-
-The concurrent write requests of a process are bounded: each rejection halves the bound, which then grows again, by
-additive increase and multiplicative decrease (Chiu and Jain, 1989, Computer Networks 17).
+Error responses are translated into errors of ours by one table. In a bulk request busy actions are retried, oversized
+requests are split, and each action has an outcome.
 """
 
 import os
@@ -28,9 +25,9 @@ MAX_REQUESTS = 64.0  # requests at once from which none is held back; more threa
 
 
 class Throttle:
-    """Bounds the concurrent write requests of a process.
+    """Bounds the concurrent write requests of a process; `rejections` counts those that a busy server rejected.
 
-    `rejections` counts requests that a busy server rejected.
+    Each halves the bound, which then grows again: additive increase and multiplicative decrease (Chiu and Jain, 1989).
 
     >>> throttle = Throttle()
     >>> with throttle(), throttle():

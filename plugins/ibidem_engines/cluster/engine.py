@@ -16,13 +16,9 @@ from ibidem_engines.cluster import dsl, groups, records, search
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import ClusterClient, Dialect, unless_failure
-from ibidem_engines.cluster.dsl import hits_of, total_of
-from ibidem_engines.cluster.groups import BesideGroups, ClusterGroups, Points
 from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, source_of
 from ibidem_engines.cluster.lookup import fill_from_beside, window
-from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.reindex import BesideSource, ClusterReindexSource, DatedSource
-from ibidem_engines.cluster.search import ClusterSearch, CountResult, open_point, target_of
 from ibidem_engines.cluster.write import WriteMode, WriteTarget
 from ibidem_engines.query import Query
 from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, RequestFlow, Target, TtlCache
@@ -54,7 +50,7 @@ class ClusterEngine(protocol.Engine):
         self._layout_cache = TtlCache[str, Layout]()
         self._write_mode = WriteMode()
         self._plugin = TtlCache[str, bool]()
-        self._counts = TtlCache[str, CountResult]()
+        self._counts = TtlCache[str, search.CountResult]()
         self._recent = TtlCache[str, list[Any]]()
         self._covered = TtlCache[str, stored_groups.Coverage]()
         self._sets = TtlCache[str, ClusterEngine]()
@@ -78,11 +74,11 @@ class ClusterEngine(protocol.Engine):
         self._layout_cache.clear()
         return writing.delete(self._place(), ids, version, any_version=any_version) if ids else []
 
-    def searching(self, query: Query | None = None) -> ClusterSearch:
+    def searching(self, query: Query | None = None) -> search.ClusterSearch:
         layout = self._readable()
         fields = self._searched_fields()
         caches = self._counts, self._covered, self._plugin
-        return ClusterSearch(self.index, layout, fields, self._dialect, *caches, query)
+        return search.ClusterSearch(self.index, layout, fields, self._dialect, *caches, query)
 
     def run(self, flow: RequestFlow[protocol.T]) -> protocol.T:
         return self._cluster.hold(flow)
@@ -114,24 +110,21 @@ class ClusterEngine(protocol.Engine):
         self._covered.clear()
 
     def info(self) -> protocol.Info:
-        version = self._check_server()
+        name, version = self._dialect.name, self._check_server()
+        info = protocol.Info(name, version, exists=False, documents=0, unsigned=0, schema=(), tables={})
         index_layout = layout.read(self._cluster, self.index)
         if not index_layout.indices:
-            return protocol.Info(
-                self._dialect.name, version, exists=False, documents=0, unsigned=0, schema=(), tables={}
-            )
+            return info
         if index_layout.beside:
             held = self.group_set().info()
             behind = (total := self.run(layout.count(self.index))) - held.documents
             return replace(held, documents=total, unsigned=max(0, behind) + held.unsigned)
         answer = self._cluster.search(self.index, dsl.COUNTS)
-        name, counts, documents = self._dialect.name, answer["aggregations"], total_of(answer)
+        counts, documents = answer["aggregations"], dsl.total_of(answer)
         tables = {bucket["key"]: bucket["doc_count"] for bucket in counts["tables"]["buckets"] if bucket["key"]}
         unsigned = counts["unsigned"]["doc_count"]
         schema = tuple(sorted(bucket["key"] for bucket in counts["schemas"]["buckets"])) if documents > unsigned else ()
-        return protocol.Info(
-            name, version, exists=True, documents=documents, unsigned=unsigned, schema=schema, tables=tables
-        )
+        return replace(info, exists=True, documents=documents, unsigned=unsigned, schema=schema, tables=tables)
 
     def health_issues(self) -> list[protocol.HealthIssue]:
         issue = self.run(layout.field_issue(self.index, self.fields))
@@ -143,7 +136,7 @@ class ClusterEngine(protocol.Engine):
             *records.issues(self._cluster, sources),
         ]
         if names.indices and not any(each.stops for each in issues):
-            issues += [*LedgerStore(self._cluster, names).issues(), *groups.issues(self._cluster, names)]
+            issues += [*records.LedgerStore(self._cluster, names).issues(), *groups.issues(self._cluster, names)]
         if found.beside and not any(each.stops for each in issues):
             issues += self.run(layout.lag(self.index, found.beside, self.fields.changed or "_seq_no"))
         return [*issues, *([issue] if issue else [])]
@@ -158,21 +151,21 @@ class ClusterEngine(protocol.Engine):
         body = groups.facet_request(dsl.clause(query, self._searched_fields()), self.fields, limit)
         return groups.read_facets(self._cluster.search(self.index, body))
 
-    def groups(self, points: Points | None = None) -> ClusterGroups:
-        index_layout = self._layout_now()
-        if index_layout.beside and (held := self.group_set()) is not self:
-            return BesideGroups(self._cluster, held.index, layout.read(self._cluster, held.index), points or {})
-        return ClusterGroups(self._cluster, self.index, index_layout, points or {})
-
     @contextmanager
-    def points(self) -> Iterator[Points]:
+    def points(self) -> Iterator[groups.Points]:
         """Open a point in time for each part, for as long as the block runs."""
         with ExitStack() as stack:
             points = {}
             for part in self.groups().parts():
-                points[part] = self.run(open_point(self._dialect, part.index, f"_shards:{part.shard}"))
+                points[part] = self.run(search.open_point(self._dialect, part.index, f"_shards:{part.shard}"))
                 stack.callback(self._close_point, points[part])
             yield points
+
+    def groups(self, points: groups.Points | None = None) -> groups.ClusterGroups:
+        index_layout = self._layout_now()
+        if index_layout.beside and (held := self.group_set()) is not self:
+            return groups.BesideGroups(self._cluster, held.index, layout.read(self._cluster, held.index), points or {})
+        return groups.ClusterGroups(self._cluster, self.index, index_layout, points or {})
 
     def _layout_now(self) -> Layout:
         """Read the layout again, since an alias may point to another index by now."""
@@ -256,11 +249,11 @@ class ClusterEngine(protocol.Engine):
         renamed = self._store("overrides", writes=True).rename_decisions()
         return [*rebuilt, *renamed]
 
-    def _store(self, ledger: Ledger, *, writes: bool = False) -> LedgerStore:
+    def _store(self, ledger: Ledger, *, writes: bool = False) -> records.LedgerStore:
         """Return the store of a ledger; manual records go to the index that an alias points to now."""
         if writes and ledger in stored_groups.MANUAL_LEDGERS:
             self._layout_cache.clear()
-        return LedgerStore(self._cluster, self._names(), self._ledgers)
+        return records.LedgerStore(self._cluster, self._names(), self._ledgers)
 
     def _names(self) -> IndexNames:
         kept = self._kept
@@ -291,7 +284,7 @@ class ClusterEngine(protocol.Engine):
             index_layout = self._readable()
         layout.check_writable(index_layout, self._cluster)
         target = layout.write_index(index_layout, self.index, self._cluster)
-        ledgers = LedgerStore(self._cluster, index_layout.names(self.index), self._ledgers)
+        ledgers = records.LedgerStore(self._cluster, index_layout.names(self.index), self._ledgers)
         indices = index_layout.indices
         return WriteTarget(self._cluster, target, self.fields, index_layout.kind, ledgers, self._write_mode, indices)
 
@@ -327,14 +320,14 @@ class ClusterEngine(protocol.Engine):
 
     def _slices(self, body: dict[str, Any], beside: Sequence[str], preference: str) -> Iterator[list[Hit]]:
         """Scan a point in time, and close it in any case."""
-        point = self.run(open_point(self._dialect, self.index, preference))
+        point = self.run(search.open_point(self._dialect, self.index, preference))
         try:
             while True:
-                answer, hits = self.run(window(target_of(self.index, point), body))
+                answer, hits = self.run(window(search.target_of(self.index, point), body))
                 if not hits:
                     return
                 yield list(self.run(fill_from_beside((answer, hits), beside))[1])
-                body["search_after"] = hits_of(answer)[-1]["sort"]
+                body["search_after"] = dsl.hits_of(answer)[-1]["sort"]
         finally:
             self._close_point(point)
 

@@ -1,20 +1,15 @@
 """Look-up by signature in a cluster: the keys of hundreds of documents in one search.
 
-A search for the values of one document takes a server about a millisecond, one for the values of 400 takes 35: few of
-them are carried by anything. So they are asked for together, and each hit is given to the documents whose values its
-packed signatures hold. Only what brings too many hits, such as a form that half of the index repeats, is asked for
-alone, and then says what was cut.
+A search for the values of one document takes a server about a millisecond, one for the values of 400 takes 35. So they
+are asked for together, and each hit is given to the documents whose values its packed signatures hold. Only what brings
+too many hits, such as a form that half of the index repeats, is asked for alone, and then says what was cut. The leads
+that a few hundred documents may join are looked up by one search for all values of which one is enough, and others for
+those of which several are needed.
 
-The leads that a few hundred documents may join are looked up by two kinds of searches: one for all values of which one
-is enough, and, document by document, as many in a search as a query may have clauses, for those of which several are
-needed.
-
-Ranking: the top hits with packed signatures, ties ordered by index and id, read from one view of the index. Packed
-values are not in `_source`, and only a search reads doc values, also of documents that were read by id.
-
-A packed value holds an id, which spares a window the engine's own: to read those takes as long as the search. But
-whoever may write a document may write any value into it, so that id is a claim. What is read by it is compared with the
-window by `is_same_state`; where the engine gives its own id, a value that names another document counts as missing.
+Ranking: the top hits with packed signatures, ties ordered by index and id, read from one view of the index. A packed
+value holds an id, which spares a window the engine's own: to read those takes as long as the search. But whoever may
+write a document may write any value into it, so what is read by it is compared with the window by `is_same_state`;
+where the engine gives its own id, a value that names another document counts as missing.
 """
 
 from binascii import a2b_base64

@@ -118,35 +118,25 @@ class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
         self.cluster.ask("POST", "/_aliases", {"actions": actions})
 
     def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
-        ids = [document.name.id for document, _ in documents]
-        states: dict[str, tuple[int, int]] = {}
-        for part, max_seq_no in end.items():
-            found = self.states(SeqNoRange(part, layouts.NONE, max_seq_no), max(1, len(ids)), ids)
-            states |= {name.id: state for name, state in found}
-        return self._replace_older(documents, self.take(documents, states))
-
-    def _replace_older(self, documents: Sequence[Signed], outcomes: Sequence[Outcome]) -> list[Outcome]:
-        """Write copies over older versions; documents of other programs have no version and are kept."""
-        found = list(outcomes)
-        for _ in range(ROUNDS):
-            stale = {
-                document.name.id: position
-                for position, (document, _) in enumerate(documents)
-                if found[position].status is protocol.WriteStatus.STALE and document.version
-            }
-            stored = read_versions(self.cluster, (self.name,), list(stale)) if stale else {}
-            older = [
-                position
-                for id_, position in stale.items()
-                if id_ in stored and (stored[id_].version or inf) < documents[position][0].version
-            ]
+        places = {document.name.id: at for at, (document, _) in enumerate(documents)}
+        states = {
+            name.id: state
+            for part, last in end.items()
+            for name, state in self.states(SeqNoRange(part, layouts.NONE, last), max(1, len(places)), list(places))
+        }
+        outcomes = self.take(documents, states)
+        for _ in range(ROUNDS):  # over older versions; documents of other programs have none and are kept
+            kept = (id_ for id_, at in places.items() if outcomes[at].status is protocol.WriteStatus.STALE)
+            versions = {id_: version for id_ in kept if (version := documents[places[id_]][0].version)}
+            stored = read_versions(self.cluster, (self.name,), list(versions))
+            older = [id_ for id_, each in stored.items() if (each.version or inf) < versions[id_]]
             if not older:
                 break
-            states = {id_: each.state for id_, each in stored.items()}
-            replaced = self.take([documents[position] for position in older], states)
-            for position, outcome in zip(older, replaced, strict=True):
-                found[position] = outcome
-        return found
+            states = {id_: stored[id_].state for id_ in older}
+            replaced = self.take([documents[places[id_]] for id_ in older], states)
+            for id_, outcome in zip(older, replaced, strict=True):
+                outcomes[places[id_]] = outcome
+        return outcomes
 
     def take(self, documents: Sequence[Signed], states: Mapping[str, tuple[int, int]] | None = None) -> list[Outcome]:
         """Write copies onto known states, where others must not be there yet.
@@ -299,8 +289,10 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
             batch = names[position : position + self._at_once]
             position += len(batch)
             answer = self.cluster.hold(client.read_docs(map(_document, batch), params))
-            if raw:
-                self._check_whole(answer["docs"])
+            for index, storage in self._storages.items() if raw else ():
+                storage.check("strip")
+                found = [each for each in answer["docs"] if each["_index"] == index and each.get("found")]
+                source.check_whole(self.cluster, storage, found if storage.unsure else ())
             for each in answer["docs"]:  # so that signatures do not depend on whether vectors were requested
                 for field in self._storages[each["_index"]].vectors if each.get("found") else ():
                     each["_source"] = remove_path(each["_source"], field.path)
@@ -308,14 +300,6 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
             names_by_place = {(name.index, name.id): name for name in batch}
             documents += source.read_documents(answer, names_by_place, self._fields, raw=raw)
         return fill_packed(self.cluster, self.index, documents)
-
-    def _check_whole(self, docs: Sequence[Json]) -> None:
-        """Refuse documents whose JSON may be incomplete."""
-        for index, storage in self._storages.items():
-            storage.check("strip")
-            if storage.unsure:
-                found = [each for each in docs if each["_index"] == index and each.get("found")]
-                source.check_whole(self.cluster, storage, found)
 
     def count_fields(self) -> FieldCounts:
         return source.count_fields(self.cluster, self.index)

@@ -137,7 +137,6 @@ _NAMES = ("title", "text", "date", "source", "url", "language")
 def as_source(record: Record, fields: Fields, layout: str, values: LookupValues, *, group: str = "") -> bytes:
     """Serialize a record as JSON: the document under the index's own field names, our fields under `ibidem`."""
     document = record.document
-    check_storable(record)
     if fields.text_format:
         raise UnstorableRecord(
             "text", f"texts of this index are {fields.text_format}; write it yourself, then sign it: ibidem backfill"
@@ -163,19 +162,16 @@ def signed_part(
     record: Record, layout: str, stored_names: Iterable[str], values: LookupValues, *, group: str = ""
 ) -> bytes:
     """Build the partial update that adds only a document's signatures."""
-    check_storable(record)
     return orjson.dumps({"doc": {OURS: dict.fromkeys(stored_names) | _own_part(record, layout, values, group)}})
 
 
 def with_signatures(raw: bytes, record: Record, layout: str, values: LookupValues, *, group: str = "") -> bytes:
     """Add a document's signatures to its `_source`, leaving every other byte unchanged."""
-    check_storable(record)
     return with_member(raw, OURS, orjson.dumps(_own_part(record, layout, values, group)))
 
 
 def signature_entry(record: Record, index: str, order: int, group: str, values: LookupValues) -> bytes:
     """Serialize the signatures of a document of an index that is left as it is, without its metadata."""
-    check_storable(record)
     own_part = _own_part(record, "lean", values, group) | {"index": index, "order": order}
     fields = {name: value for name, value in own_part.items() if name not in ("meta", "origin")}
     return orjson.dumps({"key": record.document.id, OURS: fields})
@@ -238,6 +234,7 @@ def led_group(own_part: Mapping[str, object]) -> str:
 
 
 def _own_part(record: Record, layout: str, lookup_values: LookupValues, group: str = "") -> dict[str, object]:
+    check_storable(record)
     document = record.document
     own_part: dict[str, object] = {"id": document.id, "version": record.version, "record": record.digest}
     own_part |= {"group": group or new_group(), "lead": True}
