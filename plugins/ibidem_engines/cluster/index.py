@@ -1,6 +1,7 @@
 """Index creation, metadata and health: layout, schema, stems of the text, refresh, and sequence numbers of shards."""
 
 import re
+import secrets
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -106,6 +107,7 @@ def mapped_fields(mapping: Json, prefix: str = "", nested: str = "") -> Iterator
 
 VERSION = "3"
 MAX_HITS = 10_000
+TRIAL = "ibidem.trial-"  # before the names of trial indexes, out of reach of the patterns of others
 SIGNATURES, MAX_PATH = "-signatures", 1_500  # behind the names of indexes of signatures; characters of a path
 # Parts of an index's metadata that are read; its fields may be thousands.
 _PARTS = (
@@ -308,7 +310,10 @@ def create(cluster: ClusterClient, index: str, kind: str) -> None:
     """Create the index if it is missing; add ibidem's fields to a foreign one."""
     layout = read(cluster, index)
     if not layout.indices:
-        make(cluster, index, template(kind))
+        body = template(kind)
+        if codec := body["settings"]["index"].get("codec"):
+            _try_codec(cluster, codec)
+        make(cluster, index, body)
     elif layout.beside:
         check_writable(layout, cluster)
     elif layout.bare:
@@ -333,6 +338,22 @@ def make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
         cause = error.__cause__
         if not (isinstance(cause, Failure) and cause.kind == "resource_already_exists_exception"):
             raise
+
+
+def _try_codec(cluster: ClusterClient, codec: str) -> None:
+    """Write into a temporary index: a server without a codec's library fails at the first document."""
+    trial = f"/{TRIAL}{secrets.token_hex(4)}"
+    settings = {"number_of_shards": 1, "number_of_replicas": 0, "codec": codec, "hidden": True}
+    try:
+        cluster.ask("PUT", trial, {"settings": settings})
+        cluster.ask("POST", f"{trial}/_doc", {"text": "one"})
+        cluster.ask("POST", f"{trial}/_refresh")
+    except Permanent as error:
+        what = f"{error.what}: the server cannot write an index compressed by {codec!r}, as the layout `lean` requires"
+        remedy = "leave ?layout=lean out of IBIDEM_ENGINE, or use a server with all its modules"
+        raise Permanent(what, remedy) from error
+    finally:
+        cluster.ask("DELETE", trial, ignore_unavailable="true")
 
 
 def own_fields(kind: str) -> dict[str, Any]:
