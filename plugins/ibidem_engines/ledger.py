@@ -287,11 +287,6 @@ def has_settled(engine: Engine, goal: Marks) -> bool:
     )
 
 
-def count_joined(engine: Engine) -> dict[str, int]:
-    """Count the documents that have joined a group so far, by level."""
-    return GroupCheckpoint.read(engine).joined
-
-
 def override_hashes(overrides: Sequence[Override]) -> dict[str, str]:
     return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in overrides}
 
@@ -349,20 +344,15 @@ def stored_presets(engine: Engine) -> Mapping[str, Preset]:
 
 
 def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
-    """Return the presets for a name; those of the index are read only if the name is not built in."""
+    """Return the presets for a name: the built-in ones, and those of the index if the name is none of these."""
     if not name or name in PRESETS or name.lower() == NO_PRESET:
         return PRESETS
-    presets = known_presets(engine)
+    presets = {**PRESETS, **stored_presets(engine)}
     if name not in presets:
         with suppress(NoIndex):
             if (record := engine.get_record("presets", name)) is not None:
                 check_entry(record, read_preset)  # a damaged one is refused with the reason
     return presets
-
-
-def known_presets(engine: Engine) -> Mapping[str, Preset]:
-    """Return every preset that a search of an index may use: the built-in ones and its own."""
-    return {**PRESETS, **stored_presets(engine)}
 
 
 _TEXTS = ("id", "title", "text", "date", "source", "url", "language")

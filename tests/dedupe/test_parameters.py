@@ -12,7 +12,7 @@ from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.parameters import PARAMETERS, PRESETS, Keep, Preset, page, parse_request
 from ibidem_dedupe.policy import Policy, Slots, Terms
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import known_presets, save_preset
+from ibidem_engines.ledger import lookup_presets, save_preset
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.table import Table
 from support.packed_texts import packed
@@ -35,11 +35,12 @@ def test_a_preset_comes_back_as_it_was_saved(engine: Engine) -> None:
     wires = Preset(PRESETS["conrad2003"].policy.similar(80).within(3), "short wires")
     save_preset(engine, "wires", wires)
     save_preset(engine, "wires.2", Preset(Policy(), "the default figures"))
-    assert known_presets(engine) == {**PRESETS, "wires": wires, "wires.2": Preset(Policy(), "the default figures")}
+    stored = {"wires": wires, "wires.2": Preset(Policy(), "the default figures")}
+    assert lookup_presets(engine, "wires") == PRESETS | stored
 
 
 def test_without_an_index_there_are_the_built_in_ones_and_none_is_saved(absent: Engine) -> None:
-    assert known_presets(absent) == PRESETS
+    assert lookup_presets(absent, "wires") == PRESETS
     with pytest.raises(NoIndex):
         save_preset(absent, "wires", Preset(Policy(), ""))
 

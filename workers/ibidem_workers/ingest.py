@@ -19,7 +19,7 @@ from ibidem_core.errors import EngineError, Unavailable, retry_unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import check_distinct, open_engine
 from ibidem_engines.engine import Engine, Info
-from ibidem_engines.ledger import SIGN_AGAIN, OwnRecord, count_joined
+from ibidem_engines.ledger import SIGN_AGAIN, GroupCheckpoint, OwnRecord
 from ibidem_ingest.document import Document, has_unread_date
 from ibidem_ingest.errors import Refusal, UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
@@ -146,7 +146,7 @@ class Submission:
 
     def send(self, source: Source) -> runs.RunRecord:
         """Send all documents and record the refusals; the run counts as interrupted if that breaks off."""
-        self.record.joined = retry_unavailable(lambda: count_joined(self._engine), self._patience)
+        self.record.joined = retry_unavailable(lambda: GroupCheckpoint.read(self._engine).joined, self._patience)
         self._note("reading")
         self._log_event("run begun")
         try:

@@ -12,7 +12,7 @@ from typing import Literal
 from ibidem_core.errors import retry_unavailable
 from ibidem_core.records import parse_record
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import check_entry, count_joined, read_entries, read_ledger
+from ibidem_engines.ledger import GroupCheckpoint, check_entry, read_entries, read_ledger
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import NO_RESULT, BatchResult, batch_key, read_account, read_refusals
 from ibidem_workers.executors import has_exited
@@ -221,7 +221,7 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
     unread = [refusal for _, refusals in read_entries(slices, read_refusals) for refusal in refusals]
     state = {"submitted": "waiting"}.get(record.state, record.state)
     later = [other for other in all_runs if other.started > record.started]
-    joined = later[0].joined if later else count_joined(engine)
+    joined = later[0].joined if later else GroupCheckpoint.read(engine).joined
     again = [other.run for other in later if other.paths == record.paths and set(record.paths) - NO_FILES]
     return {
         "run": record.run,

@@ -16,7 +16,7 @@ from ibidem_core.errors import Permanent, retry_unavailable
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Beside, Engine, FieldCounts, ReindexSource, ReindexTarget, SourceDocument
-from ibidem_engines.ledger import OwnRecord, count_joined, read_key
+from ibidem_engines.ledger import GroupCheckpoint, OwnRecord, read_key
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -305,7 +305,7 @@ def start_in_place(
         or checkpoint.signed_with != signed_with
     ):
         checkpoint = Checkpoint(new_run(), time.time(), source.index, uuids=dict(uuids), signed_with=signed_with)
-        checkpoint.tables, checkpoint.joined = dict(tables.current()), count_joined(engine)
+        checkpoint.tables, checkpoint.joined = dict(tables.current()), GroupCheckpoint.read(engine).joined
     checkpoint.state = "open"
     checkpoint.keep_indexes(uuids)
     return Backfill(engine, source, checkpoint, settings, report)
