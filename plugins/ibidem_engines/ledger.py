@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any, Literal, TypeVar
 
 import orjson
@@ -46,18 +46,18 @@ class DamagedEntry:
 
 
 def check_entry(entry: object, parse: Parse[T]) -> T:
-    if not isinstance(entry, dict):
-        raise _damaged("it is not a JSON object")
+    """Parse a record; every fault is an error of a damaged record."""
+    why = "it is not a JSON object"
     try:
-        return parse(entry)
+        if isinstance(entry, dict):
+            return parse(entry)
     except DamagedRecord:
         raise
-    except (IbidemError, KeyError, TypeError, ValueError) as error:
-        raise _damaged(str(error) if isinstance(error, IbidemError) else f"{type(error).__name__}: {error}") from error
-
-
-def _damaged(reason: str) -> DamagedRecord:
-    return DamagedRecord(f"a record stored with the index is damaged: {reason}", REMOVE)
+    except IbidemError as error:
+        why = str(error)
+    except (KeyError, TypeError, ValueError) as error:
+        why = f"{type(error).__name__}: {error}"
+    raise DamagedRecord(f"a record stored with the index is damaged: {why}", REMOVE)
 
 
 def read_entries(entries: Iterable[tuple[str, object]], parse: Parse[T]) -> Iterator[tuple[str, T]]:
@@ -301,13 +301,7 @@ def parse_policy(record: Mapping[str, object]) -> Policy:
     >>> parse_policy(policy_as_record(Policy(window_days=42))) == Policy(window_days=42)
     True
     """
-    return _read_policy(orjson.dumps(record))
-
-
-@lru_cache(maxsize=16)
-def _read_policy(record: bytes) -> Policy:
-    """Parse a policy; cached, since each search by stored groups reads it."""
-    return parse_record(Policy, orjson.loads(record))
+    return parse_record(Policy, record)
 
 
 MAX_NAME = 100

@@ -11,16 +11,8 @@ from ibidem.cli.app import FAILED
 from ibidem.cli.console import Json, Yes, engine_context, messages, sanitize, show
 from ibidem.cli.status import name_few
 from ibidem.grouped_search.api import format_count
-from ibidem.index.deletion import (
-    Takedown,
-    delete,
-    find_copies,
-    find_leftovers,
-    format_until,
-    kept_documents,
-    still_held,
-    undo,
-)
+from ibidem.index import deletion
+from ibidem.index.deletion import Takedown, find_copies, format_until
 from ibidem.index.documents import fetch_documents
 from ibidem_core.settings import Settings, load
 from ibidem_engines.engine import Engine, WriteStatus
@@ -59,7 +51,7 @@ def run(
             take_back(engine, ids, settings, as_json=as_json)
             return
         copies = find_copies(engine, ids, same_words=same_words) if identical or same_words else Takedown(ids, {})
-        left = find_leftovers(engine, copies.ids)
+        left = deletion.find_leftovers(engine, copies.ids)
         document_ids = [*copies.ids, *left.attachments] if everything else copies.ids
         known = show_documents(engine, document_ids, copies)
         if held := left.as_json():
@@ -67,10 +59,10 @@ def run(
             messages().print(Text(f"{what}: {'; '.join(f'{KINDS[kind]}: {name_few(held[kind])}' for kind in held)}"))
         if not yes and (known or held):
             confirm(f"Delete {format_count(len(known), 'document')} from {engine.index}?")
-        outcomes = delete(engine, document_ids, tombstone_days=settings.tombstone_days, keep=not everything)
+        outcomes = deletion.delete(engine, document_ids, tombstone_days=settings.tombstone_days, keep=not everything)
         if everything:
             left.remove(engine)
-        former = dict(still_held(engine, settings, document_ids))
+        former = dict(deletion.still_held(engine, settings, document_ids))
     deleted = [outcome.id for outcome in outcomes if outcome.status is WriteStatus.DELETED]
     until = format_until(datetime.now(UTC) + timedelta(days=settings.tombstone_days))
     report = {
@@ -98,11 +90,11 @@ def run(
 def take_back(engine: Engine, ids: list[str], settings: Settings, *, as_json: bool) -> None:
     """Take deletions back; without ids, list those that can be."""
     if ids:
-        undo(engine, ids, settings)
+        deletion.undo(engine, ids, settings)
         restored = {"restored": len(ids), "ids": ids}
         show(restored, [f"{format_count(len(ids), 'document')} restored"], as_json=as_json)
         return
-    kept = kept_documents(engine, settings.tombstone_days)
+    kept = deletion.kept_documents(engine, settings.tombstone_days)
     names = (" · ".join(sanitize(part) for part in (each["id"], each["title"]) if part) for each in kept)
     lines = [f"{name}\n  can be taken back until {each['until']}" for name, each in zip(names, kept, strict=True)]
     show({"kept": kept}, lines or ["No deletion can be taken back."], as_json=as_json)

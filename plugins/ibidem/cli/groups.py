@@ -12,23 +12,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ibidem.cli.console import (
-    Indented,
-    Json,
-    Level,
-    Preset,
-    Similarity,
-    add_up,
-    bar,
-    engine_context,
-    figures,
-    messages,
-    one_line,
-    presets_for,
-    print_json,
-    sanitize,
-    show,
-)
+from ibidem.cli import console
 from ibidem.grouped_search.api import format_count, index_policy
 from ibidem.index.documents import titles
 from ibidem.index.groups import Member, index_groups, shared_passages, stored_members, stored_report
@@ -49,9 +33,9 @@ NOUNS = ("document", "duplicate", "group")  # what a report counts first
 
 
 def run(
-    level: Level = None,
-    similarity: Similarity = None,
-    preset: Preset = None,
+    level: console.Level = None,
+    similarity: console.Similarity = None,
+    preset: console.Preset = None,
     export: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every group's documents to a .csv or .jsonl file.")
     ] = None,
@@ -73,46 +57,47 @@ def run(
     packed: Annotated[
         bool, typer.Option("--packed", help="With --export FILE.parquet: packed values, for Spark.")
     ] = False,
-    as_json: Json = False,
+    as_json: console.Json = False,
 ) -> None:
     """Show the groups of the whole index: sizes, largest groups, kinds of duplicates."""
-    parameters = figures(level, similarity, preset)
+    parameters = console.figures(level, similarity, preset)
     has_figures = any(value is not None for value in parameters.values())
     reports = {"--threads": threads, "--versions": versions, "--boilerplate": boilerplate, "--packed": packed}
     check_options(reports, stored=stored, has_figures=has_figures)
     if threads or versions:
         need_hook("report_sets", "ibidem_mail")("threads" if threads else "versions", export, as_json=as_json)
         return
+    settings = load()
     if boilerplate:
-        settings = load()
-        with engine_context(settings) as engine:
+        with console.engine_context(settings) as engine:
             found = shared_passages(engine, Tables(settings.tables, settings.index))
-        show(found, boilerplate_lines(found), as_json=as_json)
+        console.show(found, boilerplate_lines(found), as_json=as_json)
         return
     if packed:
         if export is None or export.suffix != ".parquet":
             raise UsageError("--packed writes a Parquet file", "add --export FILE.parquet")
-        with engine_context(load()) as engine, bar("Reading") as advance:
-            need_hook("export_packed", "ibidem_spark")(engine, export, add_up(advance))
-        print_json({"file": str(export)}) if as_json else messages().print(Text(f"Written to {export}."))
+        with console.engine_context(settings) as engine, console.bar("Reading") as advance:
+            need_hook("export_packed", "ibidem_spark")(engine, export, console.add_up(advance))
+        console.show({"file": str(export)}, (), as_json=as_json)
+        if not as_json:
+            console.messages().print(Text(f"Written to {export}."))
         return
-    presets = presets_for(preset)
+    presets = console.presets_for(preset)
     pair_policy(parameters, presets=presets)
-    write = writer(export) if export is not None else None
-    settings = load()
-    with engine_context(settings) as engine:
+    write = writer(export) if export else None
+    with console.engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
         policy = index_policy(engine, parameters, presets)
         if stored:
             answer, members = stored_report(engine), stored_members(engine)
         else:
-            with bar("Reading") as advance:
+            with console.bar("Reading") as advance:
                 groups = index_groups(engine, policy, progress=lambda count: advance(count, None))
             answer, members = groups.as_json(titles(engine, [name for name, _ in groups.largest])), groups.members()
-        if export is not None and write is not None:
+        if export and write:
             write(export, members, Member)
-            messages().print(Text(f"Written to {export}."))
-    show(answer, report(answer), as_json=as_json)
+            console.messages().print(Text(f"Written to {export}."))
+    console.show(answer, report(answer), as_json=as_json)
 
 
 def check_options(reports: Mapping[str, bool], *, stored: bool, has_figures: bool) -> None:
@@ -141,16 +126,16 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     if figures["kinds"]:
         yield Text("\nEvidence that joined duplicates to their lead", "title")
     for kind, count in figures["kinds"].items():
-        yield Indented(Text(evidence.TABLE.by_name[kind].words), COLUMNS, f"{count:>8,}")
+        yield console.Indented(Text(evidence.TABLE.by_name[kind].words), COLUMNS, f"{count:>8,}")
     if figures["sizes"]:
         yield Text("\nGroups by size", "title")
     for size, count in figures["sizes"].items():
-        yield Indented(Text(f"of {size}"), COLUMNS, f"{count:>8,}")
+        yield console.Indented(Text(f"of {size}"), COLUMNS, f"{count:>8,}")
     if figures["largest"]:
         yield Text("\nLargest groups", "title")
     for group in figures["largest"]:
-        name = sanitize(f"{group['title']} · {group['lead']}" if group["title"] else group["lead"])
-        yield Indented(one_line(Text(name)), COLUMNS, f"{group['size']:>8,}")
+        name = console.sanitize(f"{group['title']} · {group['lead']}" if group["title"] else group["lead"])
+        yield console.Indented(console.one_line(Text(name)), COLUMNS, f"{group['size']:>8,}")
 
 
 def boilerplate_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -159,7 +144,7 @@ def boilerplate_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
         if figures[name]:
             yield Text(title, "title")
         for each in figures[name]:
-            yield Indented(one_line(Text(sanitize(str(SharedPassage(**each))))), 2)
+            yield console.Indented(console.one_line(Text(console.sanitize(str(SharedPassage(**each))))), 2)
     if not any(figures.values()):
         yield Text("No passage that unlike documents of one source share.")
 
