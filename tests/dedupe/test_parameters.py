@@ -34,9 +34,8 @@ def test_a_way_to_keep_reads_back_as_it_is_written(text: str) -> None:
 def test_a_preset_comes_back_as_it_was_saved(engine: Engine) -> None:
     wires = Preset(PRESETS["conrad2003"].policy.similar(80).within(3), "short wires")
     save_preset(engine, "wires", wires)
-    save_preset(engine, "wires.2", Preset(Policy(), "the default figures"))
-    stored = {"wires": wires, "wires.2": Preset(Policy(), "the default figures")}
-    assert lookup_presets(engine, "wires") == PRESETS | stored
+    save_preset(engine, "wires.2", Preset(Policy(), "all default"))
+    assert lookup_presets(engine, "wires.2") == {**PRESETS, "wires": wires, "wires.2": Preset(Policy(), "all default")}
 
 
 def test_without_an_index_there_are_the_built_in_ones_and_none_is_saved(absent: Engine) -> None:
