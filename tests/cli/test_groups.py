@@ -60,7 +60,7 @@ def test_all_groups_are_settled_by_the_rule_of_the_collection_unless_figures_are
     new = {"scan": scan, "second scan": misread_text(read_twice, 0.3), "second text": read_twice}
     engine.write(list(records([Document(name, text, language="en") for name, text in new.items()], general_tables())))
     settle_all(engine)
-    assert GroupCheckpoint.read(engine).joined == {"near": 2}, "a scan is found in clean text, before and after its copy"
+    assert GroupCheckpoint.read(engine).joined == {"near": 2}, "a scan is found in clean text, before and after copies"
     scans = [Document(f"scan {at}", misread_text(text, 0.3), language="en") for at, text in enumerate(texts)]
     engine.write(list(records(scans, general_tables())))
     assert parse_policy(regroup(engine, everything=True).policy) == MISREAD
