@@ -1,12 +1,12 @@
 """From an address to an engine: `sqlite:///path`, `opensearch+http(s)://…`, `elasticsearch+http(s)://…`."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from urllib.parse import unquote
 
-from ibidem_core.address import CLUSTERS, ENGINES, REMEDY, Address, parse_address, redact
+from ibidem_core.address import ENGINES, REMEDY, Address, parse_address, redact
 from ibidem_core.settings import name_schemes
 from ibidem_engines.engine import Beside, Engine, ReindexSource
 from ibidem_engines.sqlite.engine import SqliteEngine
@@ -32,7 +32,7 @@ def open_engine(url: str, index: str) -> Engine:
     check_name(index)
     if not isinstance(url, str):
         raise UsageError(f"the engine's address is {kind(url)}", f"{_RIGHT_SQLITE}; or {REMEDY}")
-    return _ENGINES[_scheme(url)](url, index)
+    return _sqlite(url, index) if _scheme(url) == "sqlite" else _open_cluster(parse_address(url), index)
 
 
 def open_reindex_source(url: str, index: str, beside: Beside = "") -> ReindexSource:
@@ -60,7 +60,7 @@ def check_name(index: str) -> None:
 
 def _scheme(url: str) -> str:
     scheme, separator, _ = url.partition("://")
-    if scheme not in _ENGINES or not separator:
+    if scheme not in ENGINES or not separator:
         raise UsageError(f"engine {redact(url)!r}: unknown kind of address", f"use {name_schemes(ENGINES)}")
     return scheme
 
@@ -83,12 +83,6 @@ def _open_cluster(address: Address, index: str) -> Engine:
     from ibidem_engines.cluster.elasticsearch import ElasticsearchEngine  # noqa: PLC0415 - see above
 
     return ElasticsearchEngine(address, index)
-
-
-_ENGINES: dict[str, Callable[[str, str], Engine]] = {
-    "sqlite": _sqlite,
-    **dict.fromkeys(CLUSTERS, lambda url, index: _open_cluster(parse_address(url), index)),
-}
 
 
 SAMPLE = 100  # documents that are looked at; one that changed since it was signed decides nothing alone

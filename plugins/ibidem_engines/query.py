@@ -239,18 +239,14 @@ class Query:
     excluded: tuple[Filter, ...] = ()
     notes: tuple[str, ...] = ()
 
-    @property
-    def meaning(self) -> tuple[object, ...]:
-        """Normalized form of the query, independent of its spelling."""
-        return self.all_of, self.none_of, self.filters, self.excluded
-
     def digest(self) -> str:
         """Return a hash of the parsed query, independent of its spelling.
 
         >>> parse_query("  grain ").digest() == parse_query("grain").digest() != parse_query("wheat").digest()
         True
         """
-        return xxh3_128_hexdigest(repr(self.meaning).encode())
+        parts = self.all_of, self.none_of, self.filters, self.excluded
+        return xxh3_128_hexdigest(repr(parts).encode())
 
     def phrases(self, field: str = "") -> tuple[Phrase, ...]:
         """Return every phrase, searched in a field, that may make a document match."""

@@ -123,19 +123,16 @@ def report(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     if figures["crowded"]:
         many = f"{format_count(figures['crowded'], 'document')} shared a value with over {MAX_LEADS:,} leads"
         yield Text(f"{many} and were not compared with all of them", "account")
-    if figures["kinds"]:
-        yield Text("\nEvidence that joined duplicates to their lead", "title")
-    for kind, count in figures["kinds"].items():
-        yield console.Indented(Text(evidence.TABLE.by_name[kind].words), COLUMNS, f"{count:>8,}")
-    if figures["sizes"]:
-        yield Text("\nGroups by size", "title")
-    for size, count in figures["sizes"].items():
-        yield console.Indented(Text(f"of {size}"), COLUMNS, f"{count:>8,}")
-    if figures["largest"]:
-        yield Text("\nLargest groups", "title")
-    for group in figures["largest"]:
-        name = console.sanitize(f"{group['title']} · {group['lead']}" if group["title"] else group["lead"])
-        yield console.Indented(console.one_line(Text(name)), COLUMNS, f"{group['size']:>8,}")
+    kinds = [(Text(evidence.TABLE.by_name[kind].words), count) for kind, count in figures["kinds"].items()]
+    sizes = [(Text(f"of {size}"), count) for size, count in figures["sizes"].items()]
+    leads = [(f"{each['title']} · {each['lead']}".removeprefix(" · "), each["size"]) for each in figures["largest"]]
+    largest = [(console.one_line(Text(console.sanitize(name))), size) for name, size in leads]
+    headings = "Evidence that joined duplicates to their lead", "Groups by size", "Largest groups"
+    for title, rows in zip(headings, (kinds, sizes, largest), strict=True):
+        if rows:
+            yield Text(f"\n{title}", "title")
+        for text, count in rows:
+            yield console.Indented(text, COLUMNS, f"{count:>8,}")
 
 
 def boilerplate_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:

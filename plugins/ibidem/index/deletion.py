@@ -25,6 +25,7 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Outcome, SignatureLookup, WriteStatus
 from ibidem_engines.ledger import DeletedDocument, Tombstone, read_entries, read_key, read_ledger, records
+from ibidem_engines.requests import in_slices
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -237,8 +238,7 @@ def delete(
     """Delete documents; versions submitted earlier are no longer written. What is kept can be taken back."""
     any_version, number = version is None, time.time_ns() // 1_000 if version is None else version
     outcomes: list[Outcome] = []
-    for start in range(0, len(ids), TEXTS_AT_ONCE):
-        portion = ids[start : start + TEXTS_AT_ONCE]
+    for portion in in_slices(ids, TEXTS_AT_ONCE):
         kept = _keep(engine, portion) if keep else dict.fromkeys(portion, 0)
         deleted = engine.delete(portion, number, any_version=any_version)
         gone = {  # the very versions that are kept, or no document at all

@@ -21,6 +21,7 @@ from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine, SignatureLookup, StoredDocument
 from ibidem_engines.ledger import load_overrides, lookup_presets
 from ibidem_engines.query import Filter, Query
+from ibidem_engines.requests import in_slices
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError
@@ -63,14 +64,14 @@ def stored_documents(engine: Engine, progress: Callable[[int], None] = lambda _:
 
 def fetch_documents(engine: Engine, names: Sequence[DocumentRef]) -> Iterator[StoredDocument]:
     """Yield documents in full; missing ones are skipped."""
-    for start in range(0, len(names), TEXTS_AT_ONCE):
-        yield from engine.fetch(names[start : start + TEXTS_AT_ONCE])
+    for batch in in_slices(names, TEXTS_AT_ONCE):
+        yield from engine.fetch(batch)
 
 
 def fetch_hits(engine: Engine, values: Sequence[str], field: str = "id") -> Iterator[Hit]:
     """Yield the packed signatures of documents by id, or by another field; missing ones are skipped."""
-    for start in range(0, len(values), AT_ONCE):
-        query = Query(filters=tuple(Filter(field, value) for value in values[start : start + AT_ONCE]))
+    for batch in in_slices(values, AT_ONCE):
+        query = Query(filters=tuple(Filter(field, value) for value in batch))
         ranking = engine.search(query, AT_ONCE)
         if ranking.total > len(ranking.hits):  # several indexes have the same ids
             ranking = engine.search(query, ranking.total)
@@ -79,7 +80,7 @@ def fetch_hits(engine: Engine, values: Sequence[str], field: str = "id") -> Iter
 
 def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, author: str, reason: str = "") -> Override:
     """Store a manual decision, replacing an earlier one, and settle the stored groups of both documents."""
-    (a, content_a), (b, content_b) = find_pair(engine, *pair)
+    (a, content_a), (b, content_b) = (find_alone(engine, id_) for id_ in pair)
     today = datetime.now(UTC).date().isoformat()
     word = Override(a, b, verdict, author, reason, today, content_a, content_b)
     engine.put_records("overrides", {word.key: word.as_record()})
@@ -124,21 +125,14 @@ def read_verdict(typed: str) -> Verdict:
     return verdict
 
 
-def find_pair(engine: Engine, a: str, b: str) -> tuple[tuple[DocumentRef, str], tuple[DocumentRef, str]]:
-    """Return index, id and content hash of two documents; a decision becomes stale when a hash changes."""
-    names_by_id: dict[str, list[tuple[DocumentRef, str]]] = {a: [], b: []}
-    for hit in fetch_hits(engine, [a, b]):
-        if hit.packed is not None and (packed := unpack(hit.packed)) is not None:
-            names_by_id[hit.id].append((document_ref(hit), content_key(packed)))
-    if missing := [id_ for id_, each in names_by_id.items() if not each]:
-        raise MissingDocument(
-            f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}", "name two ids"
-        )
-    for id_, each in names_by_id.items():
-        if len(each) > 1:
-            indices = ", ".join(sorted(index for (index, _), _ in each))
-            raise UsageError(f"document {id_!r} is in several indexes: {indices}", "name one of them in IBIDEM_INDEX")
-    return names_by_id[a][0], names_by_id[b][0]
+def find_alone(engine: Engine, id_: str) -> tuple[DocumentRef, str]:
+    """Return index, id and content hash of a document; a decision becomes stale when the hash changes."""
+    indices = sorted(hit.index for hit in fetch_hits(engine, [id_]))
+    if len(indices) > 1:
+        what = f"document {id_!r} is in several indexes: {', '.join(indices)}"
+        raise UsageError(what, "name one of them in IBIDEM_INDEX")
+    hit, packed = read_signed(engine, id_)
+    return document_ref(hit), content_key(packed)
 
 
 @dataclass(frozen=True, slots=True)

@@ -261,12 +261,11 @@ class _Tally:
         """Sign documents, up to a maximum number."""
         began = perf_counter()
         for batch in documents:
-            reasons = [refusal(each, self.source.text_field, settings.max_text) for each in batch]
-            refusals = [reason for reason in reasons if reason is not None]
+            verdicts = [(each, refusal(each, self.source.text_field, settings.max_text)) for each in batch]
+            refusals = [why for _, why in verdicts if why]
             self.refused += len(refusals)
             self.refusals = [*self.refusals, *refusals][:MAX_REFUSALS]
-            fit = [each for each, reason in zip(batch, reasons, strict=True) if reason is None]
-            fit = fit[: MAX_DOCUMENTS - self.signed]
+            fit = [each for each, why in verdicts if why is None][: MAX_DOCUMENTS - self.signed]
             refs = [(each.name.index, each.name.id) for each in fit]
             self.routing |= {ref: each.name.routing for ref, each in zip(refs, fit, strict=True) if each.name.routing}
             rows = list(zip(refs, signed_records(fit, tables, settings), strict=True))

@@ -291,16 +291,15 @@ class SqliteGroups(stored_groups.StoredGroups):
 
     def assign(self, changes: Sequence[stored_groups.Assignment]) -> list[bool]:
         """Assign groups; a document that becomes a lead moves to a new position."""
+        written: list[bool] = []
         with self._file.transaction():
-            return [self._assign(each) for each in changes]
-
-    def _assign(self, change: stored_groups.Assignment) -> bool:
-        name, before = change.document.name, (change.document.group, int(change.document.lead))
-        values = (change.group, int(change.lead), name.id, name.order, *before)
-        is_written = self._file.run(_JOIN, values).rowcount > 0
-        if is_written and change.lead and not change.settled:
-            move(self._file, name.order)
-        return is_written
+            for change in changes:
+                document, name = change.document, change.document.name
+                before = name.id, name.order, document.group, int(document.lead)
+                written.append(self._file.run(_JOIN, (change.group, int(change.lead), *before)).rowcount > 0)
+                if written[-1] and change.lead and not change.settled:
+                    move(self._file, name.order)
+        return written
 
     def counts(self) -> stored_groups.GroupCounts:
         return stored_groups.GroupCounts(*self._file.read(_COUNTS)[0])

@@ -114,7 +114,6 @@ def _date(value: str) -> Conditions:
 
 
 _NEWEST = (1 << 63) - 1
-_BM25 = "bm25({texts}, 2.0, 1.0)"
 _BY_PLACE = "select place, id, packed from {documents} where place in {list} and lead >= ? order by id"
 
 
@@ -151,14 +150,11 @@ class Selection:
 def choose(query: Query | None, newest: int) -> Selection:
     """Build the selection of a query's matches up to a position; tables are joined only for filters."""
     words, limits = expression(query), conditions(query)
-    place = "t.rowid" if words else "d.place"
     if not words:
-        tables = f"{{documents}} d where d.place <= ?{limits.sql}"
-        return Selection(place, "0.0", tables, (newest, *limits.values))
+        return Selection("d.place", "0.0", f"{{documents}} d where d.place <= ?{limits.sql}", (newest, *limits.values))
     join = " join {documents} d on d.place = t.rowid" if limits.sql else ""
-    condition = f"{{texts}} match ? and t.rowid <= ?{limits.sql}"
-    tables = f"{{texts}} t{join} where {condition}"
-    return Selection(place, _BM25, tables, (words, newest, *limits.values))
+    tables = f"{{texts}} t{join} where {{texts}} match ? and t.rowid <= ?{limits.sql}"
+    return Selection("t.rowid", "bm25({texts}, 2.0, 1.0)", tables, (words, newest, *limits.values))
 
 
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)
