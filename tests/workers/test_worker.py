@@ -13,7 +13,7 @@ from faults.kill import children, kill, living
 from ibidem.cli.worker import run as command
 from ibidem_core.settings import Settings
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.executors import FATAL_EXIT, this_process
+from ibidem_workers.executors import FATAL_EXIT
 from ibidem_workers.worker import main
 
 
@@ -25,7 +25,7 @@ def test_without_a_queue_the_command_says_what_to_set(monkeypatch: pytest.Monkey
 
 @pytest.mark.slow
 def test_a_wrong_setting_ends_it_with_a_message(settings: Settings) -> None:
-    command = [sys.executable, "-m", "ibidem_workers.worker", this_process()]
+    command = [sys.executable, "-m", "ibidem_workers.worker", str(os.getpid())]
     environment = os.environ | settings.as_environment() | {"IBIDEM_LEASE": "soon"}
     process = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=60, check=False)
     assert process.returncode == FATAL_EXIT
@@ -65,7 +65,7 @@ def test_workers_end_when_what_started_them_is_killed_also_while_they_start(
         assert not any(map(kill, filter(living, workers)))
 
 
-@pytest.mark.parametrize("parent", ["", "elsewhere~1~2", f"{this_process()}9"], ids=["none", "elsewhere", "ended"])
+@pytest.mark.parametrize("parent", ["", "somebody", f"{os.getppid()}9"], ids=["none", "no process", "ended"])
 def test_a_worker_that_nobody_names_itself_to_does_not_start(capsys: pytest.CaptureFixture[str], parent: str) -> None:
     assert main(parent) == FATAL_EXIT
     assert "ibidem worker" in capsys.readouterr().err

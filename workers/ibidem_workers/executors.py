@@ -53,16 +53,6 @@ def has_exited(name: str) -> bool:
     return start_time is None or bool(start_time and began and start_time != began)
 
 
-def is_alive(name: str) -> bool:
-    """Return whether a name belongs to a running process on this machine.
-
-    >>> is_alive(this_process()), is_alive("")
-    (True, False)
-    """
-    machine, _, tail = name.partition("~")
-    return machine == _machine() and tail.partition("~")[0].isdecimal() and not has_exited(name)
-
-
 def _machine() -> str:
     """Return a name of the machine and container, since each container has its own process ids."""
     try:
@@ -233,7 +223,7 @@ class Supervisor:
     def __enter__(self) -> Self:
         variables = {name: value for name, value in os.environ.items() if not name.upper().startswith("IBIDEM_")}
         self.process = subprocess.Popen(  # noqa: S603 - this package itself
-            [*self._command, this_process()],
+            [*self._command, str(os.getpid())],
             env=variables | self._settings.as_environment(),
             stdin=subprocess.DEVNULL,
             start_new_session=True,  # this process handles Ctrl-C; a worker ends its batch first
@@ -267,7 +257,7 @@ def main(handle: str) -> None:
 
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, end)
-    threading.Thread(target=_end_with_parent, args=[os.getppid()], daemon=True).start()
+    watch_parent(os.getppid(), lambda: os._exit(1))
     connection = Connection(int(handle))
     job: Job = connection.recv()
     gc.freeze()  # imported objects are never garbage; scanning them at each collection takes a tenth of the time
@@ -290,10 +280,15 @@ def main(handle: str) -> None:
             connection.send(answer)
 
 
-def _end_with_parent(parent: int) -> None:
-    while os.getppid() == parent:
-        time.sleep(1)
-    os._exit(1)
+def watch_parent(parent: int, end: Callable[[], object]) -> None:
+    """Call a function once the process that started this one has ended."""
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1)
+        end()
+
+    threading.Thread(target=watch, daemon=True, name="parent").start()
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Celery's worker: `python -m ibidem_workers.worker PARENT`, configured by `IBIDEM_*` variables.
 
-It takes messages and hands them to processes of its own, and ends when the process named by `PARENT` has ended. The
+It takes messages and hands them to processes of its own, and ends with the process `PARENT`, which started it. The
 ledger counts the tries of a batch, so that a message that is delivered again need only be worked on again.
 """
 
@@ -9,7 +9,6 @@ import os
 import signal
 import socket
 import sys
-import threading
 import time
 import warnings
 from collections.abc import Callable
@@ -33,7 +32,7 @@ from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.batches import REDELIVERY, SentRecord, check, most_of_message, restrict_serializers
 from ibidem_workers.celery_app import TASK, connect_broker, make_app, send
-from ibidem_workers.executors import COLLECTED_AFTER, FATAL_EXIT, is_alive
+from ibidem_workers.executors import COLLECTED_AFTER, FATAL_EXIT, watch_parent
 from ibidem_workers.tasks import SIGN_SECONDS, WARM_LANGUAGE, Delivery, WorkerContext, _log, sign_and_write, time_limit
 
 PAUSE = 1.0  # seconds before a message that met an unexpected error is put back
@@ -41,14 +40,14 @@ PAUSE = 1.0  # seconds before a message that met an unexpected error is put back
 
 def main(parent: str = "") -> int:
     """Work until asked to end; returns the exit code."""
-    if not is_alive(parent):
+    if parent != str(os.getppid()):
         sys.stderr.write(
             "ibidem worker: the process that started this one has ended; start workers with: ibidem worker\n"
         )
         return FATAL_EXIT
     try:
         settings = load()
-        _watch_parent(parent)
+        watch_parent(int(parent), lambda: os.kill(os.getpid(), signal.SIGTERM))
         logs.set_up(settings)
         return work(settings)
     except IbidemError as error:
@@ -181,17 +180,6 @@ def _hand_back(app: Celery, delivery: Delivery, why: object) -> None:
         send(app, delivery.run, delivery.number, delivery.records, again=True)
     except Unavailable as error:
         raise Reject(str(why), requeue=True) from error
-
-
-def _watch_parent(parent: str) -> None:
-    """Ask this process to end when its parent has ended."""
-
-    def watch() -> None:
-        while is_alive(parent):
-            time.sleep(1)
-        os.kill(os.getpid(), signal.SIGTERM)
-
-    threading.Thread(target=watch, daemon=True, name="parent").start()
 
 
 if __name__ == "__main__":
