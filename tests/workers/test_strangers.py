@@ -85,7 +85,7 @@ def lay(
 
 def given_up(settings: Settings) -> int:
     """Count the messages that are kept because they could not be carried out."""
-    return count_rejected(settings).count
+    return count_rejected(settings)[0]
 
 
 @pytest.mark.slow

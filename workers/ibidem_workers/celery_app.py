@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Any
 
@@ -27,23 +26,15 @@ TIMEOUT_S = 5
 MAX_DELIVERIES = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class RejectedMessages:
-    """Messages that no worker can process: foreign or poison."""
-
-    count: int  # how many
-    where: str  # their place, as the broker's own tools call it
-    remedy: str  # how to remove them
-
-
-def count_rejected(settings: Settings) -> RejectedMessages:
+def count_rejected(settings: Settings) -> tuple[int, str, str]:
+    """Count the messages that no worker can process, foreign or poison; returns also queue and remedy."""
     app = make_app(settings)
     connection = app.connection_for_read(connect_timeout=TIMEOUT_S)
     with _errors(settings.broker, "does not answer", "start it, or try again"), connection:
         queue = app.conf.task_queues[-1](connection.default_channel)
         count = queue.queue_declare().message_count
-    remove = f"redis-cli DEL ibidem:{queue.name}" if _is_redis(settings) else f"rabbitmqctl purge_queue {queue.name}"
-    return RejectedMessages(count, f"queue {queue.name}", remove)
+    remedy = f"redis-cli DEL ibidem:{queue.name}" if _is_redis(settings) else f"rabbitmqctl purge_queue {queue.name}"
+    return count, queue.name, remedy
 
 
 def _is_redis(settings: Settings) -> bool:

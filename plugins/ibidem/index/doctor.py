@@ -288,10 +288,10 @@ def check_broker(settings: Settings) -> Iterator[Check]:
 
 
 def check_messages(settings: Settings) -> Iterator[Check]:
-    apart = count_rejected(settings)
-    if apart.count:
-        message = f"{format_count(apart.count, 'message')} that no submitter has sent, in {apart.where}"
-        remedy = f"find out which other program writes to the queue, then {apart.remedy}"
+    count, queue, command = count_rejected(settings)
+    if count:
+        message = f"{format_count(count, 'message')} that no submitter has sent, in queue {queue}"
+        remedy = f"find out which other program writes to the queue, then {command}"
         yield Check("messages", ok=False, what=message, remedy=remedy)
 
 
