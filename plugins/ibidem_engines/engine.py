@@ -556,6 +556,6 @@ class Engine(Protocol):
         """Open the documents of the index, to be signed again; refused where an engine holds none but ours."""
         del beside
         raise UsageError(
-            f"index {self.index!r} holds documents that ibidem ingested, so there are none to sign or to strip",
+            f"index {self.index!r} holds only what ibidem ingests, so there is no document to sign or to strip",
             "ingest them again, into another IBIDEM_INDEX if a table or schema has changed: ibidem ingest PATH",
         )

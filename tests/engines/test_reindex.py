@@ -20,7 +20,7 @@ from support.signed_records import make_record as record
 
 
 def test_sqlite_holds_no_index_of_others_to_be_signed(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"documents that ibidem ingested.*ibidem ingest PATH"):
+    with pytest.raises(UsageError, match=r"only what ibidem ingests.*ibidem ingest PATH"):
         open_reindex_source(f"sqlite:///{tmp_path}/index.sqlite", "news")
 
 
