@@ -129,7 +129,7 @@ class Submission:
         self._under_way: dict[int, batches.SerializedBatch] = {}
         self._stalls_after = float(STALL_LEASES * settings.lease)
         self._last_note = self._last_look = 0.0
-        self._last_all_done = self._last_sent = time.monotonic()
+        self._last_sent = time.monotonic()
         self._is_warned = False
 
     def send_and_wait(self, source: Source, report: Report) -> None:
@@ -236,10 +236,8 @@ class Submission:
         self._last_look = time.monotonic()
         for number in list(filter(self._monitor.is_done, self._under_way)):
             del self._under_way[number]
-        if progress.batches <= progress.batches_done:
-            self._last_all_done = self._last_look
         if not self._processes:
-            self._tend(min(progress.idle, self._last_look - self._last_all_done))
+            self._tend(progress.idle)
         if self._report:
             self._report(progress)
 

@@ -92,7 +92,7 @@ class Progress:
     batches: int  # batches handed to the queue so far
     batches_done: int  # how many of them are accounted for
     submitted: bool  # whether nothing more comes
-    idle: float  # seconds since a batch was last accounted for
+    idle: float  # seconds since a batch was last accounted for, or none was under way
 
     @property
     def has_ended(self) -> bool:
@@ -111,9 +111,8 @@ class RunMonitor:
         self.record = retry_unavailable(lambda: record(engine, run), patience)
         self.pause = POLL
         self._sums = BatchResult(at=self.record.started)
-        self._first = 0  # the first block that is read again, since batches of it have no result
-        self._missing: list[set[str]] = []  # keys of batches without a result, of that block and those behind it
-        self._batches_done = 0
+        self._done = set[int]()  # batches that have a result
+        self._first = 0  # the first one that has none
         self._last_change = time.monotonic()
 
     def look(self) -> Progress:
@@ -126,18 +125,17 @@ class RunMonitor:
     def _look(self) -> Progress:
         if self.record.state == "reading":
             self.record = record(self._engine, self.record.run)
+        known = len(self._done)
         self._read()
-        batches_done = (self._first + len(self._missing)) * BLOCK - sum(map(len, self._missing))
-        if batches_done != self._batches_done:
-            self._batches_done, self._last_change = batches_done, time.monotonic()
+        if len(self._done) > known or len(self._done) >= self.record.batches:
+            self._last_change = time.monotonic()
         head, idle = self.record, time.monotonic() - self._last_change
         done, submitted = self.sums().documents, head.state != "reading"
-        return Progress(head.run, head.documents, done, head.batches, batches_done, submitted, idle)
+        return Progress(head.run, head.documents, done, head.batches, len(self._done), submitted, idle)
 
     def is_done(self, number: int) -> bool:
         """Return whether a batch has a result."""
-        at = number // BLOCK - self._first
-        return at < 0 or (at < len(self._missing) and batch_key(self.record.run, number) not in self._missing[at])
+        return number in self._done
 
     def wait(self, report: Callable[[Progress], None] = lambda _: None) -> Progress:
         """Wait until every document has an outcome; `report` is called after each read and may raise to stop."""
@@ -155,23 +153,20 @@ class RunMonitor:
 
     def _read(self) -> None:
         empty = 0
-        for number in count(self._first):
-            is_noted = number * BLOCK < self.record.batches
+        for start in count(self._first, BLOCK):
+            is_noted = start < self.record.batches
             if not is_noted and self.record.state == "submitted":
                 break
-            if number - self._first == len(self._missing):
-                batches = range(number * BLOCK, (number + 1) * BLOCK)
-                self._missing.append({batch_key(self.record.run, batch) for batch in batches})
-            missing = self._missing[number - self._first]
-            for key, entry in self._engine.get_records_by_key("runs", sorted(missing)).items():
-                missing.remove(key)
+            block = range(start, start + BLOCK)
+            missing = {batch_key(self.record.run, number): number for number in block if number not in self._done}
+            for key, entry in self._engine.get_records_by_key("runs", list(missing)).items():
+                self._done.add(missing[key])
                 self._sums += read_account(entry)
-            empty = 0 if len(missing) < BLOCK else empty + 1
+            empty = empty + 1 if self._done.isdisjoint(block) else 0
             # A killed submitter may have sent more than it recorded; batches are processed roughly in order.
             if empty > (EMPTY_LOOKS if is_noted else 0):
                 break
-        while self._missing and not self._missing[0]:
-            self._missing.pop(0)
+        while self._first in self._done:
             self._first += 1
 
 

@@ -12,18 +12,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED
-from ibidem.cli.console import (
-    Advance,
-    Indented,
-    Json,
-    bar,
-    engine_context,
-    messages,
-    print_json,
-    sanitize,
-    show,
-    table,
-)
+from ibidem.cli.console import Advance, Indented, Json, bar, engine_context, messages, print_json, sanitize, show, table
 from ibidem.grouped_search.api import format_count
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load

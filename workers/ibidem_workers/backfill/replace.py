@@ -23,14 +23,7 @@ from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.stored_groups import Ledger, Marks, marks_as_record, parse_marks, rename
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.batch import (
-    KEYS,
-    Checkpoint,
-    delete_by_version,
-    find_survivors,
-    load_checkpoint,
-    paginate,
-)
+from ibidem_workers.backfill.batch import KEYS, Checkpoint, delete_by_version, find_survivors, load_checkpoint, paginate
 from ibidem_workers.backfill.run import Backfill, Report, check_copy, check_fields, look_through
 from ibidem_workers.runs import new_run
 

@@ -280,12 +280,7 @@ def backfill_in_place(settings: Settings, report: Report = lambda *_: None, besi
 
 
 def start_in_place(
-    engine: Engine,
-    source: ReindexSource,
-    settings: Settings,
-    report: Report,
-    *,
-    follows: bool = False,
+    engine: Engine, source: ReindexSource, settings: Settings, report: Report, *, follows: bool = False
 ) -> Backfill:
     """Prepare an index for signing in place, and continue an earlier backfill."""
     source.check("place")
