@@ -29,9 +29,18 @@ from ibidem_engines.engine import Beside as BesideKind
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill.follow import follow
 from ibidem_workers.backfill.replace import Replacement, replace_index
-from ibidem_workers.backfill.run import CheckResult, backfill_in_place, check
+from ibidem_workers.backfill.run import backfill_in_place, check
 
 MAX_CHANGES = 20
+# What a comparison with the signatures found.
+COMPARED = {
+    "unchanged": "as they were signed",
+    "changed": "changed since they were signed",
+    "unsigned": "never signed, or without words",
+    "refused": "without a text that could be signed",
+    "outdated": "signed with another schema or idf table",
+    "due": "will be signed by: ibidem backfill",
+}
 
 
 def run(
@@ -110,26 +119,18 @@ def show_check(settings: Settings, *, as_json: bool) -> None:
     """List documents changed since they were signed; exit with 3 if there are any."""
     with bar("Comparing", rated=True) as advance:
         result = check(settings, advance)
-    show(result.as_json(), describe_comparison(result), as_json=as_json)
-    if result.changed:
+    show(result, describe_comparison(result), as_json=as_json)
+    if result["changed"]:
         raise typer.Exit(SOME_REFUSED)
 
 
-def describe_comparison(result: CheckResult) -> Iterator[Indented]:
-    outcomes = (
-        (result.unchanged, "as they were signed"),
-        (result.changed, "changed since they were signed"),
-        (result.unsigned, "never signed, or without words"),
-        (result.refused, "without a text that could be signed"),
-        (result.outdated, "signed with another schema or idf table"),
-        (result.due, "will be signed by: ibidem backfill"),
-    )
-    read = result.read, f"{'document' if result.read == 1 else 'documents'} read"
-    yield from count_lines([read, *(each for each in outcomes if each[0])])
-    for index, name in result.first_changed[:MAX_CHANGES]:
-        yield Indented(Text(sanitize(f"{name} in {index}")), 2)
-    if result.changed > MAX_CHANGES:
-        yield Indented(Text(f"… {result.changed - MAX_CHANGES:,} more: --json lists them"), 2)
+def describe_comparison(result: Mapping[str, Any]) -> Iterator[Indented]:
+    read = result["read"], f"{'document' if result['read'] == 1 else 'documents'} read"
+    yield from count_lines([read, *((result[name], meaning) for name, meaning in COMPARED.items() if result[name])])
+    for entry in result["documents"][:MAX_CHANGES]:
+        yield Indented(Text(sanitize(f"{entry['id']} in {entry['index']}")), 2)
+    if result["changed"] > MAX_CHANGES:
+        yield Indented(Text(f"… {result['changed'] - MAX_CHANGES:,} more: --json lists them"), 2)
 
 
 def describe_forecast(answer: Mapping[str, Any]) -> Iterator[RenderableType]:

@@ -8,9 +8,10 @@ import time
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, replace
 from functools import partial
 from itertools import chain
+from typing import Any
 
 from ibidem_core.errors import Permanent, retry_unavailable
 from ibidem_core.settings import Settings
@@ -18,7 +19,7 @@ from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Beside, Engine, FieldCounts, ReindexSource, ReindexTarget, SourceDocument
 from ibidem_engines.ledger import GroupCheckpoint, OwnRecord, read_key
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
-from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.lookup_keys import content_key
 from ibidem_ingest.signatures.packed import pack, unpack
@@ -331,39 +332,13 @@ def open_for_backfill(settings: Settings, beside: Beside = "") -> Iterator[tuple
 
 MAX_LISTED = 10_000  # changed documents that are listed; more are counted
 
-
-@dataclass(slots=True)
-class CheckResult:
-    """Counts of documents that have or have not changed since they were signed."""
-
-    unchanged: int = 0  # documents whose signed fields are as they were; other fields may differ
-    changed: int = 0  # documents whose signed fields are different
-    unsigned: int = 0  # documents that were never signed, or have no words
-    outdated: int = 0  # documents signed with another schema or another idf table than the current one
-    # Documents that the next backfill signs: those of the last three, and those with the same signatures whose fields
-    # differ, such as a text with other capitals.
-    due: int = 0
-    refused: int = 0  # documents without a text that could be signed
-    first_changed: list[tuple[str, str]] = field(default_factory=list)  # index and id of the first changed documents
-    refusals: list[Refusal] = field(default_factory=list)  # refusals of the first refused documents
-
-    @property
-    def read(self) -> int:
-        """Number of documents that were read."""
-        return self.unchanged + self.changed + self.unsigned + self.refused
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON of `ibidem backfill --check --json`."""
-        names = ("read", "unchanged", "changed", "unsigned", "outdated", "due", "refused")
-        return {name: getattr(self, name) for name in names} | {
-            "documents": [{"index": index, "id": name} for index, name in self.first_changed],
-            "refusals": [refusal.as_json() for refusal in self.refusals],
-        }
+COUNTS = ("read", "unchanged", "changed", "unsigned", "outdated", "due", "refused")  # of documents, in a check
 
 
-def check(settings: Settings, report: Report = lambda *_: None) -> CheckResult:
-    """Compare every document with its signatures."""
-    result, tables = CheckResult(), Tables(settings.tables, settings.index)
+def check(settings: Settings, report: Report = lambda *_: None) -> dict[str, Any]:
+    """Compare every document with its signatures; returns what `ibidem backfill --check --json` prints."""
+    counts, tables = dict.fromkeys(COUNTS, 0), Tables(settings.tables, settings.index)
+    changed, refusals = list[dict[str, str]](), list[dict[str, str]]()
     with open_for_backfill(settings) as (_, source):
         source.check("place")
         check_fields(source)
@@ -371,29 +346,31 @@ def check(settings: Settings, report: Report = lambda *_: None) -> CheckResult:
         documents = sum(map(source.count, all_writes(end)))
         for portion in read_ranges(source, all_writes(end)):
             for original in portion:
-                _take(result, original, tables, settings, source.text_field)
-            report(result.read, documents)
-    return result
+                fault = refusal(original, source.text_field, settings.max_text)
+                found = {"refused"} if fault else set(compare(original, tables, settings.distinct))
+                for name in {"read", *found}:
+                    counts[name] += 1
+                if fault and len(refusals) < MAX_LISTED:
+                    refusals.append(fault.as_json())
+                if "changed" in found and len(changed) < MAX_LISTED:
+                    changed.append({"index": original.name.index, "id": original.name.id})
+            report(counts["read"], documents)
+    return {**counts, "documents": changed, "refusals": refusals}
 
 
-def _take(result: CheckResult, original: SourceDocument, tables: Tables, settings: Settings, text_field: str) -> None:
-    fault = refusal(original, text_field, settings.max_text)
-    if fault is not None:
-        result.refused += 1
-        if len(result.refusals) < MAX_LISTED:
-            result.refusals.append(fault)
-        return
-    result.due += not is_current(original, tables)
-    if is_changed(original, tables, settings.distinct):
-        result.changed += 1
-        if len(result.first_changed) < MAX_LISTED:
-            result.first_changed.append((original.name.index, original.name.id))
+def compare(original: SourceDocument, tables: Tables, distinct: tuple[str, ...]) -> Iterator[str]:
+    """Compare a document with its signatures; yields the names that it counts under."""
+    if not is_current(original, tables):
+        yield "due"  # the next backfill signs it, even if only other fields differ, such as a text with other capitals
+    if is_changed(original, tables, distinct):
+        yield "changed"
     elif original.packed and (original.schema != SCHEMA or has_words(original)):
-        result.unchanged += 1
+        yield "unchanged"
         table = tables.of(original.document.language)
-        result.outdated += (original.schema, original.idf) != (SCHEMA, table.name if table else "")
+        if (original.schema, original.idf) != (SCHEMA, table.name if table else ""):
+            yield "outdated"
     else:
-        result.unsigned += 1
+        yield "unsigned"
 
 
 def is_changed(original: SourceDocument, tables: Tables, distinct: tuple[str, ...]) -> bool:
