@@ -14,14 +14,13 @@ from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import CLEAN, Policy
 from ibidem_engines.ledger import POLICY
 from ibidem_engines.stored_groups import GroupedDocument, Name
-from ibidem_ingest.signatures.lookup_keys import lookup_keys
+from ibidem_ingest.signatures.lookup_keys import content_key, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_workers.groups.settle import (
     Match,
     Row,
     Rules,
     StoredColumns,
-    content_keys,
     match_columns,
     near_keys,
 )
@@ -110,8 +109,8 @@ def test_every_pair_that_the_decision_joins_shares_a_look_up_key(window: SampleW
     for row, packed in rows:
         for other, lead in rows:
             if judged(row, other):
-                keys = near_keys(packed, policy)
-                assert content_keys(packed) == content_keys(lead) or carries(lead, lookup_keys(lead), keys)
+                keys = near_keys(packed, policy, lookup_keys(packed))
+                assert content_key(packed) == content_key(lead) or carries(lead, lookup_keys(lead), keys)
 
 
 @pytest.mark.parametrize("policy", LOOSE)
@@ -122,7 +121,8 @@ def test_a_pair_that_shares_little_joins_only_where_a_look_up_finds_it(policy: P
     first = replace(signatures(1), terms=(), full=False, fingerprint="", profile="", noise=b"")
     second = replace(with_slots(first, equal, band=band), content=f"ch4:{1:032x}")
     lead, row = (Row(("news", name), 1, value(each, name)) for name, each in (("a", first), ("b", second)))
-    keys = near_keys(pack_signatures(second), Rules(policy, Overrides()).policy)
+    packed = pack_signatures(second)
+    keys = near_keys(packed, Rules(policy, Overrides()).policy, lookup_keys(packed))
     assert carries(pack_signatures(first), lookup_keys(pack_signatures(first)), keys) == band
     assert Rules(policy, Overrides()).duplicates(lead, [row]) == [band]
     assert bool(judge(policy)(row, lead)) == band

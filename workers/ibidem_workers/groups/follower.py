@@ -76,55 +76,45 @@ from ibidem_workers.groups.settle import (
 Choose = Callable[[PackedColumns], Policy]  # returns the rule for some documents
 
 
-@dataclass(eq=False, slots=True)
 class Regrouping:
-    """The target groups of all documents of an index."""
+    """The target groups of all documents of an index, by the rule that is chosen for them."""
 
-    stored: StoredColumns  # all documents, part by part in the order of writing
-    rules: Rules  # the rules of the groups
-    grouping: Grouping  # the lead of each
-    bounds: Mapping[ShardRef, tuple[int, int]]  # for each part the range of its rows
-    is_named: Bools  # (n,) rows whose group's name is needed: leads that have followers
-    is_lead: Bools  # (n,) rows that lead their group already, the first of it in the order of writing
-    names: dict[int, str] = field(default_factory=dict)  # names of the groups of such leads, as far as they are known
-
-    @classmethod
-    def find(
-        cls, stored: StoredColumns, settler: Settler, end: Marks, choose: Choose, heartbeat: Callable[[], None]
-    ) -> "Regrouping":
-        """Read all documents, and group them by the rule that is chosen for them."""
-        store = settler.store
-        bounds = {}
+    def __init__(
+        self, stored: StoredColumns, settler: Settler, end: Marks, choose: Choose, heartbeat: Callable[[], None]
+    ) -> None:
+        self._stored = stored  # all documents, part by part in the order of writing
+        self._bounds: dict[ShardRef, tuple[int, int]] = {}  # for each part the range of its rows
         for seq_range in all_writes(end):
             start = len(stored)
-            add(stored, read_slices(store.documents, [seq_range]), heartbeat)
-            bounds[seq_range.part] = start, len(stored)
+            add(stored, read_slices(settler.store.documents, [seq_range]), heartbeat)
+            self._bounds[seq_range.part] = start, len(stored)
         columns = stored.columns()
-        rules = Rules(choose(columns), settler.rules.overrides)
-        constraints = rules.constraints(stored.names, columns)
-        grouping = group(columns, rules.policy, constraints, report=lambda _: heartbeat())
-        is_named = np.zeros(len(stored), bool)
-        is_named[grouping.lead[grouping.lead != np.arange(len(stored))]] = True
-        return cls(stored, rules, grouping, bounds, is_named, first_leads(stored))
+        self.rules = Rules(choose(columns), settler.rules.overrides)
+        constraints = self.rules.constraints(stored.names, columns)
+        self.grouping = group(columns, self.rules.policy, constraints, report=lambda _: heartbeat())
+        # Rows whose group's name is needed: leads that have followers; and the names, as far as they are known.
+        self._is_named, self._names = np.zeros(len(stored), bool), dict[int, str]()
+        self._is_named[self.grouping.lead[self.grouping.lead != np.arange(len(stored))]] = True
+        self._is_lead = first_leads(stored)
 
     def write(self, store: StoredGroups, part: ShardRef, documents: Sequence[GroupedDocument], plan: Plan) -> None:
         """Write the changes of some documents, leads before their followers."""
-        rows = [self.stored.find(ref(each), each.name.order, self.bounds[part]) for each in documents]
+        rows = [self._stored.find(ref(each), each.name.order, self._bounds[part]) for each in documents]
         pairs = [(row, each) for row, each in zip(rows, documents, strict=True) if row is not None]
         changes: dict[int, Assignment] = {}
         for row, document in pairs:
             if self.grouping.lead[row] == row:
-                name = document.group if self.is_lead[row] else new_group()
-                if self.is_named[row]:
-                    self.names[row] = name
-                if not self.is_lead[row]:
+                name = document.group if self._is_lead[row] else new_group()
+                if self._is_named[row]:
+                    self._names[row] = name
+                if not self._is_lead[row]:
                     changes[row] = Assignment(document, name, lead=True, settled=True)
         if names := [ref(each.document) for each in (*changes.values(), *self._joins(pairs))]:
             plan(names)
         if changes:
             for row, is_written in zip(changes, store.assign([*changes.values()]), strict=True):
                 if not is_written:
-                    self.names.pop(row, None)
+                    self._names.pop(row, None)
         if joins := self._joins(pairs):
             store.assign(joins)
 
@@ -134,7 +124,7 @@ class Regrouping:
         for row, document in pairs:
             if self.grouping.lead[row] == row:
                 continue
-            name = self.names.get(int(self.grouping.lead[row]))
+            name = self._names.get(int(self.grouping.lead[row]))
             if name is None:  # its lead has changed since it was read: the document is settled as a new one
                 joins.append(Assignment(document, new_group(), lead=True))
             elif document.lead or document.group != name:
@@ -178,7 +168,7 @@ def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, a
     """Settle all documents again, and record this in the checkpoint."""
     store = settler.store
     with StoredColumns(store.counts().documents, memory) as stored:
-        regrouping = Regrouping.find(stored, settler, end, checkpoint.choose_policy, lambda: report(0))
+        regrouping = Regrouping(stored, settler, end, checkpoint.choose_policy, lambda: report(0))
         for seq_range in all_writes(end):
             for documents in read_slices(store.documents, [seq_range]):
                 regrouping.write(store, seq_range.part, documents, plan)

@@ -42,7 +42,7 @@ from ibidem_engines.stored_groups import (
     index_places,
     new_group,
 )
-from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys, lookup_keys_batch
+from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys_batch
 from ibidem_ingest.signatures.packed import Packed, PackedColumns, unpack
 
 
@@ -117,20 +117,13 @@ def ref(document: GroupedDocument) -> DocumentRef:
     return document.name.index, document.name.id
 
 
-def content_keys(packed: Packed) -> LeadKeys:
-    """Return the look-up key of identical documents."""
-    return LeadKeys({"content": [content_key(packed)]})
-
-
-def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, list[str]] | None = None) -> LeadKeys:
-    """Return the look-up keys of near duplicates."""
+def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, list[str]]) -> LeadKeys:
+    """Return those of a document's look-up keys that find near duplicates."""
     policy = policy.candidates
-    kinds = [(kind.lookup, kind) for kind in evidence.TABLE.counted(policy) if kind.lookup and kind.level == "near"]
-    if not kinds:
-        return LeadKeys({})
-    keys = evidence.searched(lookup_keys(packed) if keys is None else keys, policy)
-    values = {name: keys[name] for name, _ in kinds if name in keys}
-    counts = {name: kind.several(policy) for name, kind in kinds if kind.several and name in values}
+    kinds = {kind.lookup: kind for kind in evidence.TABLE.counted(policy) if kind.lookup and kind.level == "near"}
+    keys = evidence.searched(keys, policy)
+    values = {name: keys[name] for name in kinds if name in keys}
+    counts = {name: kind.several(policy) for name, kind in kinds.items() if kind.several and name in values}
     ratios = {name: count.lengths or 1e-9 for name, count in counts.items()}
     most = 2**31 - 1
     return LeadKeys(
@@ -216,10 +209,9 @@ class Settler:
         """Return the look-up keys of each document with words."""
         read = [(packed, row.value) for row in rows if (packed := unpack(row.value)) is not None and packed.length]
         if copies:
-            return [content_keys(packed) for packed, _ in read]
+            return [LeadKeys({"content": [content_key(packed)]}) for packed, _ in read]
         keys = lookup_keys_batch([value for _, value in read])
-        policy = self.rules.policy
-        return [near_keys(packed, policy, row_keys) for (packed, _), row_keys in zip(read, keys, strict=True)]
+        return [near_keys(packed, self.rules.policy, each) for (packed, _), each in zip(read, keys, strict=True)]
 
     def write(
         self,
