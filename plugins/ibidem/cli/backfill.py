@@ -15,7 +15,7 @@ from rich.filesize import decimal
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED, START
-from ibidem.cli.console import Indented, Json, bar, format_difference, messages, sanitize, show
+from ibidem.cli.console import Indented, Json, bar, format_difference, messages, option, sanitize, show
 from ibidem.cli.groups import boilerplate_lines, report
 from ibidem.cli.status import count_lines, refusals, show_run
 from ibidem.comparison.word_diff import Piece
@@ -49,20 +49,15 @@ def run(
         str, typer.Option(metavar="NAME", help="With --into: the alias that points to the new index afterwards.")
     ] = "",
     beside: Annotated[
-        bool,
-        typer.Option("--beside", help="Leave the documents as they are; keep signatures in an index beside theirs."),
+        bool, option("--beside", "Leave the documents as they are; keep signatures in an index beside theirs.")
     ] = False,
-    lookup: Annotated[
-        bool, typer.Option("--lookup", help="With --beside: an index that ES|QL's LOOKUP JOIN can read.")
-    ] = False,
-    dry: Annotated[
-        bool, typer.Option("--dry-run", help="Sign no document; show what signing would find, and its cost.")
-    ] = False,
+    lookup: Annotated[bool, option("--lookup", "With --beside: an index that ES|QL's LOOKUP JOIN can read.")] = False,
+    dry: Annotated[bool, option("--dry-run", "Sign no document; show what signing would find, and its cost.")] = False,
     checked: Annotated[
-        bool, typer.Option("--check", help="Write nothing; list documents that were changed since they were signed.")
+        bool, option("--check", "Write nothing; list documents that were changed since they were signed.")
     ] = False,
     following: Annotated[
-        bool, typer.Option("--follow", help="Keep signing documents that others add or change, until Ctrl-C.")
+        bool, option("--follow", "Keep signing documents that others add or change, until Ctrl-C.")
     ] = False,
     as_json: Json = False,
 ) -> None:

@@ -19,6 +19,7 @@ from ibidem.cli.console import (
     figures,
     format_difference,
     one_line,
+    option,
     parameter,
     presets_for,
     sanitize,
@@ -133,7 +134,7 @@ def run(
     level: Annotated[str | None, parameter(PAIR_LEVEL, "--level", "LEVEL", default=WIDEST_LEVEL)] = None,
     preset: Preset = None,
     format_: FormatName = "",
-    as_ids: Annotated[bool, typer.Option("--id", help="A and B are ids, also where files have these names.")] = False,
+    as_ids: Annotated[bool, option("--id", "A and B are ids, also where files have these names.")] = False,
     as_json: Json = False,
 ) -> None:
     """Compare two documents: every signal, and the text they share."""

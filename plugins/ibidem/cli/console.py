@@ -210,7 +210,11 @@ class Indented:
             head = ""
 
 
-Json = Annotated[bool, typer.Option("--json", help="Print one JSON document on standard output, and nothing else.")]
+def option(flag: str, description: str, metavar: str | None = None) -> Any:
+    return typer.Option(flag, metavar=metavar, help=description)
+
+
+Json = Annotated[bool, option("--json", "Print one JSON document on standard output, and nothing else.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")]
 
 

@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.app import FAILED
-from ibidem.cli.console import Json, Yes, engine_context, messages, sanitize, show
+from ibidem.cli.console import Json, Yes, engine_context, messages, option, sanitize, show
 from ibidem.cli.status import name_few
 from ibidem.grouped_search.api import format_count
 from ibidem.index import deletion
@@ -24,18 +24,15 @@ KINDS = {"attachments": "its attachments", "dead": "failed documents", "deleted"
 def run(
     ids: Annotated[list[str] | None, typer.Argument(metavar="ID…", help="Document ids.", show_default=False)] = None,
     identical: Annotated[
-        bool, typer.Option("--identical", help="Also delete copies of equal text, title, sender, recipients and date.")
+        bool, option("--identical", "Also delete copies of equal text, title, sender, recipients and date.")
     ] = False,
     same_words: Annotated[
-        bool,
-        typer.Option("--same-words", help="Also delete copies of the same words that differ in signs or these fields."),
+        bool, option("--same-words", "Also delete copies of the same words that differ in signs or these fields.")
     ] = False,
     everything: Annotated[
-        bool, typer.Option("--everything", help="Also delete what else holds the text; nothing can be taken back.")
+        bool, option("--everything", "Also delete what else holds the text; nothing can be taken back.")
     ] = False,
-    undo: Annotated[
-        bool, typer.Option("--undo", help="Take deletions back; without ids, list those that can be.")
-    ] = False,
+    undo: Annotated[bool, option("--undo", "Take deletions back; without ids, list those that can be.")] = False,
     yes: Yes = False,
     as_json: Json = False,
 ) -> None:

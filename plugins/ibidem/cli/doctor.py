@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ibidem.cli.app import FAILED
-from ibidem.cli.console import Json, engine_context, print_json, sanitize, show, table
+from ibidem.cli.console import Json, engine_context, option, print_json, sanitize, show, table
 from ibidem.index.doctor import Check, report
 from ibidem_core.address import parse_address
 from ibidem_core.settings import load
@@ -21,12 +21,10 @@ from ibidem_ingest.errors import UsageError
 
 def run(
     repair: Annotated[
-        bool,
-        typer.Option("--repair", help="First remove aliases, pipelines and policies that record indexes were given."),
+        bool, option("--repair", "First remove aliases, pipelines and policies that record indexes were given.")
     ] = False,
     template: Annotated[
-        bool,
-        typer.Option("--template", help="Print ibidem's fields as a component template for indexes of yours, and end."),
+        bool, option("--template", "Print ibidem's fields as a component template for indexes of yours, and end.")
     ] = False,
     as_json: Json = False,
 ) -> None:

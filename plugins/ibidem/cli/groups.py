@@ -39,23 +39,19 @@ def run(
     export: Annotated[
         Path | None, typer.Option(metavar="FILE", help="Write every group's documents to a .csv or .jsonl file.")
     ] = None,
-    stored: Annotated[
-        bool, typer.Option("--stored", help="Read the stored groups instead of computing groups.")
-    ] = False,
+    stored: Annotated[bool, console.option("--stored", "Read the stored groups instead of computing groups.")] = False,
     threads: Annotated[
         bool,
-        typer.Option(
-            "--threads", help="Find the threads of mails: which mail answers which, and which contain others."
-        ),
+        console.option("--threads", "Find the threads of mails: which mail answers which, and which contain others."),
     ] = False,
     versions: Annotated[
-        bool, typer.Option("--versions", help="Find the versions of each work: their order, and the current one.")
+        bool, console.option("--versions", "Find the versions of each work: their order, and the current one.")
     ] = False,
     boilerplate: Annotated[
-        bool, typer.Option("--boilerplate", help="List passages that unlike documents of one source share.")
+        bool, console.option("--boilerplate", "List passages that unlike documents of one source share.")
     ] = False,
     packed: Annotated[
-        bool, typer.Option("--packed", help="With --export FILE.parquet: packed values, for Spark.")
+        bool, console.option("--packed", "With --export FILE.parquet: packed values, for Spark.")
     ] = False,
     as_json: console.Json = False,
 ) -> None:

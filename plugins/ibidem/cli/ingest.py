@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED, START
-from ibidem.cli.console import Json, bar, engine_context, messages, sanitize, show
+from ibidem.cli.console import Json, bar, engine_context, messages, option, sanitize, show
 from ibidem.cli.delete import confirm
 from ibidem.cli.status import describe, name_few, update_bar
 from ibidem.grouped_search.api import format_count
@@ -24,10 +24,10 @@ from ibidem_workers.runs import summary
 
 FormatName = Annotated[
     str,
-    typer.Option(
+    option(
         "--format",
-        metavar="[SUFFIX=]FORMAT",
-        help=f"{', '.join(Format)}: format of files without a known suffix; .log=text: for one; *=text: for all.",
+        f"{', '.join(Format)}: format of files without a known suffix; .log=text: for one; *=text: for all.",
+        "[SUFFIX=]FORMAT",
     ),
 ]
 
@@ -45,46 +45,30 @@ def run(
     wait: Annotated[bool, typer.Option(help="Wait until every document has an outcome.")] = True,
     format_: FormatName = "",
     encoding: Annotated[
-        str, typer.Option("--encoding", metavar="NAME", help="Encoding of texts that are not UTF-8: latin-1, cp1252.")
+        str, option("--encoding", "Encoding of texts that are not UTF-8: latin-1, cp1252.", "NAME")
     ] = "",
     strict: Annotated[
-        bool, typer.Option("--strict", help="Refuse texts with invalid bytes instead of replacing the bytes.")
+        bool, option("--strict", "Refuse texts with invalid bytes instead of replacing the bytes.")
     ] = False,
-    id_prefix: Annotated[str, typer.Option("--id-prefix", metavar="PREFIX", help="Prefix for every id.")] = "",
+    id_prefix: Annotated[str, option("--id-prefix", "Prefix for every id.", "PREFIX")] = "",
     id_from: Annotated[
         str,
-        typer.Option(
-            "--id-from",
-            metavar="path|name|hash",
-            help="Id of a file's document: its path, its name, or a hash of its text.",
-        ),
+        option("--id-from", "Id of a file's document: its path, its name, or a hash of its text.", "path|name|hash"),
     ] = "path",
     language: Annotated[
-        str, typer.Option("--language", metavar="CODE", help="Language of documents without one: en, de; or detect.")
+        str, option("--language", "Language of documents without one: en, de; or detect.", "CODE")
     ] = DETECT,
-    text_column: Annotated[
-        str, typer.Option("--text-column", metavar="NAME", help="The column of tables that holds the texts.")
-    ] = "text",
+    text_column: Annotated[str, option("--text-column", "The column of tables that holds the texts.", "NAME")] = "text",
     text_format: Annotated[
-        str,
-        typer.Option(
-            "--text-format",
-            metavar="html|markdown",
-            help="Format of the texts within JSON Lines and tables; else plain.",
-        ),
+        str, option("--text-format", "Format of the texts within JSON Lines and tables; else plain.", "html|markdown")
     ] = "",
-    follow_links: Annotated[
-        bool, typer.Option("--follow-links", help="Follow links in folders, wherever they lead.")
-    ] = False,
-    sync: Annotated[
-        bool, typer.Option("--sync", help="List the documents of these folders whose files are gone.")
-    ] = False,
+    follow_links: Annotated[bool, option("--follow-links", "Follow links in folders, wherever they lead.")] = False,
+    sync: Annotated[bool, option("--sync", "List the documents of these folders whose files are gone.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="With --sync: delete these documents.")] = False,
     sync_all: Annotated[
         bool,
-        typer.Option(
-            "--sync-all",
-            help="With --sync --yes: delete also where a whole folder, or over a fifth of the index, is gone.",
+        option(
+            "--sync-all", "With --sync --yes: delete also where a whole folder, or over a fifth of the index, is gone."
         ),
     ] = False,
     as_json: Json = False,

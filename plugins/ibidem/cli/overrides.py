@@ -8,7 +8,7 @@ import typer
 from rich.table import Table
 from rich.text import Text
 
-from ibidem.cli.console import Json, engine_context, messages, sanitize, show, table
+from ibidem.cli.console import Json, engine_context, messages, option, sanitize, show, table
 from ibidem.index.documents import add_override, common_duplicates, read_verdict, remove_override, report_overrides
 from ibidem_dedupe.overrides import VERDICTS, Override
 from ibidem_engines.engine import Engine
@@ -34,7 +34,7 @@ def list_(as_json: Json = False) -> None:
 def add(
     a: A,
     b: B,
-    verdict: Annotated[str, typer.Option("--as", metavar="VERDICT", help=f"{' or '.join(VERDICTS)}.")] = "not",
+    verdict: Annotated[str, option("--as", f"{' or '.join(VERDICTS)}.", "VERDICT")] = "not",
     reason: Annotated[str, typer.Option(help="Why.")] = "",
     author: Annotated[str, typer.Option(help="Author; the user of this machine by default.")] = "",
     as_json: Json = False,

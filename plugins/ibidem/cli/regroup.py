@@ -6,7 +6,6 @@ from contextlib import suppress
 from functools import partial
 from typing import Annotated, Literal
 
-import typer
 from rich.text import Text
 
 from ibidem.cli import console
@@ -32,26 +31,24 @@ MIN_FOUND = 0.97  # share of the pairs that share the least from which no advice
 
 def run(
     everything: Annotated[
-        bool, typer.Option("--all", help="Start over, with each document in a group of its own.")
+        bool, console.option("--all", "Start over, with each document in a group of its own.")
     ] = False,
     similarity: console.Similarity = None,
     preset: console.Preset = None,
     window_days: console.WindowDays = None,
-    threads: Annotated[
-        bool, typer.Option("--threads", help="Instead, find the threads of mails and store them.")
-    ] = False,
+    threads: Annotated[bool, console.option("--threads", "Instead, find the threads of mails and store them.")] = False,
     versions: Annotated[
-        bool, typer.Option("--versions", help="Instead, find works with their versions and store them.")
+        bool, console.option("--versions", "Instead, find works with their versions and store them.")
     ] = False,
     by: Annotated[
         Literal["auto", "window"] | None,
-        typer.Option("--by", help="Instead, set how searches group that name no way: by stored groups where they fit."),
+        console.option("--by", "Instead, set how searches group that name no way: by stored groups where they fit."),
     ] = None,
     spark: Annotated[
-        str | None, typer.Option("--spark", metavar="MASTER", help="With --all: compute groups on Spark: 'local[*]' …")
+        str | None, console.option("--spark", "With --all: compute groups on Spark: 'local[*]' …", "MASTER")
     ] = None,
     packed: Annotated[
-        str | None, typer.Option("--packed", metavar="FILE", help="With --spark: read what groups --packed exported.")
+        str | None, console.option("--packed", "With --spark: read what groups --packed exported.", "FILE")
     ] = None,
     as_json: console.Json = False,
 ) -> None:

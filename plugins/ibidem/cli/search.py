@@ -15,6 +15,7 @@ from ibidem.cli.console import (
     format_difference,
     highlight,
     one_line,
+    option,
     parameter,
     presets_for,
     print_json,
@@ -108,17 +109,15 @@ def run(
     sort: Annotated[str, typer.Option(metavar="|".join(get_args(Order)), help="Order of the results.")] = "relevance",
     filters: Annotated[
         list[str] | None,
-        typer.Option(
+        option(
             "--filter",
-            metavar="FIELD=VALUE",
-            help="source, language, date, id, meta.NAME, thread, inclusive, work or current; may be repeated.",
+            "source, language, date, id, meta.NAME, thread, inclusive, work or current; may be repeated.",
+            "FIELD=VALUE",
         ),
     ] = None,
     size: Annotated[int, typer.Option(help="Groups on a page.", min=1, max=1_000)] = 10,
     page: Annotated[int, typer.Option(help="Which page.", min=1)] = 1,
-    explain: Annotated[
-        bool, typer.Option("--explain", help=f"{PARAMETERS['dedupe_explain'].about}, in the JSON too.")
-    ] = False,
+    explain: Annotated[bool, option("--explain", f"{PARAMETERS['dedupe_explain'].about}, in the JSON too.")] = False,
     as_json: Json = False,
     similarity: Annotated[str | None, advanced("dedupe_similarity", "--similarity", "PERCENT")] = None,
     preset: Annotated[str | None, advanced("dedupe_preset", "--preset", "NAME")] = None,

@@ -12,7 +12,19 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED
-from ibidem.cli.console import Advance, Indented, Json, bar, engine_context, messages, print_json, sanitize, show, table
+from ibidem.cli.console import (
+    Advance,
+    Indented,
+    Json,
+    bar,
+    engine_context,
+    messages,
+    option,
+    print_json,
+    sanitize,
+    show,
+    table,
+)
 from ibidem.grouped_search.api import format_count
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load
@@ -173,12 +185,10 @@ def run(
         typer.Argument(metavar="[RUN|ID]", help="A run's name; the last one by default. With --dead: ids."),
     ] = None,
     dead: Annotated[
-        bool,
-        typer.Option("--dead", help="List documents that could not be ingested; with ids, show them as they came."),
+        bool, option("--dead", "List documents that could not be ingested; with ids, show them as they came.")
     ] = False,
     is_retry: Annotated[
-        bool | None,
-        typer.Option("--retry/--drop", help="With --dead: ingest these documents again, or forget them; '*' is all."),
+        bool | None, option("--retry/--drop", "With --dead: ingest these documents again, or forget them; '*' is all.")
     ] = None,
     as_json: Json = False,
 ) -> None:
@@ -240,10 +250,8 @@ def retry_dead(ids: Sequence[str], *, as_json: bool) -> None:
     """Send failed documents through the queue again; exits with 3 if some were refused again."""
     settings = load()
     logs.set_up(settings)
-    with engine_context(settings) as engine:
-        ids_again = [letter.refusal.id for letter in letters(engine, chosen(ids))]
     with bar("Indexing") as advance:
-        name = retry(ids_again, settings, report=partial(update_bar, advance))
+        name = retry(chosen(ids), settings, report=partial(update_bar, advance))
     show_run(settings, name, as_json=as_json)
 
 

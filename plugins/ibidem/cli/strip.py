@@ -8,7 +8,7 @@ import typer
 from rich.text import Text
 
 from ibidem.cli.app import SOME_REFUSED
-from ibidem.cli.console import Json, bar, show
+from ibidem.cli.console import Json, bar, option, show
 from ibidem.cli.status import refusals
 from ibidem.grouped_search.api import format_count
 from ibidem_core import logs
@@ -17,15 +17,10 @@ from ibidem_workers.backfill.strip import StripResult, strip
 
 
 def run(
-    into: Annotated[
-        str, typer.Option("--into", metavar="NAME", help="Copy into a new index without ibidem's fields.")
-    ] = "",
-    dry: Annotated[bool, typer.Option("--dry-run", help="Write nothing; count what would be removed.")] = False,
+    into: Annotated[str, option("--into", "Copy into a new index without ibidem's fields.", "NAME")] = "",
+    dry: Annotated[bool, option("--dry-run", "Write nothing; count what would be removed.")] = False,
     records: Annotated[
-        bool,
-        typer.Option(
-            "--records", help="Remove the records of the index too: runs, failed documents, deletions, overrides."
-        ),
+        bool, option("--records", "Remove the records of the index too: runs, failed documents, deletions, overrides.")
     ] = False,
     as_json: Json = False,
 ) -> None:
