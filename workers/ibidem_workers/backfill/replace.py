@@ -17,7 +17,7 @@ from xxhash import xxh3_64_intdigest
 
 from ibidem_core.settings import Settings
 from ibidem_engines import ledger as groups
-from ibidem_engines.connect import check_name, open_engine, open_reindex_source
+from ibidem_engines.connect import open_engine, open_reindex_source
 from ibidem_engines.engine import Engine, ReindexSource
 from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.stored_groups import Ledger, Marks, marks_as_record, parse_marks, rename
@@ -127,7 +127,6 @@ def replace_index(settings: Settings, into: str, alias: str = "", report: Report
 
     At the end an alias points to the new index: the one that is given, or the name in the settings if it is an alias.
     """
-    check_name(into)
     with closing(open_engine(settings.address, into)) as engine:
         return replace_opened(engine, partial(open_reindex_source, settings.address), settings, alias, report)
 
