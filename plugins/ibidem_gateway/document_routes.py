@@ -3,6 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager, suppress
+from functools import partial
 from threading import Lock
 from typing import Annotated, Any
 
@@ -15,6 +16,7 @@ from prometheus_client.multiprocess import MultiProcessCollector
 from pydantic import Field
 
 from ibidem.comparison.compare import compare
+from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.texts import check_date
 from ibidem.index.doctor import report
 from ibidem.index.documents import (
@@ -49,7 +51,7 @@ from ibidem_gateway.dependencies import (
     WithContext,
     gateway_context,
 )
-from ibidem_gateway.upstream import ENGINE_TIMEOUT_S, JSON, HttpError, timed_search
+from ibidem_gateway.upstream import ENGINE_TIMEOUT_S, JSON, HttpError
 from ibidem_ingest.document import Document
 
 document_router = APIRouter(prefix="/ibidem", tags=["documents"])
@@ -64,8 +66,8 @@ def search(engine: CallersEngine, context: WithContext, native: SearchParameters
     """Search as `ibidem search --json` does, on every engine: all words must occur, duplicates are indented."""
     query = parse_query(native.q, native.filter)
     request, tables = native.request("indent", engine), context.current_tables()
-    result = timed_search(engine, query, request, native.page, native.size, context.metrics, tables)
-    return answer(result.response)
+    own_search = partial(search_window, engine, query, request, native.page, native.size, tables=tables)
+    return answer(context.metrics.time_search(own_search).response)
 
 
 @document_router.get("/inspect/{id:path}")

@@ -7,10 +7,11 @@ import logging
 import re
 import ssl
 from collections import OrderedDict
-from collections.abc import AsyncIterator, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Lock
 from time import perf_counter
 from typing import Any, Literal
@@ -24,16 +25,13 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from yarl import URL
 
-from ibidem.grouped_search.api import SearchResult, search_window
+from ibidem.grouped_search.api import SearchResult
 from ibidem_core.address import Address
 from ibidem_core.errors import EngineError, NoIndex, Unavailable
 from ibidem_core.settings import Settings
-from ibidem_dedupe.parameters import DedupeRequest
 from ibidem_engines.cluster.client import TIMEOUT, Failure
 from ibidem_engines.connect import open_for_caller
 from ibidem_engines.engine import Engine
-from ibidem_engines.query import Query
-from ibidem_engines.stored_groups import Order
 from ibidem_ingest.errors import IbidemError, MissingDocument, TableError, UsageError
 
 LOG = logging.getLogger(__name__)
@@ -382,24 +380,16 @@ class Metrics:
     """Counters of one gateway; they contain no document content and no user."""
 
     def __init__(self) -> None:
-        self.registry = CollectorRegistry()
-        self.requests = Counter("ibidem_requests", "Requests answered.", ["route", "status"], registry=self.registry)
-        self.seconds = Histogram(
-            "ibidem_request_seconds", "Seconds until an answer.", ["route"], registry=self.registry, buckets=SECONDS
-        )
-        self.stages = Histogram(
-            "ibidem_stage_seconds",
-            "Seconds of a grouped search, by stage.",
-            ["stage"],
-            registry=self.registry,
-            buckets=SECONDS,
-        )
-        self.errors = Counter("ibidem_errors", "Requests that went wrong, by type.", ["type"], registry=self.registry)
-        self.documents = Counter("ibidem_window_documents", "Documents in windows.", registry=self.registry)
-        self.groups = Counter("ibidem_window_groups", "Groups found in windows.", registry=self.registry)
-        self.unsigned = Counter(
-            "ibidem_window_unsigned", "Documents in windows without signatures.", registry=self.registry
-        )
+        registry = self.registry = CollectorRegistry()
+        seconds = partial(Histogram, registry=registry, buckets=SECONDS)
+        self.requests = Counter("ibidem_requests", "Requests answered.", ["route", "status"], registry=registry)
+        self.seconds = seconds("ibidem_request_seconds", "Seconds until an answer.", ["route"])
+        self.stages = seconds("ibidem_stage_seconds", "Seconds of a grouped search, by stage.", ["stage"])
+        self.errors = Counter("ibidem_errors", "Requests that went wrong, by type.", ["type"], registry=registry)
+        self.documents = Counter("ibidem_window_documents", "Documents in windows.", registry=registry)
+        self.groups = Counter("ibidem_window_groups", "Groups found in windows.", registry=registry)
+        unsigned = "Documents in windows without signatures."
+        self.unsigned = Counter("ibidem_window_unsigned", unsigned, registry=registry)
 
     def took(self, stage: Stage, seconds: float) -> None:
         """Record the time of a stage of a grouped search."""
@@ -421,25 +411,13 @@ class Metrics:
         self.groups.inc(account["groups"]["in_window"] or 0)  # stored groups are not always counted
         self.unsigned.inc(account["unsigned"])
 
-
-def timed_search(  # noqa: PLR0913, PLR0917 - those of `search`, and where to count
-    engine: Engine,
-    query: Query,
-    request: DedupeRequest,
-    page: int,
-    size: int,
-    metrics: Metrics,
-    tables: Collection[str] = (),
-    order: Order = "relevance",
-    *,
-    facets: bool = False,
-) -> SearchResult:
-    """Search as `ibidem.search` does, and update the metrics."""
-    began = perf_counter()
-    result = search_window(engine, query, request, page, size, tables=tables, order=order, facets=facets)
-    took = perf_counter() - began
-    for stage in ("window", "fetch"):
-        metrics.took(stage, result.seconds.get(stage, 0.0))
-    metrics.took("grouping", took - sum(result.seconds.values()))
-    metrics.count_search(result.response["dedupe"])
-    return result
+    def time_search(self, search: Callable[[], SearchResult]) -> SearchResult:
+        """Search, and record the time of each stage, the documents and the groups."""
+        began = perf_counter()
+        result = search()
+        took = perf_counter() - began
+        for stage in ("window", "fetch"):
+            self.took(stage, result.seconds.get(stage, 0.0))
+        self.took("grouping", took - sum(result.seconds.values()))
+        self.count_search(result.response["dedupe"])
+        return result

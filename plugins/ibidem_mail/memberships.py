@@ -14,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, cast
 
-from ibidem.grouped_search.response import MemberOrder
 from ibidem.index.documents import AT_ONCE, fetch_documents
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.parameters import Membership
@@ -71,27 +70,21 @@ class ThreadMember:
         thread, parent, by = (str(values.get(name) or "") for name in ("thread", "parent", "parent_by"))
         return cls(thread, parent, by, bool(values.get("inclusive"))) if thread else None
 
-    def values(self) -> Values:
-        """Return the stored form.
 
-        >>> ThreadMember("a", "", "", True).values()
-        {'thread': 'a', 'parent': None, 'parent_by': None, 'inclusive': True}
-        """
-        return dict(zip(THREAD, (self.thread, self.parent or None, self.by or None, self.inclusive), strict=True))
-
-
-def thread_members(rows: Iterable[ThreadedMail], families: Mapping[str, str]) -> dict[str, ThreadMember]:
-    """Return the places of mails and attachments, by id.
+def thread_places(rows: Iterable[ThreadedMail], families: Mapping[str, str]) -> dict[str, Values]:
+    """Return the places of mails and attachments in their stored form, by id.
 
     An attachment has the thread of its mail, and is inclusive where this is, so that a filter tears no family apart.
     """
-    mails = {row.id: ThreadMember(row.thread, row.parent or "", row.by or "", row.inclusive) for row in rows}
+    places: dict[str, Values] = {}
+    for row in rows:
+        places[row.id] = dict(zip(THREAD, (row.thread, row.parent, row.by, row.inclusive), strict=True))
     attachments = {
-        name: ThreadMember(mails[mail].thread, mail, BY_FAMILY, mails[mail].inclusive)
+        name: {**places[mail], "parent": mail, "parent_by": BY_FAMILY}
         for name, mail in families.items()
-        if mail in mails and name not in mails
+        if mail in places and name not in places
     }
-    return mails | attachments
+    return places | attachments
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,9 +106,6 @@ class WorkMember:
         work, by, edition = values.get("work"), str(values.get("edition_by") or ""), values.get("edition")
         number = edition if isinstance(edition, int) else 0
         return cls(str(work), number, by, bool(values.get("current"))) if work else None
-
-    def values(self) -> Values:
-        return dict(zip(WORK, (self.work, self.edition, self.by or None, self.current), strict=True))
 
 
 # How a mail is below another, by what says so.
@@ -208,16 +198,15 @@ def write_threads(engine: Engine, progress: Progress = lambda _: None) -> Writte
     """Find the threads of all mails, and store the place of each mail and attachment."""
     reading = Reading(engine.group_set(), progress)
     forest = Forest.grow(Parents.find(thread_mails(reading.documents())))
-    members = thread_members(forest.rows(), reading.families)
-    places = {name: member.values() for name, member in members.items()}
-    return reading.write(places, THREAD, len({member.thread for member in members.values()}))
+    places = thread_places(forest.rows(), reading.families)
+    return reading.write(places, THREAD, len({place["thread"] for place in places.values()}))
 
 
 def write_works(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
     """Find the works of all documents, and store each document's place among the versions."""
     reading = Reading(engine.group_set(), progress)
     rows = list(versions(Works.find(versioned_documents(reading.documents()))))
-    places = {row.id: WorkMember(row.work, row.version, row.by or "", row.current).values() for row in rows}
+    places = {row.id: dict(zip(WORK, (row.work, row.version, row.by, row.current), strict=True)) for row in rows}
     return reading.write(places, WORK, len({row.work for row in rows}))
 
 
@@ -261,16 +250,14 @@ class WindowMembers:
         ids = {self.names[row][1] for row in rows}
         return min(rows, key=lambda row: (self.parent(row) in ids, self.parent(row) != "", self.days[row], row))
 
-    def order(self, rows: Sequence[int], top: int) -> MemberOrder:
-        """Return the rows of a thread or work in display order."""
+    def order(self, rows: Sequence[int], top: int) -> tuple[Sequence[int], Mapping[int, int]]:
+        """Return the other rows, inclusive mails or later versions first, and the depth of each, in display order."""
         others = [row for row in rows if row != top]
         if self.kind == "version":
             newest = sorted(others, key=self._age)
-            return MemberOrder(tuple(newest), {}, dict.fromkeys(newest, 1))
+            return newest, dict.fromkeys(newest, 1)
         depths = self._tree(others, top)
-        places = {row: place for place, row in enumerate(depths)}
-        first = sorted(others, key=lambda row: (not self.is_inclusive(row), places[row]))
-        return MemberOrder(tuple(first), places, depths)
+        return sorted(depths, key=lambda row: not self.is_inclusive(row)), depths
 
     def mark(self, row: int, others: Sequence[int] | None) -> dict[str, Any]:
         """Return what the hit of a row says of it; a lead gets the other rows of its group."""
@@ -459,13 +446,13 @@ class ThreadPlaces:
         """Yield the places of documents that differ from the stored ones."""
         families: dict[str, str] = {}
         parents = Parents.of_heads(thread_mails(self._mails(touched, families)), touched.known_parents())
-        members = thread_members(Forest.grow(parents).rows(), families)
+        places = thread_places(Forest.grow(parents).rows(), families)
         holders = Counter(id_ for _, id_ in touched.stored)
         for each in touched.documents:
             name = ref(each)
-            member = members.get(name[1]) if holders[name[1]] == 1 else None
-            if member and member.values() != touched.place(name):
-                yield MembershipChange(name, hash_packed(each.packed), member.values())
+            place = places.get(name[1]) if holders[name[1]] == 1 else None
+            if place and place != touched.place(name):
+                yield MembershipChange(name, hash_packed(each.packed), place)
 
     def _mails(self, touched: "_Touched", families: dict[str, str]) -> Iterator[Document]:
         """Yield the mails that have or get a place, and record which mail each attachment names."""

@@ -154,15 +154,14 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
     )
     everything = range(len(rows))
     top = members.top(everything)
-    order = members.order(everything, top)
-    tree: Mapping[int, int] = {top: -1, **order.places}
+    _, depths = members.order(everything, top)
     mails = (documents[name] for name in rows if not places[name].is_attached)
     forest = Forest.grow(Parents.find(thread_mails(mails)))
     holders = {row.id: row.contained_in for row in forest.rows()}
     altering = {answer for _, answer, _ in forest.altered()}
     entries = []
-    for row in sorted(everything, key=lambda row: tree[row]):
-        name, depth = rows[row], order.depths.get(row, 0)
+    for row, depth in {top: 0, **depths}.items():
+        name = rows[row]
         document, id_ = documents[name], name[1]
         entries.append(ThreadEntry(document, places[name], depth, holders.get(id_, ()), id_ in altering))
     return StoredThread(own.thread, entries, ranking.total, members.families(everything))

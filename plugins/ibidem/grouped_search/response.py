@@ -31,16 +31,6 @@ from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import IDF_BYTES, LONG, MISSING, NO_DATE, PackedColumns, hash_value
 
 
-@dataclass(frozen=True, slots=True)
-class MemberOrder:
-    """The order of a thread or work below the document on top."""
-
-    # Rows of the others: inclusive mails, or later versions, first, so that these are shown where few are.
-    rows: tuple[int, ...]
-    places: Mapping[int, int]  # place of each in the list
-    depths: Mapping[int, int]  # how deep each is indented, from 1
-
-
 class WindowMembers(Protocol):
     """Threads or works by which a window is grouped: the hook `window_members` of a side package."""
 
@@ -52,8 +42,8 @@ class WindowMembers(Protocol):
     def top(self, rows: Sequence[int]) -> int:
         """Return the row to show on top."""
 
-    def order(self, rows: Sequence[int], top: int) -> MemberOrder:
-        """Return the other rows in display order."""
+    def order(self, rows: Sequence[int], top: int) -> tuple[Sequence[int], Mapping[int, int]]:
+        """Return the other rows, those to show where few are first, and how deep each is, from 1, in display order."""
 
     def mark(self, row: int, others: Sequence[int] | None) -> dict[str, Any]:
         """Return what the hit of a row says of it; a lead gets the other rows of its group."""
@@ -214,9 +204,8 @@ class Group:
     offset: int = 0  # how many come before those
     unread_count: int = 0  # how many further ones match that were not read
     stored_lead: int | None = None  # row of its stored lead, with which its documents were compared, if that was read
-    # Of a thread, the place of each duplicate in the tree; those that are shown are in this order.
-    places: Mapping[int, int] = field(default_factory=dict)
-    depths: Mapping[int, int] = field(default_factory=dict)  # of a thread, how deep each is in the tree, from 1
+    # Of a thread or work, how deep each duplicate is, from 1; those that are shown are in this order.
+    depths: Mapping[int, int] = field(default_factory=dict)
 
     @property
     def size(self) -> int:
@@ -226,8 +215,8 @@ class Group:
     @property
     def shown_rows(self) -> tuple[int, ...]:
         """The shown rows, the lead first."""
-        shown = self.duplicates[self.offset : self.offset + self.shown_count]
-        return (self.lead, *(sorted(shown, key=lambda row: self.places[row]) if self.places else shown))
+        shown = set(self.duplicates[self.offset : self.offset + self.shown_count])
+        return (self.lead, *(row for row in self.depths or self.duplicates if row in shown))
 
     def portion(self, offset: int, size: int) -> "Group":
         """Return the group with a different range of its duplicates."""
@@ -248,9 +237,8 @@ def build_group(
         return group_of(window, first, rows, choose_lead(window.columns, passages, request.keep, places), request)
     is_own = request.keep.by == "rank" or (request.keep.by == "current" and members.is_ordered)
     lead = members.top(step) if is_own else choose_lead(window.columns, step, request.keep, places)
-    order = members.order(rows, lead)
-    group = group_of(window, first, (lead, *order.rows), lead, request)
-    return replace(group, places=order.places, depths=order.depths)
+    others, depths = members.order(rows, lead)
+    return replace(group_of(window, first, (lead, *others), lead, request), depths=depths)
 
 
 def group_of(window: Window, first: int, rows: Sequence[int], lead: int, request: DedupeRequest) -> Group:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Annotated
 from urllib.parse import parse_qs, urlencode
 
@@ -27,7 +28,7 @@ from ibidem_gateway.page.comparison import ComparedPair
 from ibidem_gateway.page.documents import last_decision, read_copies, shown_sections, timeline
 from ibidem_gateway.page.entries import count_choices, has_more, page_groups, split_marks, text_pieces, web_address
 from ibidem_gateway.page.state import LABELS, PAIR_LEVELS, STATIC, ListQuery, field, html, read_query, static
-from ibidem_gateway.upstream import Caller, HttpError, timed_search
+from ibidem_gateway.upstream import Caller, HttpError
 from ibidem_ingest.mail.head import FAMILY, MIH, is_mail, with_hash
 from ibidem_mail import report
 
@@ -56,7 +57,8 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
         return html("page_home.html", state=state, labels=LABELS, documents=info.documents if info.exists else None)
     query, request = state.query(), state.request()
     metrics, tables, first = context.metrics, context.current_tables(), 1 + (state.page - 1) * state.size
-    result = timed_search(engine, query, request, state.page, state.size, metrics, tables, state.sort, facets=True)
+    search = partial(search_window, engine, query, request, state.page, state.size)
+    result = metrics.time_search(partial(search, tables=tables, order=state.sort, facets=True))
     with metrics.measure("facets"):
         facets = count_choices(engine, result, state)
     with metrics.measure("differences"):
