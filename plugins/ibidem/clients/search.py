@@ -256,7 +256,7 @@ def search(client: Any, *unnamed: object, **arguments: Any) -> Any:
         right = "write search(client, index='news', query={'match': {'text': 'wheat'}}, dedupe='indent')"
         raise UsageError(f"the search takes each part by its name, and {unnamed[0]!r} has none", right)
     wrapped_client = wrapped(client)
-    body = read_mentioned(arguments.get("body"))
+    body = read_parameters(arguments.get("body"))
     request = dedupe_request(arguments, body)
     plain = without_dedupe(arguments)
     if any(is_dedupe_name(name) for name in body):
@@ -306,10 +306,8 @@ def mentions_dedupe(body: Any) -> bool:
     return isinstance(body, list | tuple) and any(mentions_dedupe(each) for each in body)
 
 
-def read_mentioned(body: Any) -> Mapping[str, Any]:
+def read_parameters(body: Any) -> Mapping[str, Any]:
     """Return a body that may contain dedupe parameters; empty if it cannot."""
-    if not mentions_dedupe(body) or isinstance(body, list | tuple):
-        return {}
     try:
         read = orjson.loads(body) if isinstance(body, str | bytes) else body
     except orjson.JSONDecodeError:

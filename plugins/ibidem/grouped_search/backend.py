@@ -156,12 +156,11 @@ def choose_way(request: DedupeRequest, state: IndexState) -> Way:
 
 def check_beside(request: DedupeRequest) -> None:
     """Refuse what a window of an index whose signatures are beside it cannot give."""
-    options = {"by": request.by == "stored", "scope": request.scope != "window", "level": bool(request.membership)}
-    if name := next((name for name, is_given in options.items() if is_given), ""):
-        value = request.membership if name == "level" else getattr(request, name)
+    options = {"by": request.by == "stored", "scope": request.scope != "window", "membership": bool(request.membership)}
+    for name in (name for name, is_given in options.items() if is_given):
+        what = f"dedupe_{'level' if name == 'membership' else name}={getattr(request, name)} cannot be combined with"
         remedy = "leave that out: its windows are grouped; the rest needs signatures in place (strip, then backfill)"
-        what = f"dedupe_{name}={value} cannot be combined with an index whose signatures are beside it"
-        raise UsageError(what, remedy)
+        raise UsageError(f"{what} an index whose signatures are beside it", remedy)
 
 
 def _reason_for_window(request: DedupeRequest, state: IndexState, policy: Policy, own: Policy) -> str:

@@ -291,7 +291,12 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     late = list(pages.late_rows(page_request.start))
     has_all = request.scope == "matches" and ranking.total <= head.ranked and not late
     searched = [] if has_all else [*leads, *sorted({lead for _, lead, _ in late})]
-    window, scope_matches = yield from widen(source, head, searched, leads, request)
+    window, scope_matches = head, ScopeMatches()
+    if request.scope != "window" and searched:  # the duplicates that a scope finds beyond a window
+        yield from read_long(source, head, leads)
+        scope_matches = yield from look_up_duplicates(source, head, searched, request)
+        group = partial(append_matches, head, scope_matches, source.overrides)
+        window = yield from group_window(source, head.matcher.long_signatures, group)
     members = window.grouping.members(leads).items()
     ordered = window.members if window.members is not None and window.members.is_ordered else None
     unordered = [(first, rows) for first, rows in members if ordered is None or not ordered.set_name(first)]
@@ -319,19 +324,6 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     facets = response.count_facets(window) if page_request.facets else response.Facets()
     best, total = ranking.hits[0].score if ranking.hits else None, max(ranking.total, len(ranking.hits))
     return GroupedPage(hits, account, total, best, facets, window=window)
-
-
-def widen(
-    source: SearchBackend, window: Window, lookup_leads: Sequence[int], leads: Sequence[int], request: DedupeRequest
-) -> RequestFlow[tuple[Window, ScopeMatches]]:
-    """Add the duplicates that a scope finds beyond a window."""
-    if request.scope == "window" or not lookup_leads:
-        return window, ScopeMatches()
-    yield from read_long(source, window, leads)
-    matches = yield from look_up_duplicates(source, window, lookup_leads, request)
-    longs = window.matcher.long_signatures
-    wider = yield from group_window(source, longs, lambda: append_matches(window, matches, source.overrides))
-    return wider, matches
 
 
 ADVICE = "settle groups with: ibidem regroup"  # remedy where documents are not settled

@@ -111,7 +111,8 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
         where = "to a component for a framework, date_key with the key of the metadata"
         remedy = f"give ibidem.Passage(text, date=…); {where}"
         raise UsageError(f"keep={choice.by!r}, but no text has a date", remedy)
-    check_policy(level, similarity, preset, policy)
+    if policy is not None and (level, similarity, preset) != ("near", None, ""):
+        raise UsageError("policy is given beside level, similarity or preset", "give either a policy or those")
     signed = sign_texts(passages, language, tables or general_tables())
     hits = [Hit("", str(row), 0.0, packed) for row, packed in enumerate(signed)]
     overlap = overlaps(passages)
@@ -143,12 +144,6 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
 def general_tables() -> Tables:
     """Return the general tables, each of which takes seconds to make."""
     return GeneralTables()
-
-
-def check_policy(level: Level, similarity: int | None, preset: str, policy: Policy | None) -> None:
-    """Refuse a policy beside arguments that it takes the place of."""
-    if policy is not None and (level, similarity, preset) != ("near", None, ""):
-        raise UsageError("policy is given beside level, similarity or preset", "give either a policy or those")
 
 
 def default_policy(signed: Sequence[bytes], level: Level, similarity: int | None, preset: str) -> Policy:

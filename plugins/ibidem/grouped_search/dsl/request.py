@@ -358,19 +358,15 @@ def read_search(
         # The same ranking is asked of the same copies of the shards, so that its pages agree.
         params["preference"] = xxh3_64_hexdigest(repr(ranking).encode())
     runtime = {name: parts[name] for name in ("runtime_mappings",) if name in parts}
-    aggregations = [object_member(parts, name) for name in _select(parts, "aggregations")]
+    aggregations: Json = {}
+    for name, part in _select(parts, "aggregations").items():
+        if not isinstance(part or {}, Mapping):
+            raise UsageError(f"{name} is not a JSON object", "write {'name': {'terms': {'field': …}}}")
+        aggregations |= part or {}
     display = _select(parts, "display") | {name: parts[name] for name in parts if name in MATCH_PARTS}
     target, counts = Target(index, parts.get("pit"), params, runtime), parts.get("track_total_hits") is True
     check_scope(request)
-    merged = {name: each for part in aggregations for name, each in part.items()}
-    return DslSearch(target, ranking, merged, display, request, start, size, adjusted=adjusted, counts=counts)
-
-
-def object_member(body: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    part = body.get(name) or {}
-    if not isinstance(part, Mapping):
-        raise UsageError(f"{name} is not a JSON object", "write {'name': {'terms': {'field': …}}}")
-    return part
+    return DslSearch(target, ranking, aggregations, display, request, start, size, adjusted=adjusted, counts=counts)
 
 
 def drop_inner_hits(part: Any) -> Any:

@@ -64,6 +64,7 @@ from ibidem_engines.stored_groups import (
     Collapsed,
     Coverage,
     GroupField,
+    GroupHit,
     Hit,
     IndexNames,
     Ledger,
@@ -110,31 +111,22 @@ class IndexMetadataCache:
         is_alias = not set(layout.indices) >= set(read_names(index))
         return self.layouts.put(key, layout, ALIAS_S if is_alias else INDEX_S)
 
-    def settlement(self, names: IndexNames) -> RequestFlow[Sequence[GroupCheckpoint]]:
-        """Return how far the groups of indexes are settled, and by which rule: one record for each set of indexes."""
-        key = cache_key(names)
-        if (checkpoints := self.checkpoints.get(key)) is not None:
-            return checkpoints
-        entries = (yield from ledgers.read_record(names, "groups", KEY)) if names.sources else []
-        return self.checkpoints.put(key, list(map(checkpoint_of, entries)), WORDS_S)
-
     def state(self, target: Target, layout: Layout, request: DedupeRequest) -> RequestFlow[backend.IndexState]:
         """Return what decides on the way of a search, but for manual decisions."""
         names = layout_names(target.index, layout)
-        checkpoints = yield from self.settlement(names)
+        if (checkpoints := self.checkpoints.get(key := cache_key(names))) is None:
+            entries = (yield from ledgers.read_record(names, "groups", KEY)) if names.sources else []
+            checkpoints = self.checkpoints.put(key, list(map(checkpoint_of, entries)), WORDS_S)
         if request.by == "stored":
             check_settled_as_one(checkpoints, layout)
-        if layout.beside:
-            return backend.IndexState(checkpoints[0] if len(checkpoints) == 1 else GroupCheckpoint(), is_beside=True)
-        if len(checkpoints) != 1:
-            return backend.UNKNOWN
-        if request.by == "window" or not checkpoints[0].done:
-            return backend.IndexState(checkpoints[0])
-        key = repr((cache_key(names), target.params, checkpoints[0].done))
+        checkpoint = checkpoints[0] if len(checkpoints) == 1 else GroupCheckpoint()
+        if layout.beside or request.by == "window" or not checkpoint.done:
+            return backend.IndexState(checkpoint, is_beside=bool(layout.beside))
+        key = repr((key, target.params, checkpoint.done))
         if (coverage := self.coverages.get(key)) is None:
-            coverage = yield from read_coverage(target, layout, parse_marks(checkpoints[0].done))
+            coverage = yield from read_coverage(target, layout, parse_marks(checkpoint.done))
             self.coverages.put(key, coverage, COUNTS_S)
-        return backend.IndexState(checkpoints[0], coverage)
+        return backend.IndexState(checkpoint, coverage)
 
     def point_indices(self, target: Target) -> RequestFlow[str]:
         key = repr(target.point)
@@ -209,7 +201,7 @@ class DslBackend(backend.SearchBackend):
         self.next_page: Place | None = None
         self.overrides: Sequence[Override] = ()
         self._view = NOW
-        self._collapsed: Collapsed | None = None
+        self._heads: Sequence[GroupHit] = ()
         self._shown: dict[DocumentRef, Json] = {}
 
     @property
@@ -318,14 +310,13 @@ class DslBackend(backend.SearchBackend):
         response.check_complete(answer)
         self.learn(answer, page.newest)
         self.scores |= {head.name: head.score for head in page.heads}
-        self._collapsed = page
+        self._heads = page.heads
         self._keep(answer["hits"]["hits"])
         return page
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
-        page = self._collapsed
-        if page is not None and self.search.request.keep.by == "rank":  # all documents that are read are shown
-            hits, members = yield from self._collapsed_ranking().tails(groups, page.heads, limit)
+        if self.search.request.keep.by == "rank":  # all documents that are read are shown
+            hits, members = yield from self._collapsed_ranking().tails(groups, self._heads, limit)
             self._keep(hits)
         else:
             members = yield from self._collapsed_ranking().members(groups, limit)
@@ -335,13 +326,6 @@ class DslBackend(backend.SearchBackend):
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         # In the current state, not the cursor's: a lead is rewritten whenever its group grows.
         return ClusterCollapse(self.search.target, self.search.ranking, self.layout).leads(groups)
-
-    def counted_aggregations(self) -> Json:
-        aggregations = self.first.get("aggregations")
-        if not aggregations or not self.search.aggregations:
-            return {}
-        own, count = response.STORED_COUNTS, response.count_stored_groups
-        return {"aggregations": response.write_counts(aggregations, own, count)}
 
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
         """Keep the hits that already contain all fields to show."""
@@ -540,14 +524,17 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
         return plugin_answer
     if is_stored := source.search.request.takes_all:
         page = yield from stored_page(source, source.page, source.state)
-        aggregations, cursor = source.counted_aggregations(), source.write_cursor(page.next_page)
+        cursor, aggregations = source.write_cursor(page.next_page), dict[str, Any]()
+        if source.search.aggregations and (found := source.first.get("aggregations")):
+            count = response.count_stored_groups
+            aggregations = {"aggregations": response.write_counts(found, response.STORED_COUNTS, count)}
     else:
         page = yield from grouped_page(source, source.page)
         if source.renamed:  # some ids in packed values are false: the same ranking is read again, with the engine's own
             source.ids, source.renamed, source.first = True, False, {}
             page = yield from grouped_page(source, source.page)
         aggregations, cursor = (yield from aggregate(source, page)), source.cursor
-    took, found = round((perf_counter() - start_time) * 1000), dict(source.first)
+    took, shown = round((perf_counter() - start_time) * 1000), dict(source.first)
     account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
     if account["unsigned"] and page.window.lacks_signatures:
         account["remedy"] = REMEDY
@@ -555,11 +542,11 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
     if source.scores:
         for hit in iterate_hits(page.hits):
             hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
-    best = page.best if is_stored else found["hits"].get("max_score")
+    best = page.best if is_stored else shown["hits"].get("max_score")
     hits = {"total": {"value": page.total, "relation": "eq"}, "max_score": best, "hits": page.hits}
-    found |= {"took": took, "hits": hits, "dedupe": account}
-    response.drop_own_aggregation(found)
-    return found | aggregations
+    shown |= {"took": took, "hits": hits, "dedupe": account}
+    response.drop_own_aggregation(shown)
+    return shown | aggregations
 
 
 def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
