@@ -53,7 +53,7 @@ from ibidem_lab.evaluate import (
     sign_collection,
     split_refusals,
 )
-from ibidem_lab.labels import Pair, parse_condition, read_pairs
+from ibidem_lab.labels import Labels, Pair
 from ibidem_lab.tune import choose_figures
 from peers import THRESHOLDS, datasketch_pairs, min_hashes, profile_pairs, simhash_pairs
 
@@ -109,12 +109,11 @@ class Truth:
     def build(
         cls, folder: Path, target: LabelledCollection, ids: Sequence[str], title: Mapping[str, int] | None = None
     ) -> "Truth":
-        anything = parse_condition("")
-        pairs = read_pairs(folder / target.labels, parse_condition(target.positive), ids)
+        pairs = Labels.read(folder / target.labels, target.positive).pairs(ids)
         if target.also:
-            pairs &= read_pairs(folder / target.labels, parse_condition(target.also), ids)
+            pairs &= Labels.read(folder / target.labels, target.also).pairs(ids)
         pairs = {(a, b) for a, b in pairs if not title or title[a] == title[b] or not title[a] or not title[b]}
-        unjudged = read_pairs(folder / target.unjudged, anything, ids) if target.unjudged else set()
+        unjudged = Labels.read(folder / target.unjudged).pairs(ids) if target.unjudged else set()
         sets = components(ids, pairs)
         second = {name for name, part in zip(ids, sets, strict=True) if zlib.crc32(ids[part].encode()) & 1}
         return cls(ids, pairs, unjudged, second)

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, replace
 from itertools import islice
-from pathlib import Path
 from time import perf_counter
 from typing import Literal
 
@@ -30,7 +29,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.packed import PackedColumns, pack
 from ibidem_ingest.signatures.sign import sign_stream
-from ibidem_lab.labels import Pair, count_labelled, labelled_ids, order_pair, parse_condition, read_labels, read_pairs
+from ibidem_lab.labels import Labels, Pair, order_pair
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,16 +60,6 @@ class EvidenceCount:
 
     found: int  # pairs
     right: int  # how many of the pairs are duplicates
-
-
-def count_evidence(evidence: Mapping[Pair, str], true: AbstractSet[Pair]) -> dict[str, EvidenceCount]:
-    """Count pairs for each kind of evidence, the most frequent first.
-
-    >>> count_evidence({("a", "b"): "minhash", ("a", "c"): "minhash"}, {("a", "b")})
-    {'minhash': EvidenceCount(found=2, right=1)}
-    """
-    hits = Counter(name for pair, name in evidence.items() if pair in true)
-    return {name: EvidenceCount(count, hits[name]) for name, count in Counter(evidence.values()).most_common()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,13 +168,6 @@ def shared_share(name: str, figures: Why) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Labels:
-    path: Path  # a table of clusters or of pairs
-    # A condition on the columns of a pair, such as `jac5>=0.5`; empty: every listed pair is a duplicate.
-    positive: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class Evaluation:
     """The agreement of the duplicates found with labels."""
 
@@ -240,7 +222,6 @@ def evaluate(
 ) -> Evaluation:
     """Sign documents in memory, and compare the duplicates found with labels."""
     began = perf_counter()
-    read_labels(labels.path, parse_condition(labels.positive))
     sampler = LanguageSampler()
     collection = sign_collection(sampler.sample(items), tables, progress)
     figures = compare(collection, labels, policy or GroupCheckpoint().choose_policy(collection.columns))
@@ -250,22 +231,22 @@ def evaluate(
 def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluation:
     """Compare the duplicates among signed documents with labels."""
     began = perf_counter()
-    ids, in_labels = set(collection.ids), labelled_ids(labels.path)
-    true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
+    ids, true = set(collection.ids), labels.pairs(collection.ids)
     matcher, suspected = collection.build_matcher(policy)
     evidence = found_evidence(collection, policy, matcher, suspected)
     pairs = set(evidence)
     groups = group(collection.columns, policy, None, matcher, suspected).lead.tolist()
     sets = components(collection.ids, true)
+    right = Counter(name for pair, name in evidence.items() if pair in true)
     return Evaluation(
         documents=len(collection.ids),
-        labelled=count_labelled(labels.path, in_labels & ids, len(ids)),
+        labelled=labels.count(ids),
         pairs=PairFigures.measure(true, pairs),
-        evidence=count_evidence(evidence, true),
+        evidence={name: EvidenceCount(count, right[name]) for name, count in Counter(evidence.values()).most_common()},
         ari=adjusted_rand(sets, groups),
         sets=SetFigures.measure(sets, groups),
         refused=collection.refused,
-        unknown=sorted(in_labels - ids - collection.left_out),
+        unknown=sorted(labels.ids - ids - collection.left_out),
         mistakes=worst_mistakes(collection, true, pairs, matcher or policy),
         took_s=round(perf_counter() - began, 2),
     )

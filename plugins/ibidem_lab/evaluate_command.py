@@ -30,7 +30,8 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
-from ibidem_lab.evaluate import Evaluation, Labels, evaluate
+from ibidem_lab.evaluate import Evaluation, evaluate
+from ibidem_lab.labels import Labels
 
 MAX_NAMES = 10  # so many unknown ids are printed; with `--json` all of them
 
@@ -59,11 +60,12 @@ def run(
     named, settings = figures(level, None, preset), load()
     # Without figures it is the rule that an index of these documents is settled by.
     policy = pair_policy(named, presets=presets_for(preset)) if any(named.values()) else None
+    table = Labels.read(labels, positive)
     documents = add_languages(read((docs,), Choice(language=DETECT), settings.max_text))
     with bar("Signing") as advance:
         evaluation = evaluate(
             documents,
-            Labels(labels, positive),
+            table,
             Tables(settings.tables, settings.index),
             policy,
             progress=lambda count: advance(count, None),

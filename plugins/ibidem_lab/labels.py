@@ -8,13 +8,13 @@ import csv
 import operator
 import re
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from itertools import combinations
 from pathlib import Path
 from typing import TypeVar
 
-from ibidem.grouped_search.api import format_count
 from ibidem_ingest.errors import UsageError, short_repr
 
 Pair = tuple[str, str]
@@ -47,10 +47,8 @@ def parse_condition(typed: str) -> Condition:
     """
     terms = [_TERM.fullmatch(part) for part in re.split(r"\band\b", typed)] if typed.strip() else []
     if not all(terms):
-        raise UsageError(
-            f"--positive {typed!r} is not valid",
-            f"write COLUMN OPERATOR NUMBER, joined by `and`; the operators are {', '.join(OPERATORS)}",
-        )
+        remedy = f"write COLUMN OPERATOR NUMBER, joined by `and`; the operators are {', '.join(OPERATORS)}"
+        raise UsageError(f"--positive {typed!r} is not valid", remedy)
     return tuple((each[1], each[2], float(each[3])) for each in terms if each)
 
 
@@ -61,29 +59,65 @@ def number(row: Row, column: str, location: str) -> float:
         raise UsageError(f"{location}: {column} is {row[column]!r}", "it has to be a number") from error
 
 
-def read_pairs(path: Path, condition: Condition, ids: Iterable[str]) -> set[Pair]:
-    known_ids = set(ids)
-    names, rows = read_labels(path, condition)
-    table = [(where, row) for where, row in rows if known_ids.issuperset(row[name] for name in names)]
-    if not table:
-        raise UsageError(
-            f"{path} covers none of these {len(known_ids):,} documents", "name the labels that belong to them"
+@dataclass(frozen=True, eq=False, slots=True)
+class Labels:
+    path: Path
+    condition: Condition  # which listed pairs are duplicates; empty: all are
+    names: Sequence[str]  # the columns that name documents: `CLUSTERS` or `PAIRS`
+    rows: Sequence[tuple[str, Row]]  # each with its line number
+
+    @classmethod
+    def read(cls, path: Path, positive: str = "") -> "Labels":
+        """Read a table of labels, with a condition on the columns of a pair, such as `jac5>=0.5`."""
+        condition = parse_condition(positive)
+        columns, rows = read_table(path)
+        names = next((kind for kind in (CLUSTERS, PAIRS) if set(kind) <= set(columns)), None)
+        if names is None or (names == CLUSTERS and "cluster" not in columns):
+            what = f"{path}: the columns {short_repr(', '.join(columns))} are not those of labels"
+            raise UsageError(what, "begin with `id, cluster` or `a, b`")
+        if names == CLUSTERS and condition:
+            raise UsageError(f"{path} lists clusters, which cannot be combined with --positive", "leave --positive out")
+        for column, _, _ in condition:
+            if column not in columns:
+                raise UsageError(f"{path}: no column {column!r}", f"its columns are {', '.join(columns)}")
+        return cls(path, condition, names, list(rows))
+
+    @property
+    def ids(self) -> set[str]:
+        return {row[name] for _, row in self.rows for name in self.names}
+
+    def pairs(self, ids: Collection[str]) -> set[Pair]:
+        """Return the pairs of some documents that are duplicates."""
+        known_ids = set(ids)
+        table = [(where, row) for where, row in self.rows if known_ids.issuperset(row[name] for name in self.names)]
+        if not table:
+            what = f"{self.path} covers none of these {len(known_ids):,} documents"
+            raise UsageError(what, "name the labels that belong to them")
+        if self.names == CLUSTERS:
+            clusters: defaultdict[str, list[str]] = defaultdict(list)
+            for (name,), cluster in judge_once(((row["id"],), row["cluster"], where) for where, row in table).items():
+                clusters[cluster].append(name)
+            return {order_pair(a, b) for members in clusters.values() for a, b in combinations(members, 2)}
+        judged = (
+            (
+                order_pair(row["a"], row["b"]),
+                all(OPERATORS[sign](number(row, column, where), bound) for column, sign, bound in self.condition),
+                where,
+            )
+            for where, row in table
+            if row["a"] != row["b"]
         )
-    if names == CLUSTERS:
-        clusters: defaultdict[str, list[str]] = defaultdict(list)
-        for (name,), cluster in judge_once(((row["id"],), row["cluster"], where) for where, row in table).items():
-            clusters[cluster].append(name)
-        return {order_pair(a, b) for members in clusters.values() for a, b in combinations(members, 2)}
-    judged = (
-        (
-            order_pair(row["a"], row["b"]),
-            all(OPERATORS[sign](number(row, column, where), bound) for column, sign, bound in condition),
-            where,
-        )
-        for where, row in table
-        if row["a"] != row["b"]
-    )
-    return {pair for pair, holds in judge_once(judged).items() if holds}
+        return {pair for pair, holds in judge_once(judged).items() if holds}
+
+    def count(self, ids: AbstractSet[str]) -> int:
+        """Count the documents that have labels, of which there have to be two to judge a pair."""
+        if (labelled := len(self.ids & ids)) < MIN_LABELLED:
+            what = f"{self.path} has labels of {labelled} of {len(ids):,} documents: there is no pair to judge"
+            raise UsageError(what, "name the labels that belong to these documents")
+        return labelled
+
+
+MIN_LABELLED = 2  # labelled documents without which there is no pair to judge
 
 
 def judge_once(rows: Iterable[tuple[Names, Verdict, str]]) -> dict[Names, Verdict]:
@@ -96,55 +130,9 @@ def judge_once(rows: Iterable[tuple[Names, Verdict, str]]) -> dict[Names, Verdic
     if contradictions:
         rest = len(contradictions) - MAX_CONTRADICTIONS
         more = f" and {rest:,} more" if rest > 0 else ""
-        raise UsageError(
-            f"labels contradict each other about {'; '.join(contradictions[:MAX_CONTRADICTIONS])}{more}",
-            "keep the right one of each",
-        )
+        what = f"labels contradict each other about {'; '.join(contradictions[:MAX_CONTRADICTIONS])}{more}"
+        raise UsageError(what, "keep the right one of each")
     return {names: verdict for names, (verdict, _) in verdicts.items()}
-
-
-def labelled_ids(path: Path) -> set[str]:
-    names, rows = read_labels(path, ())
-    return {row[name] for _, row in rows for name in names}
-
-
-MIN_LABELLED = 2  # labelled documents without which there is no pair to judge
-
-
-def count_labelled(path: Path, labelled: AbstractSet[str], documents: int) -> int:
-    if len(labelled) < MIN_LABELLED:
-        raise UsageError(
-            f"{path} has labels of {len(labelled)} of {documents:,} documents: there is no pair to judge",
-            "name the labels that belong to these documents",
-        )
-    return len(labelled)
-
-
-def read_labels(path: Path, condition: Condition) -> tuple[Sequence[str], Iterator[tuple[str, Row]]]:
-    """Read a table of labels: its id columns, then each row with its line number."""
-    columns, rows = read_table(path)
-    names = next((kind for kind in (CLUSTERS, PAIRS) if set(kind) <= set(columns)), None)
-    if names is None or (names == CLUSTERS and "cluster" not in columns):
-        raise UsageError(
-            f"{path}: the columns {short_repr(', '.join(columns))} are not those of labels",
-            "begin with `id, cluster` or `a, b`",
-        )
-    if names == CLUSTERS and condition:
-        raise UsageError(f"{path} lists clusters, which cannot be combined with --positive", "leave --positive out")
-    for column, _, _ in condition:
-        if column not in columns:
-            raise UsageError(f"{path}: no column {column!r}", f"its columns are {', '.join(columns)}")
-    return names, rows
-
-
-def refuse_unknown(path: Path, unknown: Iterable[str]) -> None:
-    """Refuse a file that names documents that do not exist."""
-    if ids := sorted(unknown):
-        shown = ", ".join(map(repr, ids[:MAX_CONTRADICTIONS]))
-        raise UsageError(
-            f"{path} names {format_count(len(ids), 'id')} that no document has: {shown}",
-            "name all documents that the labels are about, or remove these lines",
-        )
 
 
 def order_pair(a: str, b: str) -> Pair:
@@ -172,7 +160,6 @@ def _rows(path: Path, columns: Sequence[str], table: Iterable[Sequence[str]]) ->
         if not cells:
             continue
         if len(cells) < len(columns):
-            raise UsageError(
-                f"{path}:{line}: {len(cells)} columns", f"there have to be {len(columns)}, as in its header"
-            )
+            remedy = f"there have to be {len(columns)}, as in its header"
+            raise UsageError(f"{path}:{line}: {len(cells)} columns", remedy)
         yield f"{path}:{line}", dict(zip(columns, (cell.strip() for cell in cells), strict=False))

@@ -25,6 +25,7 @@ from typing import Literal
 import numpy as np
 from numpy.typing import NDArray
 
+from ibidem.grouped_search.api import format_count
 from ibidem_dedupe.column_rules import Bools, Pairs, Rows
 from ibidem_dedupe.learned_evidence import add_up, measure_columns
 from ibidem_dedupe.pairs import duplicates, verify
@@ -33,8 +34,8 @@ from ibidem_dedupe.policy import FIGURES, Learned, Policy, Weight
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import PackedColumns
-from ibidem_lab.evaluate import FOLDS, Collection, Counts, Labels, PairFigures, Truth, components, f1, score
-from ibidem_lab.labels import Pair, count_labelled, labelled_ids, parse_condition, read_pairs, refuse_unknown
+from ibidem_lab.evaluate import FOLDS, Collection, Counts, PairFigures, Truth, components, f1, score
+from ibidem_lab.labels import MAX_CONTRADICTIONS, Labels, Pair
 
 Floats = NDArray[np.float64]
 
@@ -253,10 +254,12 @@ class Tuning:
 
 
 def tune(collection: Collection, labels: Labels, *, learn: bool = False, collection_size: int = 0) -> Tuning:
-    ids, named = set(collection.ids), labelled_ids(labels.path)
-    refuse_unknown(labels.path, named - ids - collection.left_out)
-    labelled = count_labelled(labels.path, named & ids, len(ids))
-    true = read_pairs(labels.path, parse_condition(labels.positive), collection.ids)
+    ids = set(collection.ids)
+    if unknown := sorted(labels.ids - ids - collection.left_out):
+        shown = ", ".join(map(repr, unknown[:MAX_CONTRADICTIONS]))
+        what = f"{labels.path} names {format_count(len(unknown), 'id')} that no document has: {shown}"
+        raise UsageError(what, "name all documents that the labels are about, or remove these lines")
+    labelled, true = labels.count(ids), labels.pairs(collection.ids)
     tuning = choose_figures(collection, true, set(), learn=learn, collection_size=collection_size)
     return replace(tuning, labelled=labelled)
 

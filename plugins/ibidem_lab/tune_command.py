@@ -15,8 +15,9 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import DETECT, Choice
-from ibidem_lab.evaluate import Labels, PairFigures, sign_collection
+from ibidem_lab.evaluate import PairFigures, sign_collection
 from ibidem_lab.evaluate_command import Docs, LabelTable, Positive, warn_of_labels
+from ibidem_lab.labels import Labels
 from ibidem_lab.tune import MANY_SETS, Tuning, tune
 
 Learn = Annotated[
@@ -44,13 +45,13 @@ def run(
     """Choose similarity and preset on your own labels, and say what to expect of them."""
     if save:
         check_name(save)
-    settings = load()
+    settings, table = load(), Labels.read(labels, positive)
     documents = add_languages(read((docs,), Choice(language=DETECT), settings.max_text))
     with bar("Signing") as advance:
         collection = sign_collection(
             documents, Tables(settings.tables, settings.index), lambda count: advance(count, None)
         )
-    tuning = tune(collection, Labels(labels, positive), learn=learn, collection_size=whole)
+    tuning = tune(collection, table, learn=learn, collection_size=whole)
     if save and tuning.improves:
         figures = "a learned sum of figures" if tuning.choice == "learned" else str(tuning.chosen)
         description = f"tuned on {format_count(tuning.sets, 'set')} of duplicates: {figures}"

@@ -20,14 +20,13 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_lab.evaluate import (
-    Labels,
     PairFigures,
     adjusted_rand,
     evaluate,
     found_evidence,
     sign_collection,
 )
-from ibidem_lab.labels import Pair, parse_condition, read_pairs
+from ibidem_lab.labels import Labels, Pair, parse_condition
 from ibidem_lab.tune import MIN_SETS, Tuning, choose_figures
 from ibidem_lab.tune_command import outcome
 from ibidem_workers.groups.follower import settle_all
@@ -48,7 +47,7 @@ DOCS = [
 def clusters(tmp_path: Path) -> Labels:
     path = tmp_path / "clusters.tsv"
     path.write_text("id\tcluster\na\t1\nb\t1\nc\t1\nd\t2\nz\t2\n")
-    return Labels(path)
+    return Labels.read(path)
 
 
 def test_the_same_id_twice_and_no_documents_at_all_are_refused(clusters: Labels, tables: Tables) -> None:
@@ -112,7 +111,7 @@ def labels(folder: Path, text: str) -> Path:
 def test_a_listed_pair_of_known_documents_counts_when_it_fulfils_the_condition(
     tmp_path: Path, condition: str, pairs: set[tuple[str, str]]
 ) -> None:
-    assert read_pairs(labels(tmp_path, PAIRS), parse_condition(condition), ["1", "2", "3"]) == pairs
+    assert Labels.read(labels(tmp_path, PAIRS), condition).pairs(["1", "2", "3"]) == pairs
 
 
 @pytest.mark.parametrize(
@@ -131,12 +130,12 @@ def test_labels_that_cannot_be_read_are_refused_with_what_is_wrong(
     tmp_path: Path, text: str, condition: str, why: str
 ) -> None:
     with pytest.raises(UsageError, match=why):
-        read_pairs(labels(tmp_path, text), parse_condition(condition), ["1", "2"])
+        Labels.read(labels(tmp_path, text), condition).pairs(["1", "2"])
 
 
 def test_a_file_that_is_not_there_is_refused(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match="cannot be read"):
-        read_pairs(tmp_path / "none.tsv", parse_condition(""), [])
+        Labels.read(tmp_path / "none.tsv")
 
 
 @pytest.mark.parametrize("typed", ["jac5", "jac5 ~ 1", "jac5>=high", "jac5>=0.5 or words>1", "and"])
@@ -149,9 +148,9 @@ def test_a_condition_that_is_not_understood_is_refused(typed: str) -> None:
 def test_labels_that_contradict_each_other_are_named(tmp_path: Path, table: str) -> None:
     path = tmp_path / "labels.csv"
     path.write_text(table, encoding="utf-8")
-    condition = parse_condition("duplicate>=1" if "duplicate" in table else "")
+    condition = "duplicate>=1" if "duplicate" in table else ""
     with pytest.raises(UsageError, match=r"contradict each other about 'x'.*labels\.csv:2 and .*labels\.csv:[34]"):
-        read_pairs(path, condition, ["x", "y", "z"])
+        Labels.read(path, condition).pairs(["x", "y", "z"])
 
 
 @pytest.mark.slow

@@ -56,20 +56,22 @@ class Depth:
 
     def several(self, knn: Any) -> Json | list[Json]:
         """Make a kNN search, or each search in a list, find enough neighbours."""
-        if isinstance(knn, Mapping):
-            return self.nearest(knn, "knn")
-        what = "is not a search for nearest neighbours"
-        if not isinstance(knn, list | tuple):
-            raise UsageError(f"knn={short_repr(knn)} {what}", "write a JSON object, or a list of them")
-        for at, each in enumerate(knn):
+        several = list(knn) if isinstance(knn, list | tuple) else [knn]
+        found = []
+        for at, each in enumerate(several):
+            path = (
+                "knn" if len(several) == 1 else f"knn[{at}]"
+            )  # a single one is named without an index, as by the engine
             if not isinstance(each, Mapping):
-                remedy = "write a JSON object with field, query_vector and k"
-                raise UsageError(f"knn[{at}]={short_repr(each)} {what}", remedy)
-        # A single one is named without an index, as by the engine.
-        return [self.nearest(each, "knn" if len(knn) == 1 else f"knn[{at}]") for at, each in enumerate(knn)]
+                what = f"{path}={short_repr(each)} is not a search for nearest neighbours"
+                raise UsageError(what, "write a JSON object, or a list of them")
+            found.append(self.nearest(each, path))
+        return found[0] if isinstance(knn, Mapping) else found
 
     def query(self, query: Any, path: str = "query") -> Any:
-        """Make a kNN query, also a nested one, find enough neighbours."""
+        """Make a kNN query, also a nested one, or each query in a list, find enough neighbours."""
+        if isinstance(query, list | tuple):
+            return [self.query(each, f"{path}[{at}]") for at, each in enumerate(query)]
         if not isinstance(query, Mapping) or len(query) != 1:
             return query
         kind, parts = next(iter(query.items()))
@@ -83,15 +85,9 @@ class Depth:
                 found[name] = self.nearest(each, f"{path}.{name}") if is_counted else each
             return {kind: found}
         if kind in HOLDERS and isinstance(parts, Mapping):
-            held = {name: self._held(parts[name], f"{path}.{name}") for name in HOLDERS[kind] if name in parts}
+            held = {name: self.query(parts[name], f"{path}.{name}") for name in HOLDERS[kind] if name in parts}
             return {kind: {**parts, **held}}
         return query
-
-    def _held(self, queries: Any, path: str) -> Any:
-        """Deepen a nested query, or each query in a list."""
-        if isinstance(queries, list | tuple):
-            return [self.query(each, f"{path}[{at}]") for at, each in enumerate(queries)]
-        return self.query(queries, path)
 
     def _raise(self, parts: Mapping[str, Any], name: str, path: str, minimum: int) -> Json:
         """Raise a number in a part, if it is too small or missing."""
