@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from threading import Lock
 from time import perf_counter
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import quote, urlencode
 
 import aiohttp
@@ -249,8 +249,7 @@ _COMPATIBLE = re.compile(r"compatible-with\s*=\s*(\d+)")
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
 
-@dataclass(frozen=True, slots=True)
-class Reply:
+class Reply(NamedTuple):
     """The engine's response."""
 
     status: int

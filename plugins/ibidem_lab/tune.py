@@ -20,7 +20,7 @@ pairs. Each step is halved until the penalised likelihood rises, so that it conv
 
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -187,8 +187,7 @@ class Figures:
         return f"{preset}--similarity {self.similarity}{without}"
 
 
-@dataclass(frozen=True, slots=True)
-class LearnedChoice:
+class LearnedChoice(NamedTuple):
     rule: Learned  # the rule that all labels teach
     expected: PairFigures  # what such a rule reaches on labels that had no part in it
 

@@ -4,6 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 import numpy as np
 
@@ -20,8 +21,7 @@ MAX_AUTHOR = 120
 QUOTATION: tuple[Kind, ...] = ("quoted", "heading")
 
 
-@dataclass(frozen=True, slots=True)
-class Change:
+class Change(NamedTuple):
     """Words of an original, and the words that a quotation has instead."""
 
     start: int  # the first character of the words, in the body of the mail that quotes
@@ -29,8 +29,7 @@ class Change:
     original: str  # the words in their place in the mail that is quoted; empty where words were put in
 
 
-@dataclass(frozen=True, slots=True)
-class BodySection:
+class BodySection(NamedTuple):
     """A section of a body: the author's text, a quotation with its own quotations, or a signature."""
 
     kind: Kind  # `new`, `quoted` or `signature`
@@ -116,8 +115,7 @@ MIN_COVERED = 0.3
 NO_PIECE = Piece("new", NO_WORDS)
 
 
-@dataclass(frozen=True, slots=True)
-class Alteration:
+class Alteration(NamedTuple):
     """Words of a mail that another quotes differently."""
 
     words: tuple[int, int]  # first word of the mail that differs, and the one behind the last, counted from 0

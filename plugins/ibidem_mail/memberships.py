@@ -12,7 +12,7 @@ counts as a later write, so places are written when all groups are settled, or t
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
 from ibidem.index.documents import AT_ONCE, fetch_documents
 from ibidem_dedupe.overrides import DocumentRef
@@ -50,8 +50,7 @@ Progress = Callable[[int], None]  # called with the number of documents read so 
 BY_FAMILY = "family"  # what says of an attachment that it belongs to its mail
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadMember:
+class ThreadMember(NamedTuple):
     """The place of a mail or attachment in a thread."""
 
     thread: str  # id of the first mail of the thread
@@ -87,8 +86,7 @@ def thread_places(rows: Iterable[ThreadedMail], families: Mapping[str, str]) -> 
     return places | attachments
 
 
-@dataclass(frozen=True, slots=True)
-class WorkMember:
+class WorkMember(NamedTuple):
     """The place of a document among the versions of its work."""
 
     work: str  # id of the first version

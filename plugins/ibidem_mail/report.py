@@ -1,8 +1,7 @@
 """The stored thread and work of one document: for `ibidem inspect`, and as a tree for the page."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from ibidem.grouped_search.api import format_count
 from ibidem.index.documents import fetch_hits
@@ -101,8 +100,7 @@ def begin(called: str, membership: Mapping[str, Any]) -> str:
     return f"{called} of {format_count(membership['documents'], 'document')} that begins with {membership['name']}"
 
 
-@dataclass(frozen=True, slots=True)
-class ThreadEntry:
+class ThreadEntry(NamedTuple):
     document: Document  # the document, whole
     member: ThreadMember  # its stored place
     depth: int  # how deep it is in the tree; 0 is the top
@@ -110,8 +108,7 @@ class ThreadEntry:
     alters: bool = False  # whether it alters what it quotes of the mail that it answers
 
 
-@dataclass(frozen=True, slots=True)
-class StoredThread:
+class StoredThread(NamedTuple):
     name: str  # id of its first mail
     entries: Sequence[ThreadEntry]  # its documents in the order of the tree, inclusive answers first
     total: int  # how many documents it has

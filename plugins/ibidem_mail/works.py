@@ -21,7 +21,7 @@ from graphlib import TopologicalSorter
 from heapq import heappop, heappush
 from itertools import accumulate, groupby, pairwise
 from operator import itemgetter
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import xxhash
@@ -96,8 +96,7 @@ _STAGE_WORDS: tuple[tuple[Stage, re.Pattern[str]], ...] = (
 _NOISE = re.compile(r"\b(?:copy of|copy|kopie(?: von)?|copie(?: de)?|version|effective|last)\b")
 
 
-@dataclass(frozen=True, slots=True)
-class MarkedName:
+class MarkedName(NamedTuple):
     """A name, with its version marks."""
 
     work: str  # the words of the name without version marks, in lower case; empty if nothing else is in it

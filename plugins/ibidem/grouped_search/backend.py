@@ -7,7 +7,7 @@ cluster takes the place of the layer where every node has it and it does what is
 
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Group, Json
@@ -61,8 +61,7 @@ class SearchBackend(Protocol):
         """Return documents as shown; those that match no longer are omitted, but those `outside` never did."""
 
 
-@dataclass(frozen=True, slots=True)
-class Portion:
+class Portion(NamedTuple):
     """A range of the duplicates of one group."""
 
     group: str  # the group's name
@@ -70,8 +69,7 @@ class Portion:
     size: int  # how many at most
 
 
-@dataclass(frozen=True, slots=True)
-class PageRequest:
+class PageRequest(NamedTuple):
     request: DedupeRequest  # how to group and show
     start: int  # how many groups come before the page
     size: int  # groups on a page

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 import xxhash
@@ -466,8 +466,7 @@ MAX_SOURCES = 12  # sources that are listed
 FacetBucket = tuple[DocumentRef, int, int]  # one document, and how many documents and groups have its value in common
 
 
-@dataclass(frozen=True, slots=True)
-class Facets:
+class Facets(NamedTuple):
     sources: Sequence[FacetBucket] = ()  # the most frequent first
     tables: Sequence[FacetBucket] = ()  # idf tables, each of one language; the most frequent first
     years: Sequence[tuple[int, int, int]] = ()  # year, documents and groups, the latest first

@@ -7,7 +7,7 @@ the same order in both texts stay where they are, as many words of them as possi
 
 from bisect import bisect_left
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from operator import itemgetter
 from typing import Literal, NamedTuple
@@ -130,8 +130,7 @@ def equal_runs(values: NDArray[np.generic]) -> Iterator[tuple[int, int, int]]:
 PARAGRAPH = "\n"
 
 
-@dataclass(frozen=True, slots=True)
-class Row:
+class Row(NamedTuple):
     a: Sequence[Run]  # runs of the first text
     b: Sequence[Run]  # runs of the second text
     number: int = 0  # number of the difference, from 1; 0 for a row without one
@@ -143,8 +142,7 @@ class Row:
         return any(run.kind in ("changed", "moved") for run in (*self.a, *self.b))
 
 
-@dataclass(frozen=True, slots=True)
-class Redline:
+class Redline(NamedTuple):
     """Two texts in two columns, row by row."""
 
     rows: Sequence[Row]  # the rows, in the order of what both texts have
@@ -164,7 +162,7 @@ def redline(a: Sequence[Part], b: Sequence[Part]) -> Redline:
     differences = 0
     for row in arrange(a, b, in_place):
         differences += row.differs
-        rows.append(replace(row, number=differences if row.differs else 0))
+        rows.append(row._replace(number=differences if row.differs else 0))
     moved = {run.passage for row in rows for run in row.b if run.kind == "moved"}
     return Redline(rows, differences, len(moved))
 
@@ -263,8 +261,7 @@ def cut_paragraphs(runs: Sequence[Run]) -> Iterator[list[Run]]:
         yield paragraph
 
 
-@dataclass(frozen=True, slots=True)
-class Side:
+class Side(NamedTuple):
     title: str  # its title, or its id
     share: str  # how much of it is in the other, in words
     pages: str  # how many pages or parts it has, in words
@@ -278,8 +275,7 @@ class Side:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class ComparedPair:
+class ComparedPair(NamedTuple):
     """Everything that the page shows about two documents."""
 
     verdict: str  # what the two are to each other

@@ -2,8 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
-from typing import Annotated
+from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Query, Response
 from pydantic import Field
@@ -26,8 +25,7 @@ from ibidem_mail.forest import BodySection, body_sections
 MAX_DUPLICATES = 200  # duplicates that the page shows
 
 
-@dataclass(frozen=True, slots=True)
-class Copy:
+class Copy(NamedTuple):
     document: Document
     title: str  # its title, or its id
     about: Sequence[str]  # date and source, if known
@@ -59,8 +57,7 @@ OTHERS = "other sources"
 ISOLATE, POP = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
 
-@dataclass(frozen=True, slots=True)
-class Point:
+class Point(NamedTuple):
     x: float  # from the left
     y: float  # from above
     id: str
@@ -68,8 +65,7 @@ class Point:
     own: bool  # whether it is the document that the page is about
 
 
-@dataclass(frozen=True, slots=True)
-class Timeline:
+class Timeline(NamedTuple):
     """Points by date and source."""
 
     points: Sequence[Point]  # the documents with a date
@@ -124,14 +120,12 @@ MAX_TITLES = 500  # decisions of which the titles are read; the later ones are n
 router = APIRouter(prefix="/ibidem/page", tags=["page"], include_in_schema=False)
 
 
-@dataclass(frozen=True, slots=True)
-class Titled:
+class Titled(NamedTuple):
     id: str
     title: str  # its title, or its id
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     a: Titled
     b: Titled  # the other
     verdict: str  # `same` or `not`; `none`: it was taken back
@@ -186,8 +180,7 @@ OPEN, CLOSE = HIGHLIGHT
 _MARKS = re.compile(f"([{OPEN}{CLOSE}])")
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     text: str  # what it says
     page: int = 0  # number of the page that begins before it, from 1; 0 when none does
     match: int = 0  # number of the match that it belongs to, from 1; 0 when it is no word of the query
@@ -221,8 +214,7 @@ MAX_SECTIONS = 1_000  # sections of a body up to which its quotations are folded
 OPEN_LINES = 4  # lines of a quotation that stays open where the author writes below it
 
 
-@dataclass(frozen=True, slots=True)
-class Fragment:
+class Fragment(NamedTuple):
     """A piece of a section's text."""
 
     pieces: Sequence[Piece]  # the text, with matches of the query
@@ -230,8 +222,7 @@ class Fragment:
     original: str = ""  # these words
 
 
-@dataclass(frozen=True, slots=True)
-class ShownSection:
+class ShownSection(NamedTuple):
     """A section of a document's text."""
 
     kind: str  # `new`, `quoted` or `signature`
@@ -292,7 +283,7 @@ def _fragments(text: str, section: BodySection, phrases: Sequence[Phrase], match
         for begin, finish, was in ((at, start, None), (start, stop, original)):
             if begin < finish:
                 found = [
-                    replace(piece, match=piece.match + matches) if piece.match else piece
+                    piece._replace(match=piece.match + matches) if piece.match else piece
                     for piece in pieces(text[begin:finish], phrases)
                 ]
                 matches = max((piece.match for piece in found), default=matches) or matches

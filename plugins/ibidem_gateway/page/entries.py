@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from time import thread_time
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
 from ibidem.comparison.compare import Entry, Group, read_groups
@@ -21,8 +21,7 @@ OPEN, CLOSE = HIGHLIGHT
 Kind = Literal["same", "word", "lead", "duplicate", "gap", "page", "unread"]
 
 
-@dataclass(frozen=True, slots=True)
-class TextPiece:
+class TextPiece(NamedTuple):
     text: str  # what it says
     # `same`: plain; `word`: a word of the query; `lead` or `duplicate`: only in one of two; `gap`: left out; `page` and
     # `unread`: notes on a difference.
@@ -144,8 +143,7 @@ def has_more(response: Any, state: PageState) -> bool:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class FacetChoice:
+class FacetChoice(NamedTuple):
     """A facet value to filter a list by."""
 
     name: str  # the value
@@ -155,8 +153,7 @@ class FacetChoice:
     chosen: bool  # whether the list is narrowed to it
 
 
-@dataclass(frozen=True, slots=True)
-class Choices:
+class Choices(NamedTuple):
     """All facet values to filter a list by."""
 
     sources: Sequence[FacetChoice] = ()  # sources, the most frequent first
