@@ -301,12 +301,7 @@ def refused_json(error: Exception) -> Json | None:
 
 
 async def respond(
-    request: Request,
-    context: GatewayContext,
-    flow: RequestFlow[Json],
-    parameters: Mapping[str, str],
-    *,
-    aside: bool,
+    request: Request, context: GatewayContext, flow: RequestFlow[Json], parameters: Mapping[str, str], *, aside: bool
 ) -> Response:
     """Run grouped searches with the caller's rights, and respond with their result or the engine's own error."""
     searches = GroupedSearches(await cluster(request), request.headers, context.metrics)

@@ -301,9 +301,7 @@ def found_evidence(
 
 
 def sign_collection(
-    items: Iterable[Document | Refusal],
-    tables: Tables,
-    progress: Callable[[int], None] = lambda _: None,
+    items: Iterable[Document | Refusal], tables: Tables, progress: Callable[[int], None] = lambda _: None
 ) -> Collection:
     """Sign documents in memory, keeping only packed values and long signatures."""
     refusals: list[Refusal] = []
@@ -354,12 +352,7 @@ class Truth:
 
     @classmethod
     def build(
-        cls,
-        collection: Collection,
-        part: Sequence[int],
-        true: set[Pair],
-        unjudged: set[Pair],
-        collection_size: int = 0,
+        cls, collection: Collection, part: Sequence[int], true: set[Pair], unjudged: set[Pair], collection_size: int = 0
     ) -> "Truth":
         """Split the sets into folds by a hash of their first id, so that the order of the files does not matter."""
         row = {name: at for at, name in enumerate(collection.ids)}

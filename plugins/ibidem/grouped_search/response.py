@@ -428,12 +428,7 @@ def request_stats(request: DedupeRequest) -> dict[str, object]:
 
 
 def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
-    match_count: int,
-    ranked_count: int,
-    shown_count: int,
-    leads: int,
-    groups: int,
-    deepest: int = MAX_WINDOW,
+    match_count: int, ranked_count: int, shown_count: int, leads: int, groups: int, deepest: int = MAX_WINDOW
 ) -> dict[str, object]:
     beyond, matched = max(0, match_count - ranked_count), max(match_count, ranked_count)
     return {

@@ -163,12 +163,7 @@ LABELS: Mapping[str, Sequence[Choice]] = {
         ("thread", "threads of mails"),
         ("version", "versions of works"),
     ),
-    "keep": (
-        ("rank", "best match"),
-        ("earliest", "earliest"),
-        ("latest", "latest"),
-        ("longest", "longest"),
-    ),
+    "keep": (("rank", "best match"), ("earliest", "earliest"), ("latest", "latest"), ("longest", "longest")),
     "by": (
         ("", "all results where stored groups fit"),
         ("stored", "all results, as stored"),
