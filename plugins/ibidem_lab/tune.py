@@ -71,10 +71,9 @@ class Examples:
         a, b = a[judged], b[judged]
         is_duplicate = np.isin(truth.code(a, b), truth.true)
         if is_duplicate.all() or not is_duplicate.any():
-            raise UsageError(
-                f"of {len(a):,} pairs that share text, {is_duplicate.sum():,} are duplicates by the labels",
-                "a rule is learned from both: label pairs that are duplicates, and pairs that are not",
-            )
+            what = f"of {len(a):,} pairs that share text, {is_duplicate.sum():,} are duplicates by the labels"
+            remedy = "a rule is learned from both: label pairs that are duplicates, and pairs that are not"
+            raise UsageError(what, remedy)
         return cls(a, b, measure_columns(Pairs(columns, a, b)), is_duplicate, truth.weigh(a, b, is_duplicate))
 
 
@@ -269,10 +268,8 @@ def choose_figures(
     part = components(collection.ids, true)
     sets = sum(count > 1 for count in np.bincount(part).tolist())
     if sets < MIN_SETS:
-        raise UsageError(
-            f"{sets} sets of duplicates are too few to choose figures on",
-            f"label {MIN_SETS}, better {MANY_SETS} or more",
-        )
+        what = f"{sets} sets of duplicates are too few to choose figures on"
+        raise UsageError(what, f"label {MIN_SETS}, better {MANY_SETS} or more")
     truth = Truth.build(collection, part, true, unjudged, collection_size)
     presets = ["", *OTHERS] if sets >= MANY_SETS else [""]
     counts = {figures: truth.counts(a, b) for preset in presets for figures, a, b in found(truth, preset)}

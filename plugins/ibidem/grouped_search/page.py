@@ -17,7 +17,7 @@ import numpy as np
 
 from ibidem.grouped_search import response
 from ibidem.grouped_search.backend import IndexState, PageRequest, SearchBackend, document_ref, start_place
-from ibidem.grouped_search.passage import NO_OVERLAPS, Overlaps, Passage, overlaps
+from ibidem.grouped_search.passage import NO_OVERLAPS, Passage, overlaps
 from ibidem.grouped_search.response import Window, WindowMembers
 from ibidem_core.address import read_path
 from ibidem_dedupe import evidence
@@ -137,10 +137,8 @@ def extend_window(
 
 def check_scope(request: DedupeRequest) -> None:
     if request.scope != "window" and request.policy.terms is not None and not request.policy.terms.full:
-        raise UsageError(
-            f"dedupe_preset={request.preset!r} compares padded sets, which cannot be looked up",
-            "use dedupe_scope=window with it, or another preset",
-        )
+        what = f"dedupe_preset={request.preset!r} compares padded sets, which cannot be looked up"
+        raise UsageError(what, "use dedupe_scope=window with it, or another preset")
 
 
 Places = Mapping[int, int]  # the place of each row among the versions of its group, the current one last
@@ -168,64 +166,43 @@ def page_places(
     return version_places(several, documents)
 
 
-class WindowReader:
-    """The top of a ranking, read deeper with each request."""
+def read_window(
+    source: SearchBackend, page_request: PageRequest
+) -> RequestFlow[tuple[Ranking, Window, Mapping[DocumentRef, Passage]]]:
+    """Read as many steps of the ranking as the page needs, or as there are, and group them.
 
-    def __init__(self, source: SearchBackend, page_request: PageRequest) -> None:
-        self.ranking = Ranking((), 0)
-        self.window: Window
-        self._source = source
-        self._page_request, self._request = page_request, page_request.request
-        self._longs = LongSignatureCache()
-        self._memberships: dict[DocumentRef, Values] = {}
-        self._passages: dict[DocumentRef, Passage] = {}
-
-    def read_steps(self) -> RequestFlow[None]:
-        """Read as many steps of the window as the page needs, or as there are."""
-        deepest, goal = self._page_request.deepest, self._page_request.start + self._page_request.size
-        steps = max(1, -(-min(deepest, goal) // self._request.window))
-        while True:
-            depth = min(deepest, steps * self._request.window)
-            self.ranking = yield from self._source.window(depth)
-            yield from self._group()
-            groups = len(self.window.grouping.leads)
-            if groups >= goal or len(self.ranking.hits) < depth or depth == deepest:  # no request can add to the page
-                return
-            steps = next_steps(steps, groups, goal)
-
-    def _group(self) -> RequestFlow[None]:
-        overrides, hits = self._source.overrides, self.ranking.hits
-        policy, membership = self._request.policy, self._request.membership
-        found, alone = (yield from self._overlaps()), bool(membership)
-        group = partial(Window.group, hits, policy, overrides, long_signatures=self._longs, overlaps=found, alone=alone)
-        self.window = yield from group_window(self._source, self._longs, group)
+    What is read of a document for its overlaps, or for its thread or work, is read once.
+    """
+    request, deepest = page_request.request, page_request.deepest
+    goal, membership = page_request.start + page_request.size, request.membership
+    longs, passages, memberships = LongSignatureCache(), dict[DocumentRef, Passage](), dict[DocumentRef, Values]()
+    steps = max(1, -(-min(deepest, goal) // request.window))
+    while True:
+        depth = min(deepest, steps * request.window)
+        ranking = yield from source.window(depth)
+        hits, names, found = ranking.hits, HitNames(ranking.hits), NO_OVERLAPS
+        if request.passages is not None:
+            unread = [hit for hit in hits if document_ref(hit) not in passages]
+            passages |= dict.fromkeys(HitNames(unread), UNKNOWN)
+            if short := [hit for hit in unread if hit.packed is not None and read_length(hit.packed) <= MAX_WORDS]:
+                passages |= yield from source.passages(short, request.passages)
+            found = overlaps([passages[name] for name in names])
+        alone = bool(membership)
+        group = partial(
+            Window.group, hits, request.policy, source.overrides, long_signatures=longs, overlaps=found, alone=alone
+        )
+        window = yield from group_window(source, longs, group)
         if membership:
-            names = list(map(document_ref, hits))
-            if new := [name for name in names if name not in self._memberships]:
-                self._memberships |= yield from self._source.memberships(new)
-            stored = [self._memberships.get(name, {}) for name in names]
-            days = [response.sort_key_earliest(self.window.columns, row) for row in range(len(hits))]
+            if new := [name for name in names if name not in memberships]:
+                memberships |= yield from source.memberships(new)
+            stored = [memberships.get(name, {}) for name in names]
+            days = [response.sort_key_earliest(window.columns, row) for row in range(len(hits))]
             members: WindowMembers = need_hook("window_members", "ibidem_mail")(membership, names, stored, days)
-            self.window = self.window.regroup(membership, members, overrides)
-
-    def _overlaps(self) -> RequestFlow[Overlaps]:
-        """Return the pairs of hits, by row, that overlap in their document; without passages nothing is read."""
-        hits, fields = self.ranking.hits, self._request.passages
-        if fields is None:
-            return NO_OVERLAPS
-        unread = [hit for hit in hits if document_ref(hit) not in self._passages]
-        self._passages |= dict.fromkeys(HitNames(unread), UNKNOWN)
-        if short := [hit for hit in unread if (hit.packed is not None and read_length(hit.packed) <= MAX_WORDS)]:
-            self._passages |= yield from self._source.passages(short, fields)
-        return overlaps([self._passages[name] for name in HitNames(hits)])
-
-    def passages_account(self, hits: Sequence[Hit]) -> response.Json:
-        """Report the fields, and the number of hits that lack one of them; empty without passages."""
-        if (fields := self._request.passages) is None:
-            return {}
-        known = [self._passages[name] for name in HitNames(hits)]
-        lacking = sum(not (each.text and each.document) for each in known)
-        return {"document": str(fields), "without_document": lacking}
+            window = window.regroup(membership, members, source.overrides)
+        groups = len(window.grouping.leads)
+        if groups >= goal or len(hits) < depth or depth == deepest:  # no request can add to the page
+            return ranking, window, passages
+        steps = next_steps(steps, groups, goal)
 
 
 def next_steps(steps: int, groups: int, goal: int) -> int:
@@ -282,11 +259,9 @@ def check_page(page: int, size: int, deepest: int = MAX_WINDOW) -> None:
 
 def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlow[GroupedPage]:
     request = page_request.request
-    read = WindowReader(source, page_request)
-    yield from read.read_steps()
-    ranking, read_window = read.ranking, read.window
-    pages = response.Pages(read_window.grouping, request.window, page_request.size)
-    head = read_window.head(max(1, pages.steps_used(page_request.start + page_request.size)) * request.window)
+    ranking, whole, passages = yield from read_window(source, page_request)
+    pages = response.Pages(whole.grouping, request.window, page_request.size)
+    head = whole.head(max(1, pages.steps_used(page_request.start + page_request.size)) * request.window)
     leads = pages.leads(page_request.start)
     late = list(pages.late_rows(page_request.start))
     has_all = request.scope == "matches" and ranking.total <= head.ranked and not late
@@ -318,7 +293,10 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
         for group in groups
         if group.first in scope_matches.capped
     ]
-    account |= read.passages_account(window.hits[: window.ranked])
+    if request.passages is not None:
+        known = [passages[name] for name in HitNames(window.hits[: window.ranked])]
+        lacking = sum(not (each.text and each.document) for each in known)
+        account |= {"document": str(request.passages), "without_document": lacking}
     account |= window.members.stats(window.ranked) if window.members else {}
     hits = response.ResponseRenderer(window, groups, request, sources, scope_matches.outside).hits()
     facets = response.count_facets(window) if page_request.facets else response.Facets()
