@@ -304,9 +304,10 @@ async def respond(
     request: Request, context: GatewayContext, flow: RequestFlow[Json], parameters: Mapping[str, str], *, aside: bool
 ) -> Response:
     """Run grouped searches with the caller's rights, and respond with their result or the engine's own error."""
-    searches = GroupedSearches(await cluster(request), request.headers, context.metrics)
+    received: list[tuple[bytes, bytes]] = []
+    work = run_flow(flow, await cluster(request), request.headers, received, context.metrics, aside=aside)
     try:
-        result = await cancel_on_disconnect(request, searches.run(flow, aside=aside))
+        result = await cancel_on_disconnect(request, work)
     except EngineRefusal as refusal:
         context.metrics.errors.labels("engine").inc()
         reply = Response(refusal.reply.body, refusal.reply.status)
@@ -316,9 +317,12 @@ async def respond(
         if "groups" in each.get("dedupe", ()):
             context.metrics.count_search(each["dedupe"])
     option = orjson.OPT_INDENT_2 if parameters.get("pretty") in ("", "true") else 0
-    response = Response(orjson.dumps(result, option=option), headers={"content-type": searches.media_type})
-    for warning in searches.warnings:
-        response.headers.append("warning", warning)
+    response = Response(orjson.dumps(result, option=option), media_type="application/json")
+    for name, value in dict.fromkeys(received):
+        if name == b"content-type":
+            response.headers["content-type"] = value.decode("latin-1")
+        elif name == b"warning":
+            response.headers.append("warning", value.decode("latin-1"))
     return response
 
 
@@ -344,51 +348,42 @@ class EngineRefusal(Exception):
         self.reply = reply
 
 
-class GroupedSearches:
-    """Runs the flows of one request."""
-
-    def __init__(self, upstream: Upstream, headers: Mapping[str, str], metrics: Metrics) -> None:
-        self._upstream = upstream
-        self._headers = headers
-        self._metrics = metrics
-        self.media_type = "application/json"  # of the engine's responses
-        self.warnings: dict[str, None] = {}  # of the engine, in order
-
-    async def run(self, flow: RequestFlow[Json], *, aside: bool) -> Json:
-        """Send every request of a flow, and return its result; `aside`: its own work is done in a thread."""
-        loop, answer, grouping = asyncio.get_running_loop(), None, 0.0
-        while True:
-            began = perf_counter()
-            request, result = await loop.run_in_executor(None, step, flow, answer) if aside else step(flow, answer)
-            grouping += perf_counter() - began
-            if request is None:
-                self._metrics.took("grouping", grouping)
-                return result or {}
-            began = perf_counter()
-            answer = await self._send(request)
-            if stage := search_stage(request):
-                self._metrics.took(stage, perf_counter() - began)
-
-    async def _send(self, request: ApiRequest) -> Json | EngineRefusal:
-        form = JSON if request.lines is None else LINES
+async def run_flow(  # noqa: PLR0913 - whose requests are sent, how, and what is kept
+    flow: RequestFlow[Json],
+    upstream: Upstream,
+    caller_headers: Mapping[str, str],
+    received: list[tuple[bytes, bytes]],  # takes the headers of the engine's answers
+    metrics: Metrics,
+    *,
+    aside: bool,
+) -> Json:
+    """Send every request of a flow, and return its result; `aside`: its own work is done in a thread."""
+    answer: Json | EngineRefusal | None = None
+    loop, grouping = asyncio.get_running_loop(), 0.0
+    while True:
+        began = perf_counter()
+        request, result = await loop.run_in_executor(None, step, flow, answer) if aside else step(flow, answer)
+        grouping += perf_counter() - began
+        if request is None:
+            metrics.took("grouping", grouping)
+            return result or {}
+        began = perf_counter()
         own = ("accept", "accept-encoding")
-        headers = [(name, value) for name, value in rewrite_headers(self._headers, form) if name not in own]
-        headers.append(("accept", media_type(self._headers, JSON)))
+        rewritten = rewrite_headers(caller_headers, JSON if request.lines is None else LINES)
+        headers = [each for each in rewritten if each[0] not in own] + [("accept", media_type(caller_headers, JSON))]
         body = None if request.body is None else dump_json(request.body)
         if request.lines is not None:
             body = b"".join(dump_json(line) + b"\n" for line in request.lines)
-        reply = await self._upstream.send(request.method, target(request.path, request.params), headers, body)
+        reply = await upstream.send(request.method, target(request.path, request.params), headers, body)
         if reply.status in request.ok_statuses:
-            return {}
-        if reply.status >= 400:
-            return EngineRefusal(reply)
-        for name, value in reply.headers:
-            if name == b"content-type":
-                self.media_type = value.decode("latin-1")
-            elif name == b"warning":
-                self.warnings[value.decode("latin-1")] = None
-        read: Json = reply.json()
-        return read
+            answer = {}
+        elif reply.status >= 400:
+            answer = EngineRefusal(reply)
+        else:
+            received += reply.headers
+            answer = reply.json()
+        if stage := search_stage(request):
+            metrics.took(stage, perf_counter() - began)
 
 
 def step(flow: RequestFlow[Json], answer: Json | EngineRefusal | None) -> tuple[ApiRequest | None, Json | None]:

@@ -69,7 +69,7 @@ KNN = {"field": "place", "query_vector": [1.0], "k": 10}
         (
             {"knn": [KNN, "x"]},
             {},
-            r"knn\[1\]='x' is not a search for .*; write a JSON object with field",
+            r"knn\[1\]='x' is not a search for .*; write a JSON object, or a list",
         ),
         ({"knn": "x"}, {}, "knn='x' is not a search for nearest neighbours; write a JSON object, or a list of them"),
         ({"knn": KNN | {"k": 1_000_000}}, {}, "knn.k=1000000 is not valid; allowed: an integer from 1 to 10,000"),
