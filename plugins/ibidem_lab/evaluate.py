@@ -4,7 +4,7 @@ import zlib
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from time import perf_counter
 from typing import Literal
@@ -60,6 +60,12 @@ class EvidenceCount:
 
     found: int  # pairs
     right: int  # how many of the pairs are duplicates
+
+
+def count_evidence(evidence: Mapping[Pair, str], true: AbstractSet[Pair]) -> dict[str, EvidenceCount]:
+    """Count pairs for each kind of evidence, the most frequent first."""
+    right = Counter(name for pair, name in evidence.items() if pair in true)
+    return {name: EvidenceCount(count, right[name]) for name, count in Counter(evidence.values()).most_common()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -224,31 +230,25 @@ def evaluate(
     began = perf_counter()
     sampler = LanguageSampler()
     collection = sign_collection(sampler.sample(items), tables, progress)
-    figures = compare(collection, labels, policy or GroupCheckpoint().choose_policy(collection.columns))
-    return replace(figures, took_s=round(perf_counter() - began, 2), foreign=sampler.find_foreign(tables.of))
-
-
-def compare(collection: Collection, labels: Labels, policy: Policy) -> Evaluation:
-    """Compare the duplicates among signed documents with labels."""
-    began = perf_counter()
+    policy = policy or GroupCheckpoint().choose_policy(collection.columns)
     ids, true = set(collection.ids), labels.pairs(collection.ids)
     matcher, suspected = collection.build_matcher(policy)
     evidence = found_evidence(collection, policy, matcher, suspected)
     pairs = set(evidence)
     groups = group(collection.columns, policy, None, matcher, suspected).lead.tolist()
     sets = components(collection.ids, true)
-    right = Counter(name for pair, name in evidence.items() if pair in true)
     return Evaluation(
         documents=len(collection.ids),
         labelled=labels.count(ids),
         pairs=PairFigures.measure(true, pairs),
-        evidence={name: EvidenceCount(count, right[name]) for name, count in Counter(evidence.values()).most_common()},
+        evidence=count_evidence(evidence, true),
         ari=adjusted_rand(sets, groups),
         sets=SetFigures.measure(sets, groups),
         refused=collection.refused,
         unknown=sorted(labels.ids - ids - collection.left_out),
         mistakes=worst_mistakes(collection, true, pairs, matcher or policy),
         took_s=round(perf_counter() - began, 2),
+        foreign=sampler.find_foreign(tables.of),
     )
 
 
