@@ -108,31 +108,24 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Seque
     A document that joins a lead by evidence whose look-up values they do not share, though it was looked up for another
     lead, is left out: it comes with the window's later steps.
     """
+    found, ranked, longs = scope_matches.with_value, window.ranked, window.matcher.long_signatures
+
+    def extend(matches: Sequence[Hit]) -> Window:
+        hits, row = [*window.hits[:ranked], *matches], {document_ref(hit): at for at, hit in enumerate(matches, ranked)}
+        pairs = ((lead, row[name]) for lead, names in found.items() for name in names if name in row)
+        group = partial(Window.group, hits, window.policy, overrides, ranked=ranked, long_signatures=longs)
+        return group(candidates=pairs, overlaps=window.overlaps)
+
     if not scope_matches.hits:
         return window
-    extended = extend_window(window, scope_matches.hits, scope_matches, overrides)
-    leads = extended.grouping.lead[window.ranked :].tolist()
-    found = scope_matches.with_value
+    extended = extend(scope_matches.hits)
+    leads = extended.grouping.lead[ranked:].tolist()
     matches = [
         hit
         for hit, lead in zip(scope_matches.hits, leads, strict=True)
-        if lead >= window.ranked or lead not in found or document_ref(hit) in found[lead]
+        if lead >= ranked or lead not in found or document_ref(hit) in found[lead]
     ]
-    if len(matches) == len(scope_matches.hits):
-        return extended
-    return extend_window(window, matches, scope_matches, overrides)
-
-
-def extend_window(
-    window: Window, matches: Sequence[Hit], scope_matches: ScopeMatches, overrides: Sequence[Override]
-) -> Window:
-    hits, ranked = [*window.hits[: window.ranked], *matches], window.ranked
-    row = {document_ref(hit): ranked + offset for offset, hit in enumerate(matches)}
-    found, overlaps, longs = scope_matches.with_value, window.overlaps, window.matcher.long_signatures
-    pairs = ((lead, row[name]) for lead, names in found.items() for name in names if name in row)
-    return Window.group(
-        hits, window.policy, overrides, ranked=ranked, long_signatures=longs, candidates=pairs, overlaps=overlaps
-    )
+    return extended if len(matches) == len(scope_matches.hits) else extend(matches)
 
 
 def check_scope(request: DedupeRequest) -> None:
@@ -142,12 +135,11 @@ def check_scope(request: DedupeRequest) -> None:
 
 
 Places = Mapping[int, int]  # the place of each row among the versions of its group, the current one last
-VersionPlaces = Callable[[Iterable[Sequence[int]], Mapping[int, Document]], Places]  # the hook `version_places`
 
 
 def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, Document]) -> Places:
-    places: VersionPlaces = need_hook("version_places", "ibidem_mail")
-    return places(groups, documents)
+    places: Places = need_hook("version_places", "ibidem_mail")(groups, documents)
+    return places
 
 
 def page_places(

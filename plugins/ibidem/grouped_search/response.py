@@ -88,8 +88,8 @@ class Window:
         columns = PackedColumns.decode(read_packed(hits))
         names = HitNames(hits)
         applied_overrides = apply_overrides(overrides, names, columns)
-        matcher = LongTextMatcher(names, cache(columns.unpack_row), policy)
-        matcher = matcher if long_signatures is None else replace(matcher, long_signatures=long_signatures)
+        longs = long_signatures or LongSignatureCache(lambda _: {})
+        matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, longs)
         looked_up = pair_keys(encode_pairs(frozenset(candidates), len(hits)), len(hits))
         constraints = applied_overrides.constraints
         if overlaps:

@@ -7,7 +7,7 @@ instead, and the account names what was adjusted.
 
 import re
 import sys
-from collections.abc import Collection, Mapping, Sequence, ValuesView
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Literal, NoReturn
 
@@ -266,17 +266,16 @@ def read_integer(parts: Mapping[str, Any], name: str, default: int, maximum: int
     return int(text)
 
 
-def refuse_depth(body: Any) -> None:
+def refuse_depth(body: Any, most: int = MAX_NESTING) -> None:
     """Refuse a body that is nested too deeply.
 
     >>> refuse_depth({"query": {"match_all": {}}})
     """
-    level = [body]
-    for _ in range(MAX_NESTING + 1):
-        parts = [part.values() if isinstance(part, Mapping) else part for part in level]
-        level = [inner for part in parts if isinstance(part, ValuesView | list | tuple) for inner in part]
-    if level:
-        raise UsageError(f"the body is nested more than {MAX_NESTING} deep", "put conditions side by side")
+    for part in body.values() if isinstance(body, Mapping) else body:
+        if not most:
+            raise UsageError(f"the body is nested more than {MAX_NESTING} deep", "put conditions side by side")
+        if isinstance(part, Mapping | list | tuple):
+            refuse_depth(part, most - 1)
 
 
 def refuse(name: str, remedy: str = "") -> NoReturn:
