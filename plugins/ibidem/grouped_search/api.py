@@ -218,7 +218,16 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
         request, (page - 1) * size, size, tables, deepest, portion=portion, next_page=cursor.next_page, facets=facets
     )
     source.view, source.by = cursor.view, "content" if request.by == "content" else "group"
-    found = find_page(source, page_request, state, overrides)
+    found: Page | None = None
+    if request.mode == "off":
+        found = engine.run(list_here(source, page_request))
+    elif order == "relevance" and overrides is None and portion is None:
+        found = engine.run(group_by_plugin(source, page_request))
+    if found is None:
+        source.overrides = list(load_overrides(engine) if overrides is None else overrides)
+        flow = stored_page(source, page_request, state) if request.takes_all else grouped_page(source, page_request)
+        grouped = engine.run(flow)
+        found = replace(grouped, account=grouped.account | {"grouper": "client"})
     following = Cursor(source.view, found.next_page)
     account = found.account | notes(source, page_request, found.total) | {"cursor": codec(request).encode(following)}
     account |= way.account()
@@ -226,25 +235,6 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     hits = {"total": {"value": found.total, "relation": "eq"}, "max_score": found.best, "hits": found.hits}
     shown = {"took": took, "timed_out": False, "hits": hits, "dedupe": account | {"took_ms": took}}
     return SearchResult(shown, found.facets, source.seconds)
-
-
-def find_page(
-    source: EngineBackend,
-    page_request: backend.PageRequest,
-    state: backend.IndexState,
-    overrides: Iterable[Override] | None,
-) -> Page:
-    """Let the plugin build the page if its result would be the same; otherwise build it here."""
-    run, request = source.engine.run, page_request.request
-    if request.mode == "off":
-        return run(list_here(source, page_request))
-    plugin_allowed = source.order == "relevance" and overrides is None and page_request.portion is None
-    if plugin_allowed and (page := run(group_by_plugin(source, page_request))) is not None:
-        return page
-    source.overrides = list(load_overrides(source.engine) if overrides is None else overrides)
-    flow = stored_page(source, page_request, state) if request.takes_all else grouped_page(source, page_request)
-    grouped = run(flow)
-    return replace(grouped, account=grouped.account | {"grouper": "client"})
 
 
 def notes(source: EngineBackend, page_request: backend.PageRequest, matched: int) -> Json:
@@ -272,7 +262,7 @@ def list_here(source: EngineBackend, page_request: backend.PageRequest) -> Reque
 
 
 def group_by_plugin(source: EngineBackend, page_request: backend.PageRequest) -> RequestFlow[Page | None]:
-    """Let the plugin inside the cluster search and group; None without a plugin, or if it lacks an option."""
+    """Let the plugin inside the cluster search and group; None without a plugin, or if its page would be another."""
     request, size = page_request.request, page_request.size
     if not backend.decides(request):
         return None
