@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.grouped_search.api import reason
-from ibidem_dedupe.column_rules import Pairs, common_numbers, count_shared, equal_runs
+from ibidem_dedupe.column_rules import Pairs, count_shared
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.learned_evidence import measure, measure_columns
 from ibidem_dedupe.pair_evidence import are_different_forms
@@ -18,8 +18,7 @@ from ibidem_dedupe.pairs import UNDECIDED, decide, screen, strongest_codes, veri
 from ibidem_dedupe.policy import FIGURES, LEVELS, Learned, Policy, Weight
 from ibidem_ingest.document import Document
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.packed import NO_NUMBER, NO_TERM, Packed, PackedColumns, pack, unpack
+from ibidem_ingest.signatures.packed import NO_TERM, Packed, PackedColumns, pack, unpack
 from ibidem_ingest.signatures.schema import Signatures
 from ibidem_ingest.signatures.sign import sign_one
 from support.learned_rules import make_rule
@@ -92,29 +91,6 @@ EVERY_PAIR = np.divmod(np.arange(ROWS * ROWS), ROWS)
 def test_terms_that_two_rows_share_are_counted(rows: list[list[int]]) -> None:
     counts = count_shared(np.array(rows, np.int32), *EVERY_PAIR)
     assert counts.tolist() == [len({*a} & {*b} - {NO_TERM}) for a in rows for b in rows]
-
-
-@given(ascending(16, NO_NUMBER))
-def test_numbers_are_counted_among_the_smallest_of_both(rows: list[list[int]]) -> None:
-    shared, union = common_numbers(np.array(rows, np.int32), *EVERY_PAIR)
-    smallest = [sorted({*a, *b} - {NO_NUMBER})[:16] for a in rows for b in rows]
-    common = [{*a} & {*b} for a in rows for b in rows]
-    assert union.tolist() == list(map(len, smallest))
-    assert shared.tolist() == [len({*terms} & each) for terms, each in zip(smallest, common, strict=True)]
-
-
-@given(st.integers(0, 2**32), st.integers(1, 5))
-def test_equal_runs_are_counted_alone_in_pairs_and_in_bands(seed: int, values: int) -> None:
-    blocks = np.random.default_rng(seed).integers(0, values, (ROWS, 76), np.uint8)
-    equal, two, band = equal_runs(blocks, *EVERY_PAIR)
-    slots = range(noise.SLOTS)
-    for at, (a, b) in enumerate(zip(*EVERY_PAIR, strict=True)):
-        equal_slots = [blocks[a, slot] == blocks[b, slot] for slot in slots]
-        assert equal[at] == sum(equal_slots)
-        assert two[at] == sum(equal_slots[slot] and equal_slots[(slot + 5) % 64] for slot in slots[::2])
-        assert band[at] == any(
-            equal_slots[slot] and equal_slots[(slot + 5) % 64] and equal_slots[(slot + 17) % 64] for slot in slots
-        )
 
 
 @example_settings

@@ -136,12 +136,6 @@ def test_ten_thousand_copies_cost_ten_thousand_comparisons_and_not_fifty_million
     assert sum(decisions) < 30_000
 
 
-def test_members_are_given_in_rank_order_the_first_occurrence_first() -> None:
-    a, b = signatures(1), signatures(2)
-    window = SampleWindow([value(each, f"{at}") for at, each in enumerate([a, b, a, b, a])])
-    assert group(PackedColumns.decode(window.values), Policy()).members([1, 0]) == {1: [1, 3], 0: [0, 2, 4]}
-
-
 BASE = signatures(1)
 NEAR = with_slots(signatures(2, slots=BASE.slots), 60)
 HITS = SampleWindow([value(BASE, "0"), value(NEAR, "1"), value(signatures(3), "2"), None]).hits

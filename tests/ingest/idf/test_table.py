@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf import table as lookup
 from ibidem_ingest.idf.store import MIN_DOCUMENTS, Tables, count_terms, is_one_term
-from ibidem_ingest.idf.table import ABSENT, Table, layout_slots, write_whole
+from ibidem_ingest.idf.table import Table, write_whole
 from ibidem_ingest.text.tokens import is_term, tokens
 from ibidem_ingest.text.word_hash import wh1
 from support.some import some
@@ -100,16 +100,6 @@ def test_several_that_save_one_table_at_once_leave_it_whole(table: Table, tmp_pa
 
 
 hashes = st.integers(0, 2**64 - 1)
-
-
-@given(st.lists(hashes, unique_by=lambda h: h & (1 << 40) - 1, max_size=300), st.lists(hashes, max_size=50))
-def test_a_dictionary_gives_the_same_ranks(terms: list[int], others: list[int]) -> None:
-    table = replace(Table.build("en", 1000, COUNTS, "a test"), slots=layout_slots(np.array(terms, np.uint64)))
-    naive = {term: place for place, term in enumerate(terms)}
-    keys = terms + [other for other in others if other & (1 << 40) - 1 not in {t & (1 << 40) - 1 for t in terms}]
-    expected = [naive.get(term, ABSENT) for term in keys]
-    assert table.ranks(np.array(keys, np.uint64)).tolist() == expected
-    assert [table.rank(term) for term in keys] == expected
 
 
 def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path) -> None:

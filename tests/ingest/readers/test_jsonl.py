@@ -1,7 +1,6 @@
 """Each line or row is a document or a refusal of its own; a bad one, or one without measure, harms no other."""
 
 import gzip
-import io
 import lzma
 import zlib
 from collections.abc import Callable
@@ -16,8 +15,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers import compression, inputs
 from ibidem_ingest.readers.formats import Choice, Tally
-from ibidem_ingest.readers.jsonl import lines, read
-from ibidem_ingest.readers.text import TimeLimit
+from ibidem_ingest.readers.jsonl import read
 from support.pdf_files import pdf
 from support.readings import parted
 
@@ -135,28 +133,6 @@ def test_of_a_line_that_was_cut_the_refusal_names_the_document(reading: Reading)
     documents, (refusal,) = parted(reading(cut, name="f.jsonl.gz"))
     assert documents == [GOOD_DOCUMENT]
     assert (refusal.where, refusal.id, "ends in the middle" in refusal.why) == ("f.jsonl:2", "good", True)
-
-
-LINE = st.one_of(st.binary(max_size=30), st.text(" \t\r", max_size=3).map(str.encode)).map(
-    lambda line: line.replace(b"\n", b" ")
-)
-
-
-@given(st.lists(LINE), st.integers(1, 40), st.booleans())
-def test_every_line_is_handed_out_once_whole_or_as_its_head(
-    lines_of_file: list[bytes], limit: int, has_end: bool
-) -> None:
-    data = b"\n".join(lines_of_file) + (b"\n" if has_end else b"")
-    parts = data.split(b"\n")
-    expected = [line + b"\n" for line in parts[:-1]] + ([parts[-1]] if parts[-1] else [])
-    stream = io.BufferedReader(io.BytesIO(data))
-    blank = {number for number, line in enumerate(expected, 1) if line.isspace()}
-    read = [line for line in lines(stream, limit, TimeLimit(60)) if line.number not in blank]
-    numbered_runs = [(number, line) for number, line in enumerate(expected, 1) if number not in blank]
-    assert [(line.number, line.is_whole) for line in read] == [
-        (number, len(line) <= limit) for number, line in numbered_runs
-    ]
-    assert [line.content for line in read if line.is_whole] == [line for _, line in numbered_runs if len(line) <= limit]
 
 
 DEEP = 100_000

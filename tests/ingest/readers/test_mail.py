@@ -1,7 +1,6 @@
 """Mails, alone and in mailboxes: each a document, whatever their encodings; what is broken is read or refused."""
 
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import UTC, datetime
 from email import message_from_bytes
 from email.message import EmailMessage
@@ -9,8 +8,6 @@ from io import BytesIO
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Unreadable, UsageError
@@ -18,7 +15,6 @@ from ibidem_ingest.mail.parts import part
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.mail import MAX_HEADER, ShortHeaders, mail_record, mails
 from ibidem_ingest.readers.text import TimeLimit
-from support.examples import examples
 from support.outlook_files import Message, compound_file
 from support.readings import parted
 
@@ -162,13 +158,6 @@ def test_a_broken_mail_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
     first, second = read([tmp_path])
     assert isinstance(first, Refusal) or first.text.encode() is not None
     assert isinstance(second, Document)
-
-
-@given(st.binary(max_size=300))
-@settings(max_examples=examples(150), suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_whatever_is_below_a_header_is_read_or_refused(tmp_path: Path, data: bytes) -> None:
-    with suppress(Unreadable):
-        read_mail(tmp_path, b"Subject: a\n" + data)
 
 
 def mailbox(*bodies: str) -> bytes:

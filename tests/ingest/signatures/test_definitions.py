@@ -13,13 +13,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures import content, feature_set, fingerprint, minhash
 from ibidem_ingest.signatures.fingerprint import SCHEME
 from ibidem_ingest.signatures.sign import digest
-from ibidem_ingest.text.tokens import tokens
 from ibidem_ingest.text.word_hash import Shingles
-
-
-def test_case_punctuation_spaces_and_page_breaks_make_no_difference() -> None:
-    a = content.sign(tokens("IT IS ORDERED: that the motion\fbe denied."), "a")
-    assert a == content.sign(tokens("it is ordered that the mo-\ntion be (denied)"), "b")
 
 
 def test_signs_and_the_key_of_a_mail_are_hashed_behind_the_words() -> None:

@@ -105,13 +105,6 @@ def test_the_lowest_places_are_those_of_the_plain_definition(seed: int, size: in
     assert local_minima(hashes).tolist() == expected
 
 
-def test_an_insertion_moves_no_cut_that_is_far_behind_it() -> None:
-    hashes = make_hashes(1, 20_000)
-    hashes_after = np.concatenate((hashes[:5_000], make_hashes(2, 37), hashes[5_000:]))
-    cuts = {int(cut) for cut in chunk_starts(hashes) if cut > 7_000}
-    assert len(cuts & {int(cut) - 37 for cut in chunk_starts(hashes_after)}) >= 0.9 * len(cuts)
-
-
 LETTERS = "abcdefghijklmnopqrstuvwxyz"
 NAMES = [f"{a}{b}{c}" for a in LETTERS for b in LETTERS for c in "aeiou"]
 SHUFFLED = np.random.default_rng(7).permutation(NAMES).tolist()

@@ -6,7 +6,6 @@ import textwrap
 import zipfile
 from types import ModuleType
 
-import numpy as np
 import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -19,7 +18,6 @@ from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.noise import is_source_code
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
-from ibidem_ingest.text.tokens import tokens
 from support.examples import examples
 from support.packed_texts import packed
 from support.some import some
@@ -55,21 +53,6 @@ def test_a_batch_with_this_table_is_signed_as_one_by_one(several: list[str], tab
     assert sign_batch([*documents, Document("z", " ".join(STORY))], table)[:-1] == [
         sign_one(each, table) for each in documents
     ]
-
-
-@pytest.mark.slow
-def test_the_estimate_is_that_of_the_runs() -> None:
-    errors = []
-    for seed in range(30):
-        rng = random.Random(seed)  # noqa: S311
-        a = rng.choices(WORDS, k=300)
-        b = [rng.choice(WORDS) if rng.random() < 0.3 else each for each in a]
-        noise_a, noise_b = (noise.read(noise.sign(words, TABLE)) for words in (a, b))
-        equal = sum(left == right for left, right in zip(noise_a.slots, noise_b.slots, strict=True))
-        runs_a, runs_b = ({"".join(words)[at : at + 5] for at in range(len("".join(words)) - 4)} for words in (a, b))
-        errors.append(noise.estimate(equal) - len(runs_a & runs_b) / len(runs_a | runs_b))
-    assert abs(np.mean(errors)) < 0.025
-    assert np.std(errors) < 0.085
 
 
 def read_again(words: list[str], rate: float, seed: int) -> list[str]:
@@ -171,10 +154,6 @@ def test_a_batch_is_signed_as_one_by_one(texts: list[str]) -> None:
     assert sign_batch([*documents, Document("z", CHINESE * 3)], None)[:-1] == [
         sign_one(each, None) for each in documents
     ]
-
-
-def test_hangul_is_paired_within_words_only() -> None:
-    assert list(noise.bigrams(tokens("한국 말, 日本"))) == ["한국", "日本"]
 
 
 SOURCE_CODE_TABLE = Table.build("en", 100_000, {"the": 50_000.0, "court": 900.0}, "two words")

@@ -15,7 +15,9 @@ from ibidem_ingest.text.tokens import (
     OTHER,
     UNASSIGNED,
     TokenBatch,
+    TokenShapes,
     character_kinds,
+    is_term,
     join_broken_words,
     kind,
     kinds,
@@ -144,6 +146,7 @@ def test_tokens_are_as_the_definition_says(text: str) -> None:
 @example(["", "", "a"])
 @example(["bro-", "ken"])
 @example(["bro-\nken", "", "x- y", "whole"])
+@example(["x" * 64, "y" * 65, "z" * 1000, "жда"])
 def test_a_batch_holds_the_tokens_of_each_text(texts: Sequence[str]) -> None:
     batch = TokenBatch.tokenize(texts)
     bounds = batch.offsets.tolist()
@@ -155,6 +158,8 @@ def test_a_batch_holds_the_tokens_of_each_text(texts: Sequence[str]) -> None:
         assert [int(batch.hashes[place]) for place in places] == [wh1(token) for token in tokens(text)]
         assert all(batch.documents[place] == document for place in places)
     assert batch.join_tokens() == [" ".join(tokens(text)).encode() for text in texts]
+    shapes = TokenShapes.classify(batch.buffer, batch.starts, batch.ends)
+    assert shapes.is_term.tolist() == [is_term(batch.token(place)) for place in range(batch.starts.size)]
 
 
 # ruff: noqa: RUF001 - characters that look like others are what is tested
