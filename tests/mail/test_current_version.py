@@ -192,31 +192,6 @@ def test_a_thread_reaches_over_indexes_and_an_id_that_both_hold_has_no_place(ser
     assert write_threads(both).written == 0
 
 
-def test_a_mail_that_arrives_has_its_place_when_its_groups_are_settled(served: str, alias: str) -> None:
-    first, second = (open_engine(served, f"{alias}-{number}") for number in (1, 2))
-    write(first, Document("a", QUESTION, meta={"message-id": "<a@x>", "family": "a"}))
-    first.refresh()
-    both = open_engine(served, alias)
-    settle_all(both)
-    assert write_threads(both).written == 1
-    settle_all(both)
-    write(second, Document("a/1", "slates and nails for the barn", meta={"family": "a"}))
-    write(second, Document("c", f"see below\n\n{ANSWER}", meta={"message-id": "<c@x>", "references": ["a@x", "b@x"]}))
-    settle_all(both)
-    write(first, Document("b", ANSWER, meta={"message-id": "<b@x>", "in-reply-to": "<a@x>"}))
-    write(first, Document("c/1", "a list of slates", meta={"family": "c"}))
-    settle_all(both)
-    assert is_settled(both.group_set())
-    assert stored_threads(both) == {
-        "a": ThreadMember("a", "", "", inclusive=False),
-        "a/1": ThreadMember("a", "a", "family", inclusive=False),
-        "b": ThreadMember("a", "a", "headers", inclusive=False),
-        "c": ThreadMember("a", "b", "headers", inclusive=True),
-        "c/1": ThreadMember("a", "c", "family", inclusive=True),
-    }
-    assert write_threads(both).written == 0
-
-
 def test_an_answer_that_arrives_changes_no_name_of_a_thread(served: str, alias: str) -> None:
     """A copy and an undated circle: the answer makes the first mail a later write, and it stays the first."""
     both, first = open_engine(served, alias), open_engine(served, f"{alias}-1")

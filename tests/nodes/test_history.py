@@ -12,13 +12,9 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import Assignment
 from ibidem_ingest.document import Document
 from ibidem_ingest.readers import read
-from ibidem_workers.groups.follower import settle_all
 from ibidem_workers.ingest import ingest_documents
-from nodes.history import History, people, wrong_groups
-from simulation.memory_cluster import MemoryCluster
-from simulation.memory_engine import opened
-from support.signed_records import make_record
-from workers.groups.test_service import groups, stored
+from nodes.history import History, people
+from workers.groups.test_service import stored
 
 pytestmark = pytest.mark.slow
 Damage = Callable[[History, Engine, Settings], None]
@@ -66,21 +62,3 @@ def part(_: History, engine: Engine, __: Settings) -> None:
 def test_damage_is_named(history: History, engine: Engine, settings: Settings, damage: Damage, message: str) -> None:
     damage(history, engine, settings)
     assert any(message in fault for fault in history.wrong(engine))
-
-
-def test_groups_are_compared_with_a_pass_in_the_order_in_which_they_were_settled() -> None:
-    """In a cluster a document that becomes the lead is written anew, behind others that it was before."""
-    cluster = MemoryCluster()
-    engine = opened(cluster, "news")
-    engine.create()
-    names = ("lead", "follower", "between", "other")  # each is near to the next alone
-    texts = {name: " ".join(f"word{at + 26 * number}" for at in range(100)) for number, name in enumerate(names)}
-    engine.write([make_record(name, texts[name]) for name in ("lead", "follower")])
-    settle_all(engine)
-    engine.write([make_record("lead", texts["lead"] + " again", version=2)])
-    settle_all(engine)
-    engine.write([make_record(name, texts[name]) for name in ("other", "between")])
-    settle_all(engine)
-    assert groups(engine)["between"] == "other"
-    assert list(wrong_groups(engine)) == []
-    assert groups(engine)["between"] == "follower"

@@ -83,25 +83,6 @@ def test_every_fault_says_what_to_do() -> None:
         assert each.remedy
 
 
-@pytest.mark.parametrize(
-    ("answer", "expected"),
-    [
-        ({"error": "no handler found"}, ("", "no handler found")),
-        ({"error": {"type": "t", "reason": "r"}}, ("t", "r")),
-        ({"error": {"type": "t", "reason": "r", "root_cause": [{"type": "inner", "reason": "why"}]}}, ("inner", "why")),
-        (
-            {"error": {"type": "t", "reason": "", "root_cause": [], "caused_by": {"type": "c", "reason": "w"}}},
-            ("c", "w"),
-        ),
-        ("plain words", ("", "plain words")),
-        (None, ("", "")),
-    ],
-)
-def test_type_and_reason_are_read_out_of_an_answer(answer: object, expected: tuple[str, str]) -> None:
-    failure = build_failure(500, answer)
-    assert (failure.kind, failure.reason) == expected
-
-
 BROKEN = {"type": "refresh_failed_engine_exception", "reason": "Refresh failed"}
 
 

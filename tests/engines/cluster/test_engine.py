@@ -14,7 +14,6 @@ from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
-from ibidem_engines.ledger import KEY, GroupCheckpoint
 from ibidem_engines.query import Filter, Query, parse_query
 from ibidem_engines.stored_groups import SeqNoRange
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
@@ -532,27 +531,6 @@ class TestOtherWriters:
 
 
 class TestRequests:
-    def test_a_deletion_reads_tombstones_once(self, address: str, kind: str) -> None:
-        at(address).write(make_records(1))
-        with between(address) as server:
-            at(server.address(kind)).delete(["d0"], 5)
-        assert sum(b"tombstones/" in each.body for each in server.asked if "_mget" in each.path) == 1
-
-    def test_a_checkpoint_is_read_and_written_by_one_request_each(self, address: str, kind: str) -> None:
-        GroupCheckpoint().save(at(address))
-        with between(address) as server:
-            engine = at(server.address(kind))
-            engine.get_record("groups", KEY)
-            before = len(server.asked)
-            checkpoint = GroupCheckpoint.read(engine)
-            assert len(server.asked) == before + 1
-            checkpoint.save(engine)
-            writes = [each for each in server.asked[before + 1 :] if each.method != "GET"]
-            assert [each.path.partition("?")[0] for each in writes] == ["/_bulk"]
-            before = len(server.asked)
-            checkpoint.save(engine)
-            assert len(server.asked) == before + 1
-
     def test_what_is_in_the_index_is_not_looked_at_while_most_documents_are_new(self, address: str, kind: str) -> None:
         with between(address) as server:
             engine = at(server.address(kind))

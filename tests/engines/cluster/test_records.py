@@ -114,23 +114,6 @@ def test_a_decision_that_was_carried_out_though_it_was_not_answered_is_in_the_wa
     assert decided(cluster) == ["same"]
 
 
-def test_a_decision_that_others_write_all_the_time_is_given_up(cluster: ClusterEngine) -> None:
-    tries = []
-
-    def conflict(_: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
-        tries.append(actions)
-        return [ActionOutcome(CONFLICT) for _ in actions]
-
-    with patch.object(client, "run", conflict), pytest.raises(Unavailable, match="constantly changed by others"):
-        decide(cluster, "not")
-    assert len(tries) == ATTEMPTS
-    tries.clear()
-    decide(cluster, "not")
-    with patch.object(client, "run", conflict), pytest.raises(Unavailable, match="constantly changed by others"):
-        cluster.delete_records("overrides", [key for key, _ in cluster.get_records("overrides")])
-    assert len(tries) == ATTEMPTS
-
-
 KEY = "run/a"
 
 

@@ -4,17 +4,16 @@ A checkpoint says what was handed out and what is accounted for; what is between
 """
 
 from dataclasses import replace
-from typing import Any, cast
+from typing import Any
 
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from ibidem_engines.engine import Engine, ReindexSource
+from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import Name, SeqNoRange, ShardRef, marks_as_record
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_workers.backfill import batch as module
 from ibidem_workers.backfill.batch import (
     PAGE,
     Checkpoint,
@@ -22,8 +21,6 @@ from ibidem_workers.backfill.batch import (
     OwnWrites,
     Portions,
     load_checkpoint,
-    names,
-    paginate,
 )
 from workers.conftest import OTHER
 
@@ -41,43 +38,6 @@ def test_every_name_is_in_one_portion_whatever_the_lengths_were(lengths: list[li
 
 
 PART = ShardRef("news", 1)
-
-
-class SevenDocuments:
-    """An index of seven documents."""
-
-    def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
-        assert (seq_range.part, size) == (PART, module.PAGE)
-        orders = range(seq_range.after + 1, min(seq_range.end, 7) + 1)
-        return [Name("news", f"d{order}", order) for order in orders[:size]]
-
-
-@pytest.mark.parametrize("page", [1, 2, 3, 6, 7, 8])
-@pytest.mark.parametrize(("after", "end"), [(0, 7), (0, 6), (2, 9), (3, 6), (7, 7)])
-def test_in_pages_of_any_size_each_document_of_a_range_is_named_once(
-    monkeypatch: pytest.MonkeyPatch, page: int, after: int, end: int
-) -> None:
-    monkeypatch.setattr(module, "PAGE", page)
-    found = list(names(cast("ReindexSource", SevenDocuments()), SeqNoRange(PART, after, end)))
-    assert [name.order for name in found] == list(range(after + 1, min(end, 7) + 1))
-    pages = list(paginate(found, page))
-    assert [name for some in pages for name in some] == found
-    assert [len(some) for some in pages[:-1]] == [page] * (len(pages) - 1)
-    assert all(1 <= len(some) <= page for some in pages)
-
-
-def test_a_page_that_was_handed_out_is_open_until_it_is_accounted_for() -> None:
-    checkpoint = Checkpoint("r", 0.0, "news", upto=marks_as_record({PART: 30}))
-    first = checkpoint.hand_out(SeqNoRange(PART, 0, 10), 7)
-    second = checkpoint.hand_out(SeqNoRange(PART, 10, 20), 5)
-    assert (first.number, second.number, checkpoint.seq_range(PART)) == (0, 1, SeqNoRange(PART, 20, 30))
-    checkpoint.settle(first.number, 7)
-    assert ([page.number for page in checkpoint.pages], checkpoint.documents) == ([1], 7)
-    assert checkpoint.pages[0].seq_range == SeqNoRange(PART, 10, 20)
-    third = checkpoint.hand_out(SeqNoRange(PART, 20, 30), 3)
-    checkpoint.settle(second.number, 5)
-    assert (third.number, checkpoint.pages, checkpoint.documents) == (2, [third], 12)
-    assert checkpoint.seq_range(ShardRef("other")) == SeqNoRange(ShardRef("other"), 0, 0)
 
 
 def test_the_progress_of_an_index_that_is_gone_or_was_made_again_is_forgotten() -> None:

@@ -101,41 +101,6 @@ def decide(engine: Engine, verdict: Verdict) -> None:
     engine.put_records("overrides", {word.key: word.as_record()})
 
 
-def test_a_join_that_was_written_before_its_process_ended_is_settled_again_and_counted_once(engine: Engine) -> None:
-    write(engine, a=TEXT)
-    Follower(engine).catch_up()
-    write(engine, b=f"{TEXT} more")
-    store, checkpoint = engine.groups(), GroupCheckpoint.read(engine)
-    lead, new = stored(engine)
-    checkpoint.plan([("news", "b")])
-    checkpoint.save(engine)
-    assert not is_settled(engine)
-    store.assign([Assignment(new, lead.group, lead=False)])
-    engine.delete(["a"], 2)
-    checkpoint.deletions = store.deletions()  # another process has followed the deletion before the join came
-    checkpoint.save(engine)
-    settle_all(engine)
-    assert groups(engine) == {"b": "b"}
-    write(engine, c=f"{TEXT} again")
-    settle_all(engine)
-    assert (groups(engine), joined(engine)) == ({"b": "b", "c": "b"}, 1)
-
-
-def test_a_process_that_finds_that_another_has_settled_goes_on_from_there(engine: Engine) -> None:
-    write(engine, a=TEXT, b=f"{TEXT} more", x=OTHER)
-    reports: list[int] = []
-
-    def report(documents: int) -> None:
-        if not reports:
-            reports.append(documents)
-            Follower(engine).catch_up()
-            write(engine, y=f"{OTHER} more")
-
-    Follower(engine, report, size=1).catch_up()
-    assert groups(engine) == plain(engine) == {"a": "a", "b": "a", "x": "x", "y": "x"}
-    assert joined(engine) == 2
-
-
 def test_everything_that_another_settles_again_meanwhile_comes_from_one_of_them_alone(engine: Engine) -> None:
     write(engine, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again")
     settle_all(engine)

@@ -19,13 +19,13 @@ from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.ledger import POLICY, GroupCheckpoint, load_overrides, records
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, Name
+from ibidem_engines.stored_groups import Assignment, GroupedDocument
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.sign import sign
-from ibidem_workers.groups.follower import Follower, first_leads, regroup, settle_all
-from ibidem_workers.groups.settle import StoredColumns, make_row
+from ibidem_workers.groups.follower import Follower, regroup, settle_all
+from ibidem_workers.groups.settle import make_row
 from support import naive_settling
 from support.naive_settling import judge
 from support.signed_records import make_record
@@ -360,13 +360,3 @@ def test_groups_whose_members_all_repeat_each_other_are_those_of_regroup_all(eng
 def members(engine: Engine) -> list[list[str]]:
     leads = groups(engine)
     return sorted(sorted(name for name in leads if leads[name] == lead) for lead in set(leads.values()))
-
-
-def test_of_two_leads_that_name_one_group_the_first_one_leads_it_and_one_without_a_group_leads_none() -> None:
-    named = [("a", True), ("a", True), ("b", False), ("b", True), ("", True)]
-    documents = [
-        GroupedDocument(Name("news", str(at), at), b"", group, lead, (at, 0)) for at, (group, lead) in enumerate(named)
-    ]
-    with StoredColumns(len(documents)) as stored:
-        stored.add(documents)
-        assert first_leads(stored).tolist() == [True, False, False, True, False]
