@@ -39,7 +39,9 @@ _IMPORT = "\nimport re\n"
 LEFT_OUT = ("__main__", ".kernel.kernel", ".retrieval.haystack", ".retrieval.llama_index", ".retrieval.mcp")
 
 Node = tuple[Any, Any]
-parser: Any = importlib.import_module("re._parser")  # the tree that `re` itself works with has no public name
+# The tree that `re` itself works with has no public name.
+parser: Any = importlib.import_module("re._parser")
+compiler: Any = importlib.import_module("re._compiler")
 
 
 def modules() -> Iterator[ModuleType]:
@@ -167,23 +169,11 @@ def choose(kind: Any, value: Any, number: int) -> str:
         return sample(list(value[1][number % len(value[1])]), number)
     if kind is parser.LITERAL:
         return chr(value)
-    is_fitting = [each for each in ALPHABET if fits(kind, value, each)]
+    if kind not in (parser.IN, parser.NOT_LITERAL, parser.ANY):
+        return ""
+    one = compiler.compile(parser.SubPattern(parser.State(), [(kind, value)]), re.UNICODE)
+    is_fitting = list(filter(one.fullmatch, ALPHABET))
     return is_fitting[number % len(is_fitting)] if is_fitting else ""
-
-
-def fits(kind: Any, value: Any, character: str) -> bool:
-    """Return whether a character fits one part of an expression that matches a character."""
-    if kind is parser.IN:
-        return any(fits(*each, character) for each in value) != (value[0][0] is parser.NEGATE)
-    if kind is parser.CATEGORY:
-        shape = {"DIGIT": r"\d", "SPACE": r"\s", "WORD": r"\w"}[str(value).rpartition("_")[2]]
-        return bool(re.fullmatch(shape, character)) != ("NOT" in str(value))
-    if kind is parser.RANGE:
-        low, high = value
-        return bool(low <= ord(character) <= high)
-    if kind is parser.NOT_LITERAL:
-        return bool(ord(character) != value)
-    return kind is parser.ANY or (kind is parser.LITERAL and ord(character) == value)
 
 
 def use(expression: Expression, length: int) -> None:

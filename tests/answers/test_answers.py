@@ -10,6 +10,7 @@ from secrets import token_hex
 from time import monotonic
 
 import pytest
+from hypothesis import settings
 
 from answers.searches import COUNT, GOLDEN, Answers, digest, searches
 from ibidem_engines.cluster.client import ClusterClient
@@ -19,7 +20,8 @@ from ibidem_engines.requests import INDEX_S
 from ibidem_workers.groups.follower import Follower
 from servers.indices import remove_indices
 
-EVERY = 10  # of the searches in clusters, and of a quick run, each tenth is made
+# Of the searches in clusters each tenth is made; in a run with few examples of each law, so much fewer.
+EVERY = 1_000 // settings.default.max_examples
 
 SERVERS = ("opensearch", "elasticsearch")
 

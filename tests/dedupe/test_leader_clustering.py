@@ -75,7 +75,7 @@ def first_leads(window: SampleWindow, most: int) -> tuple[list[int], list[int]]:
 OTHERS = [signatures(seed) for seed in range(40)]
 
 
-@settings(max_examples=examples(200), deadline=None)
+@settings(max_examples=examples(100), deadline=None)
 @given(
     st.lists(st.integers(0, 12), min_size=20, max_size=40), st.sampled_from([1, 10, 100]), st.sampled_from([1, 7, 30])
 )

@@ -5,7 +5,7 @@ A law says how many with `@settings(max_examples=examples(25))`, or says nothing
 
 from hypothesis import settings
 
-ALL, FIRST, QUICK = 100, 30, 10
+ALL, FIRST, QUICK = 100, 20, 10
 """Examples of a law that says nothing, in all tiers, in the first and in a quick run; each may take its time."""
 
 settings.register_profile("all", max_examples=ALL, deadline=None)
