@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ibidem_dedupe.column_rules import ALL_ROWS, Bools, Rows, eligible, is_noisy
 from ibidem_dedupe.policy import Characters, Policy, Terms, min_shared_terms
-from ibidem_ingest.kernel import loops
+from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed import LONG, NO_TERM, WEAK, PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
@@ -74,26 +74,25 @@ def profile_keys(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterato
 
 def band_keys(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[Portion]:
     """Return bands of the min-hash sketch, in portions."""
-    bands = np.arange(0, SLOTS - policy.band_rows + 1, policy.band_rows)
-    return slot_groups(columns.slots, has_words & (columns.slot_count > 0), bands, range(policy.band_rows))
+    count = SLOTS // policy.band_rows
+    rows = np.flatnonzero(has_words & (columns.slot_count > 0))
+    slots = columns.slots
+    for first, last in portions(len(columns), count):
+        keys = np.empty(rows.size * (last - first), np.uint64)
+        bands = (first, last, policy.band_rows)
+        compiled().call("ibidem_band_keys", slots, slots.shape[1], rows, rows.size, *bands, keys)
+        yield keys, np.repeat(rows, last - first)
 
 
 def run_keys(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[Portion]:
     """Return bands of character runs, in portions."""
-    has_runs = has_words & (columns.noise[:, noise.SLOTS] > 0)
-    return slot_groups(columns.noise[:, : noise.SLOTS], has_runs, np.arange(noise.SLOTS), (0, *noise.SLOT_OFFSETS))
-
-
-def slot_groups(
-    slots: NDArray[np.integer[Any]], has_slots: Bools, places: Rows, offsets: Iterable[int] = (0,)
-) -> Iterator[Portion]:
-    """Return groups of slots, in portions: each of a place and of the slots that are so far behind it, round about."""
-    rows = np.flatnonzero(has_slots)
-    for first, last in portions(rows.size, places.size):
-        keys = places[first:last].astype(np.uint64)
-        for offset in offsets:
-            keys = keys << 16 | slots.take((places[first:last] + offset) % slots.shape[1], axis=1)[rows]
-        yield keys.ravel(), np.repeat(rows, last - first)
+    blocks = columns.noise
+    rows = np.flatnonzero((blocks[:, noise.SLOTS] > 0) & has_words)
+    for first, last in portions(len(rows), noise.SLOTS):
+        keys = np.empty(rows.size * (last - first), np.uint64)
+        places = (first, last, *noise.SLOT_OFFSETS)
+        compiled().call("ibidem_run_keys", blocks, blocks.shape[1], rows, rows.size, *places, keys)
+        yield keys, np.repeat(rows, last - first)
 
 
 def have_unknown_words(columns: PackedColumns, policy: Policy) -> Bools:
@@ -104,12 +103,15 @@ def have_unknown_words(columns: PackedColumns, policy: Policy) -> Bools:
 
 def slot_keys(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[Portion]:
     """Return single slots of the min-hash sketch, in portions: a chapter shares few with its book."""
-    return slot_groups(columns.slots, has_words & (columns.slot_count > 0), np.arange(SLOTS))
+    has_slots = has_words & (columns.slot_count > 0)
+    for first, last in portions(len(columns), SLOTS if has_slots.any() else 0):
+        number = np.arange(first, last, dtype=np.uint64) << np.uint64(16)
+        yield keys_of(columns.slots[:, first:last].astype(np.uint64) | number, has_slots)
 
 
 def related_keys(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[Portion]:
     """Return single slots of long texts."""
-    return slot_keys(columns, policy, has_words & ((columns.flags & LONG) > 0))
+    yield from slot_keys(columns, policy, has_words & ((columns.flags & LONG) > 0))
 
 
 def portions(rows: int, count: int) -> Iterator[tuple[int, int]]:
@@ -128,14 +130,7 @@ def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, row_marks: Bools
     if (rows[1:] < rows[:-1]).any():
         order = np.argsort(rows, kind="stable")
         keys, rows = keys[order], rows[order]
-    marks = None if row_marks is None else row_marks[rows]
-    if loops.IN_USE is not None:
-        return KeyIndex(*loops.IN_USE.shared_keys(keys, rows, marks))
-    _, number, count = np.unique(keys, return_inverse=True, return_counts=True)
-    is_shared = (count > 1) & (np.bincount(number, marks, count.size) > 0)
-    entries = np.flatnonzero(is_shared[number])
-    entries = entries[np.argsort(number[entries], kind="stable")]
-    return KeyIndex((is_shared.cumsum() - 1)[number[entries]].astype(np.int32), rows[entries].astype(np.int32))
+    return KeyIndex(*compiled().shared_keys(keys, rows, None if row_marks is None else row_marks[rows]))
 
 
 def rarest_terms(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[Portion]:
@@ -150,28 +145,16 @@ def rarest_terms(columns: PackedColumns, policy: Policy, has_words: Bools) -> It
         rows = np.flatnonzero(eligible_rows & (columns.idf == table))
         min_shared = min_shared_terms(rule.share, int(columns.term_count[rows].min())) - TERMS + 1
         sizes = columns.term_count[rows].astype(np.int64) - min_shared + 1
-        term, row = prefixes(columns.terms, rows, sizes)
+        term, row = np.empty((2, rows.size * FULL_SET), np.int64)
+        prefixes = (columns.terms, FULL_SET, rows, rows.size, sizes, NO_TERM)
+        count = compiled().call("ibidem_prefixes", *prefixes, term, row)
+        term, row = term[:count], row[:count]
         keys = term << BUCKETS | length_buckets(columns.length, rule.lengths)[row]
         parts = max(1, len(keys) // ENTRIES)
         for part in range(parts):
             entries = np.flatnonzero(term % parts == part) if parts > 1 else ALL_ROWS
             neighbours = np.stack((keys[entries], keys[entries] + 1), axis=1).ravel()
             yield neighbours, np.repeat(row[entries], 2)
-
-
-def prefixes(terms: Numbers, rows: Rows, sizes: Rows) -> tuple[Rows, Rows]:
-    """Return the first terms of each row in the order of their holders, without those that one row alone holds."""
-    term, row = np.empty((2, rows.size * FULL_SET), np.int64)
-    if loops.IN_USE is not None:
-        count = loops.IN_USE.call("ibidem_prefixes", terms, FULL_SET, rows, rows.size, sizes, NO_TERM, term, row)
-        return term[:count], row[:count]
-    codes = terms[rows].astype(np.int64)
-    holders = np.bincount(codes.ravel(), minlength=NO_TERM + 1)
-    holders[NO_TERM] = MAX_ROWS  # filling comes last
-    order = np.argsort(holders[codes] << BUCKETS + 1 | codes, axis=1)
-    codes = np.take_along_axis(codes, order, axis=1)
-    first = (np.arange(FULL_SET) < sizes[:, None]) & (holders[codes] > 1)
-    return codes[first], rows[np.nonzero(first)[0]]
 
 
 def length_buckets(lengths: Rows, ratio: float) -> Rows:

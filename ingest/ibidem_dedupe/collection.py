@@ -14,8 +14,16 @@ from typing import Self
 import numpy as np
 
 from ibidem_dedupe.column_rules import Bools, Figures, Rows, is_noisy
-from ibidem_dedupe.pairs import SLICE, CandidateRanges, build_key_index, count_earlier, expand_pairs
+from ibidem_dedupe.pairs import (
+    SLICE,
+    CandidateRanges,
+    build_key_index,
+    count_earlier,
+    expand_pairs,
+    pairs_sharing_values,
+)
 from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy, Slots
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.minhash import found_share
 from ibidem_ingest.signatures.packed import PackedColumns
@@ -86,9 +94,13 @@ def least_long_slots(found: Figures) -> int | None:
 def long_pairs(columns: PackedColumns) -> Iterator[Rows]:
     """Yield, in portions, the equal slots of pairs of long texts that share a band."""
     is_short = columns.length < LONG_TOKENS
-    entries = build_key_index(columns, RUNS_ALONE, is_short)
-    ranges = CandidateRanges.build(entries, np.minimum(count_earlier(entries), PARTNERS))
-    for pairs in expand_pairs(entries, ranges, len(columns)):
+    if loops.IN_USE is None:
+        portions = pairs_sharing_values(columns, RUNS_ALONE, np.flatnonzero(~is_short), PARTNERS)
+    else:
+        entries = build_key_index(columns, RUNS_ALONE, is_short)
+        ranges = CandidateRanges.build(entries, np.minimum(count_earlier(entries), PARTNERS))
+        portions = expand_pairs(entries, ranges, len(columns))
+    for pairs in portions:
         for start in range(0, len(pairs), SLICE):
             a, b = np.divmod(pairs[start : start + SLICE], len(columns))
             yield (columns.slots[a] == columns.slots[b]).sum(axis=1)

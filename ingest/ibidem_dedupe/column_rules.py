@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_dedupe.policy import DISTANT_UNKNOWN, LONG_TOKENS, Policy, Terms, min_shared_terms
-from ibidem_ingest.kernel import loops
+from ibidem_ingest.kernel.loops import check, compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import PAGE_TOKENS
 from ibidem_ingest.signatures.minhash import MIN_FOR_CONTAINMENT, correct_for_chance
@@ -85,23 +85,11 @@ class Pairs:
 
 def common_numbers(sketches: NDArray[np.int32], a: Rows, b: Rows) -> tuple[Rows, Rows]:
     """Return for each pair how many of the 16 smallest numbers of both sketches are shared, and their total."""
-    loops.check(len(sketches), a, b)
+    check(len(sketches), a, b)
     shared, together = np.empty((2, a.size), np.int64)
-    if loops.IN_USE is None:
-        is_value, is_repeated = merge_values(sketches, a, b, NO_NUMBER)
-        is_value &= (~is_repeated).cumsum(axis=1) <= sketches.shape[1]
-        return (is_value & is_repeated).sum(axis=1), (is_value & ~is_repeated).sum(axis=1)
     columns = (sketches, sketches.shape[1], a, b, a.size, NO_NUMBER)
-    loops.IN_USE.call("ibidem_shared_smallest", *columns, shared, together)
+    compiled().call("ibidem_shared_smallest", *columns, shared, together)
     return shared, together
-
-
-def merge_values(values: NDArray[np.int32], a: Rows, b: Rows, filling: int) -> tuple[Bools, Bools]:
-    """Merge the values of pairs of rows in order: return which are no filling, and which repeat the one before."""
-    merged = np.sort(np.concatenate((values[a], values[b]), axis=1), axis=1)
-    is_repeated = np.zeros(merged.shape, bool)
-    is_repeated[:, 1:] = merged[:, 1:] == merged[:, :-1]
-    return merged < filling, is_repeated
 
 
 def may_match(pairs: Pairs) -> Bools:
@@ -146,21 +134,12 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
     bands = (SLOTS // policy.band_rows, policy.band_rows)
     for kind, equal in ((~is_long, policy.slots.equal), (is_long, policy.slots.needed(LONG_TOKENS))):
         selection = np.flatnonzero(with_slots & kind)
-        mask[selection] = have_equal_slots(columns.slots, pairs.a[selection], pairs.b[selection], equal, bands)
+        similar = np.empty(selection.size, bool)
+        a, b = pairs.a[selection], pairs.b[selection]
+        check(len(columns), a, b)
+        compiled().call("ibidem_equal_slots", columns.slots, SLOTS, a, b, selection.size, equal, *bands, similar)
+        mask[selection] = similar
     return mask
-
-
-def have_equal_slots(slots: NDArray[np.uint16], a: Rows, b: Rows, least: int, bands: tuple[int, int]) -> Bools:
-    """Return which pairs of rows have enough equal slots, and an equal band."""
-    loops.check(len(slots), a, b)
-    similar = np.empty(a.size, bool)
-    if loops.IN_USE is None:
-        equal = slots[a] == slots[b]
-        in_bands = equal[:, : bands[0] * bands[1]].reshape(-1, *bands).all(axis=2)
-        np.logical_and(equal.sum(axis=1) >= least, in_bands.any(axis=1), out=similar)
-    else:
-        loops.IN_USE.call("ibidem_equal_slots", slots, SLOTS, a, b, a.size, least, *bands, similar)
-    return similar
 
 
 def eligible(columns: PackedColumns, rule: Terms, rows: Rows | slice = ALL_ROWS) -> Bools:
@@ -195,12 +174,9 @@ def needed_by_size(share: float) -> NDArray[np.int64]:
 
 def count_shared(terms: NDArray[np.int32], a: Rows, b: Rows) -> NDArray[np.int64]:
     """Count the terms that pairs of rows share; padding does not count."""
-    loops.check(len(terms), a, b)
-    counts: Rows = np.empty(a.size, np.int64)
-    if loops.IN_USE is None:
-        np.logical_and(*merge_values(terms, a, b, NO_TERM)).sum(axis=1, out=counts)
-    else:
-        loops.IN_USE.call("ibidem_shared_values", terms, terms.shape[1], a, b, a.size, NO_TERM, counts)
+    check(len(terms), a, b)
+    counts = np.empty(a.size, np.int64)
+    compiled().call("ibidem_shared_values", terms, terms.shape[1], a, b, a.size, NO_TERM, counts)
     return counts
 
 
@@ -310,15 +286,10 @@ RUNS = np.array([2 ** (code / 8) for code in range(256)])  # the number of runs,
 
 def equal_runs(blocks: Codes, a: Rows, b: Rows) -> tuple[Rows, Rows, Bools]:
     """Return for pairs of noise blocks the numbers of equal slots and of slots, and whether a band is equal."""
-    loops.check(len(blocks), a, b)
-    if loops.IN_USE is None:
-        is_equal = blocks[a, : noise.SLOTS] == blocks[b, : noise.SLOTS]
-        second, third = (np.roll(is_equal, -offset, axis=1) for offset in noise.SLOT_OFFSETS)
-        pair = is_equal & second
-        return is_equal.sum(axis=1), pair[:, noise.FIRST_SLOTS].sum(axis=1), (pair & third).any(axis=1)
+    check(len(blocks), a, b)
     (equal, slot_pairs), band = np.empty((2, a.size), np.int64), np.empty(a.size, bool)
     columns = (blocks, blocks.shape[1], a, b, a.size, *noise.SLOT_OFFSETS)
-    loops.IN_USE.call("ibidem_equal_runs", *columns, equal, slot_pairs, band)
+    compiled().call("ibidem_equal_runs", *columns, equal, slot_pairs, band)
     return equal, slot_pairs, band
 
 

@@ -13,7 +13,7 @@ Rows that the rules cannot tell from an earlier row need no keys of their own: t
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -28,10 +28,13 @@ from ibidem_dedupe.pairs import (
     DuplicatePairs,
     LongTextMatcher,
     PairClassifier,
+    SharedValues,
     count_earlier,
+    expand_pairs,
     first_entries,
 )
 from ibidem_dedupe.policy import Policy
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.packed import LONG, PackedColumns
 
 DATES = ("date_from", "date_to")
@@ -115,28 +118,47 @@ def group(  # noqa: PLR0913 - what is grouped, by which rules, and with what bef
     original = first_copies(columns, policy, leads, constraints)
     is_copy = original != np.arange(len(columns))
     classifier = PairClassifier(columns, policy, constraints, matcher, long_index)
-    entries = classifier.shared_keys(is_copy)
-    work = LeaderClustering(classifier, np.zeros(entries.keys, np.int64), Grouping.alone(classifier.size))
-    if classifier.size <= BLOCK and not leads:
-        work.settle(entries)
+    if loops.IN_USE is None:
+        work = LeaderClustering(classifier, np.empty(0, np.int64))
+        work.settle_one_by_one(np.flatnonzero(~is_copy), leads)
     else:
-        work.settle_in_blocks(entries, leads, report)
-    grouping, copies = work.grouping, np.flatnonzero(is_copy)
-    # A copy joins the lead of the row that it is a copy of, or else that row.
-    first = original[copies]
-    is_lead = grouping.lead[first] == first
-    grouping.lead[copies] = grouping.lead[first]
-    grouping.evidence[copies] = np.where(is_lead, evidence.TABLE.code("content"), grouping.evidence[first])
-    return replace(grouping, crowded=grouping.crowded & (grouping.lead == np.arange(classifier.size)))
+        entries = classifier.shared_keys(is_copy)
+        work = LeaderClustering(classifier, np.zeros(entries.keys, np.int64))
+        if classifier.size <= BLOCK and not leads:
+            work.settle(entries)
+        else:
+            work.settle_in_blocks(entries, leads, report)
+    work.join_copies(np.flatnonzero(is_copy), original)
+    return Grouping(work.lead, work.evidence, work.crowded & (work.lead == work.rows))
 
 
 @dataclass(eq=False, slots=True)
 class LeaderClustering:
-    """A grouping in progress, at first with every row as a lead that may still join another."""
+    """A grouping in progress."""
 
     classifier: PairClassifier  # decides on pairs
     lead_counts: Rows  # (k,) how many leads hold each key so far
-    grouping: Grouping
+    rows: Rows = field(init=False)
+    lead: Rows = field(init=False)
+    evidence: Codes = field(init=False)
+    crowded: Bools = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Start with every row as a lead that may still join another."""
+        self.rows = np.arange(self.classifier.size)
+        self.lead = np.arange(self.classifier.size)
+        self.evidence = np.zeros(self.classifier.size, np.uint8)
+        self.crowded = np.zeros(self.classifier.size, bool)
+
+    def settle_one_by_one(self, rows: Rows, settled_count: int) -> None:
+        """Settle rows by the plain definition: each is compared with the leads that it shares a value with."""
+        values = SharedValues(self.classifier.columns, self.classifier.policy, self.classifier.constraints)
+        for row in rows.tolist():
+            if row >= settled_count:
+                pairs = row * self.classifier.size + np.array(values.earlier(row), np.int64)
+                self.join_within(self.classifier.classify(iter([pairs])))
+            if self.lead[row] == row:
+                values.add(row)
 
     def settle_in_blocks(self, entries: KeyIndex, settled_count: int, report: Callable[[int], None]) -> None:
         """Settle very many rows block by block: each block is first compared with the leads of all earlier blocks."""
@@ -144,7 +166,7 @@ class LeaderClustering:
         leads.add(entries.keep(entries.row < settled_count))
         for number, block in enumerate(blocks(entries, settled_count, self.classifier.size)):
             report(settled_count + number * BLOCK)
-            self.join_first(self.classifier.classify(block, leads.postings(block)))
+            self.join_first(self.classifier.classify(expand_pairs(block, leads.postings(block), self.classifier.size)))
             undecided = block.keep(self._are_leads(block))
             # Keys are renumbered, so that arrays of counts have the size of the block and not of the index.
             keys, key = np.unique(undecided.key, return_inverse=True)
@@ -155,7 +177,7 @@ class LeaderClustering:
 
     def _are_leads(self, entries: KeyIndex) -> Bools:
         """Return which entries belong to leads: only these rows are looked up, and a block has few leads."""
-        leads: Bools = self.grouping.lead[entries.row] == entries.row
+        leads: Bools = self.lead[entries.row] == entries.row
         return leads
 
     def settle(self, entries: KeyIndex) -> None:
@@ -164,29 +186,46 @@ class LeaderClustering:
         while len(entries.row):
             last = next_block_end(entries, self.lead_counts, self.classifier.size)
             block_entries = entries.keep(entries.row < last)
-            self.join_within(self.classifier.classify(block_entries, CandidateRanges.build(block_entries)))
+            self.join_within(
+                self.classifier.classify(
+                    expand_pairs(block_entries, CandidateRanges.build(block_entries), self.classifier.size)
+                )
+            )
             if last >= self.classifier.size:
                 return
             undecided = entries.keep(self._are_leads(entries))
-            ranges = CandidateRanges.build(undecided, leads_before(undecided, last))
-            self.join_first(self.classifier.classify(undecided, ranges))
+            candidates = expand_pairs(
+                undecided, CandidateRanges.build(undecided, leads_before(undecided, last)), self.classifier.size
+            )
+            self.join_first(self.classifier.classify(candidates))
             leads = entries.keep(self._are_leads(entries) & (entries.row < last))
             self.lead_counts += np.bincount(leads.key, minlength=len(self.lead_counts))
             later = undecided.keep(self._are_leads(undecided) & (undecided.row >= last))
             entries = drop_unshared(self.drop_crowded(later))
 
+    def join_copies(self, copies: Rows, original: Rows) -> None:
+        """Let copies join the lead of the row that they are copies of, or else that row."""
+        first = original[copies]
+        self.lead[copies] = self.lead[first]
+        self.evidence[copies] = np.where(
+            self.lead[first] == first, evidence.TABLE.code("content"), self.evidence[first]
+        )
+
     def drop_crowded(self, entries: KeyIndex) -> KeyIndex:
         """Drop the keys that too many leads share."""
         is_full = self.lead_counts[entries.key] >= MAX_LEADS
-        self.grouping.crowded[entries.row[is_full]] = True
+        self.crowded[entries.row[is_full]] = True
         return entries.keep(~is_full)
 
     def join_within(self, pairs: DuplicatePairs) -> None:
         """Settle a block in order: each row joins the first lead that it duplicates."""
-        lead, evidence = self.grouping.lead, self.grouping.evidence
+        lead, evidence = self.lead, self.evidence
         for row, earlier, code in zip(pairs.row.tolist(), pairs.earlier.tolist(), pairs.code.tolist(), strict=True):
-            are_leads = lead[row] == row and lead[earlier] == earlier
-            if are_leads and (verdict := self.classifier.resolve(row, earlier, code)):
+            if (
+                lead[row] == row
+                and lead[earlier] == earlier
+                and (verdict := self.classifier.resolve(row, earlier, code))
+            ):
                 lead[row], evidence[row] = earlier, verdict
 
     def join_first(self, pairs: DuplicatePairs) -> None:
@@ -195,8 +234,8 @@ class LeaderClustering:
             self.join_within(pairs)
             return
         row, positions = np.unique(pairs.row, return_index=True)
-        self.grouping.lead[row] = pairs.earlier[positions]
-        self.grouping.evidence[row] = pairs.code[positions]
+        self.lead[row] = pairs.earlier[positions]
+        self.evidence[row] = pairs.code[positions]
 
 
 @dataclass(eq=False, slots=True)

@@ -10,6 +10,7 @@ from ibidem_dedupe import column_rules, pair_evidence
 from ibidem_dedupe.column_rules import Bools, Figures, NoiseFigures, Pairs, Rows
 from ibidem_dedupe.pair_evidence import Evidence, Guards, build_evidence, days_apart, same_table, unpack_numbers
 from ibidem_dedupe.policy import FIGURES, Learned, Policy
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.minhash import correct_for_chance
 from ibidem_ingest.signatures.numbers import agree, compare, differing_numbers
@@ -123,6 +124,11 @@ _CHANGED_CHARACTERS = np.array([changed(share) for share in column_rules.ESTIMAT
 
 def measure_columns(pairs: Pairs) -> Figures:
     """`measure` for many pairs."""
+    if loops.IN_USE is None:
+        rows = [
+            (pairs.columns.unpack_row(a), pairs.columns.unpack_row(b)) for a, b in zip(pairs.a, pairs.b, strict=True)
+        ]
+        return np.array([measure(a, b) for a, b in rows if a and b]).reshape(len(rows), len(FIGURES))
     figures = np.zeros((len(pairs.a), len(FIGURES)))
     for start in range(0, len(pairs.a), SLICE):
         part = slice(start, start + SLICE)

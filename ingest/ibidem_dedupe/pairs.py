@@ -23,9 +23,10 @@ Texts of fewer than 20 tokens whose titles differ are duplicates at no level (`s
 The decision is symmetric, and monotone: `identical` pairs are also `near` and `partial`. It is not transitive.
 """
 
-from collections import OrderedDict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections import OrderedDict, defaultdict
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cache
 
 import numpy as np
 from xxhash import xxh3_64_intdigest
@@ -38,6 +39,7 @@ from ibidem_dedupe.pair_evidence import Evidence, Guards, LongPair
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_dedupe.relations import relate
 from ibidem_ingest.kernel import loops
+from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import LongField, LongSignatures, as_page
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField
@@ -77,6 +79,8 @@ SLICE = 8_192  # pairs decided on at once: their columns stay in the processor's
 
 def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
     """Decide on many pairs."""
+    if loops.IN_USE is None:
+        return verify_one_by_one(columns, a, b, policy)
     codes = np.zeros(len(a), np.uint8)
     open_pairs = np.flatnonzero(screen(columns, a, b, policy.candidates))
     for start in range(0, len(open_pairs), SLICE):
@@ -85,13 +89,27 @@ def verify(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
     return codes
 
 
+def verify_one_by_one(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Codes:
+    """Decide on many pairs by the definition for one."""
+    unpack = cache(lambda row: columns.unpack_row(row) if columns.length[row] else None)
+    codes = np.zeros(len(a), np.uint8)
+    for place, (row, other) in enumerate(zip(a.tolist(), b.tolist(), strict=True)):
+        one, another = unpack(row), unpack(other)
+        if one is None or another is None:
+            continue
+        if found := decide(one, another, policy):
+            codes[place] = evidence.TABLE.code(found.signature)
+        elif policy.level == "partial" and policy.related is not None and pair_evidence.may_relate(one, another):
+            codes[place] = UNDECIDED
+    return codes
+
+
 def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
     """Return which pairs a rule may accept, so that the rules run on few pairs.
 
     Every pair that a rule accepts passes, and some that none accepts.
     """
-    is_known = policy.level != "partial" and all(kind.screened for kind in evidence.TABLE.counted(policy))
-    if loops.IN_USE is None or not is_known:
+    if policy.level == "partial" or not all(kind.screened for kind in evidence.TABLE.counted(policy)):
         return np.ones(len(a), bool)
     terms, characters = policy.terms, policy.characters
     arrays = [
@@ -125,7 +143,7 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
     fields = (*map(loops.address, arrays), *figures, *np.array(shares, np.float64).view(np.uint64))
     loops.check(len(columns), a, b)
     passing = np.empty(len(a), bool)
-    loops.IN_USE.call("ibidem_screen", np.array(fields, np.uint64), a, b, len(a), passing)
+    loops.compiled().call("ibidem_screen", np.array(fields, np.uint64), a, b, len(a), passing)
     return passing
 
 
@@ -281,9 +299,8 @@ class PairClassifier:
             else entries
         )
 
-    def classify(self, entries: KeyIndex, ranges: "CandidateRanges") -> DuplicatePairs:
-        """Return the duplicates among the pairs of rows that share enough keys."""
-        decisions = [self.decide(pairs) for pairs in expand_pairs(entries, ranges, self.size)]
+    def classify(self, candidates: Iterator[Rows]) -> DuplicatePairs:
+        decisions = [self.decide(pairs) for pairs in candidates]
         pairs = np.concatenate([np.empty(0, np.int64), *(pairs for pairs, _ in decisions)])
         code = np.concatenate([np.empty(0, np.uint8), *(code for _, code in decisions)])
         row, earlier = np.divmod(pairs, max(1, self.size))
@@ -326,12 +343,23 @@ def duplicates(
 ) -> DuplicatePairs:
     """Find all pairs of duplicates, also within groups."""
     classifier = PairClassifier(columns, policy, PairConstraints(), matcher, long_index)
-    entries = classifier.shared_keys()
-    pairs = classifier.classify(entries, CandidateRanges.build(entries))
+    if loops.IN_USE is None:
+        pairs = classifier.classify(pairs_sharing_values(columns, policy, np.arange(len(columns))))
+    else:
+        entries = classifier.shared_keys()
+        pairs = classifier.classify(expand_pairs(entries, CandidateRanges.build(entries), classifier.size))
     for position in np.flatnonzero(pairs.code == UNDECIDED).tolist():
         pairs.code[position] = classifier.resolve(int(pairs.row[position]), int(pairs.earlier[position]), UNDECIDED)
     positions = np.flatnonzero(pairs.code)
     return DuplicatePairs(pairs.row[positions], pairs.earlier[positions], pairs.code[positions])
+
+
+def pairs_sharing_values(columns: PackedColumns, policy: Policy, rows: Rows, most: int = MAX_ROWS) -> Iterator[Rows]:
+    """Yield the pairs of rows that share a value, row by row; of each value with its first `most` rows alone."""
+    values = SharedValues(columns, policy, PairConstraints(), most)
+    for row in rows.tolist():
+        yield row * len(columns) + np.array(values.earlier(row), np.int64)
+        values.add(row)
 
 
 def encode_pairs(pairs: frozenset[Pair], size: int) -> Rows:
@@ -382,7 +410,10 @@ class CandidateRanges:
 
 def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Iterator[Rows]:
     """Expand the pairs of rows that share enough keys."""
-    order = order_by_row(entries.row, postings.times, size)
+    loops.check(size, entries.row)
+    order = np.empty(entries.row.size, np.int64)
+    count = compiled().call("ibidem_by_row", entries.row, postings.times, entries.row.size, size, order)
+    order = order[:count]
     rows, times, first = entries.row[order].astype(np.int64), postings.times[order], postings.first[order]
     weak = entries.key[order] >= entries.first_weak
     loops.check(size, postings.rows)
@@ -392,23 +423,7 @@ def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Ite
         loops.check(postings.rows.size + 1, chunk[2] + chunk[3])
         pairs = np.empty(int(chunk[3].sum()), np.int64)
         columns = (*chunk, end - start, postings.rows, size, entries.min_shared)
-        if loops.IN_USE is not None:
-            yield pairs[: loops.IN_USE.call("ibidem_pairs", *columns, pairs)]
-        else:
-            place = np.arange(pairs.size) + np.repeat(chunk[2] - chunk[3].cumsum() + chunk[3], chunk[3])
-            pairs, number = np.unique(np.repeat(chunk[0] * size, chunk[3]) + postings.rows[place], return_inverse=True)
-            shared = np.repeat(np.where(chunk[1], 1, entries.min_shared), chunk[3])
-            yield pairs[np.bincount(number, shared) >= entries.min_shared]
-
-
-def order_by_row(row: Numbers, times: Rows, size: int) -> Rows:
-    """Return the entries with partners in the order of their rows."""
-    if loops.IN_USE is None:
-        order = np.flatnonzero(times > 0)
-        return order[np.argsort(row[order], kind="stable")]
-    loops.check(size, row)
-    order = np.empty(row.size, np.int64)
-    return order[: loops.IN_USE.call("ibidem_by_row", row, times, row.size, size, order)]
+        yield pairs[: compiled().call("ibidem_pairs", *columns, pairs)]
 
 
 def slices(rows: Rows, times: Rows) -> Iterator[tuple[int, int]]:
@@ -444,6 +459,68 @@ def build_key_index(columns: PackedColumns, policy: Policy, is_copy: Bools | Non
     return replace(join_indexes([strong_keys, *weak]), first_weak=strong_keys.keys, min_shared=TERMS)
 
 
+Values = Iterable[Hashable]
+
+
+def _runs(packed: Packed, _: Policy) -> Values:
+    if not any(packed.noise):
+        return ()
+    places = (0, *noise.SLOT_OFFSETS)
+    return ((at, *(packed.noise[(at + place) % noise.SLOTS] for place in places)) for at in range(noise.SLOTS))
+
+
+# The values of a document, by kind of evidence: a pair that the kind joins shares one of them.
+VALUES: Mapping[str, Callable[[Packed, Policy], Values]] = {
+    "content": lambda packed, _: [packed.content],
+    "minhash": lambda packed, policy: (
+        (at, packed.slots[at : at + policy.band_rows])
+        for at in range(0, len(packed.slots) - policy.band_rows + 1, policy.band_rows)
+    ),
+    "termvector": lambda packed, _: packed.terms,
+    "fingerprint": lambda packed, _: [packed.fingerprint] * any(packed.fingerprint),
+    "profile": lambda packed, _: [packed.profile] * any(packed.profile),
+    "characters": _runs,
+    "shingles": lambda packed, _: enumerate(packed.slots),
+    "pages": lambda packed, _: [LONG] * bool(packed.flags & LONG or pair_evidence.page_of(packed)),
+}
+
+
+class SharedValues:
+    """Inverted index from value to rows, filled row by row."""
+
+    def __init__(
+        self, columns: PackedColumns, policy: Policy, constraints: PairConstraints, most: int = MAX_ROWS
+    ) -> None:
+        self._most = most  # rows of a value that later ones are paired with
+        self._columns, self._policy = columns, policy.candidates
+        self._kinds = [kind.name for kind in evidence.TABLE.counted(self._policy) if kind.keys is not None]
+        self._same: defaultdict[int, set[int]] = defaultdict(set)
+        for a, b in constraints.same:
+            self._same[max(a, b)].add(min(a, b))
+        self._rows: defaultdict[Hashable, list[int]] = defaultdict(list)
+        self._added: set[int] = set()
+
+    def earlier(self, row: int) -> Sequence[int]:
+        """Return the added rows that share a value with a row, or that a manual decision joins to it, ascending."""
+        sharing = (self._rows[value] for value in self._values(row) if value in self._rows)
+        return sorted(set().union(*sharing) | (self._same[row] & self._added))
+
+    def add(self, row: int) -> None:
+        """Add a row, which later rows may share values with."""
+        self._added.add(row)
+        for value in set(self._values(row)):
+            if len(self._rows[value]) < self._most:
+                self._rows[value].append(row)
+
+    def _values(self, row: int) -> Iterator[Hashable]:
+        packed = self._columns.unpack_row(row) if self._columns.length[row] else None
+        if packed is not None:
+            for name in self._kinds:
+                # Of a kind that is not listed all rows are compared.
+                values = VALUES[name](packed, self._policy) if name in VALUES else [None]
+                yield from ((name, value) for value in values)
+
+
 # How many values of a class of long texts are asked for, where one is not enough.
 MIN_SHARED: dict[LookupField, int] = {"sampled": 2}
 
@@ -472,6 +549,8 @@ class PageKeys:
 
     def key_index(self, names: Sequence[DocumentRef], columns: PackedColumns) -> KeyIndex:
         """Return the rows that share a key, and those that may be a page of another."""
+        if loops.IN_USE is None:  # all long texts are compared then
+            return KeyIndex(np.empty(0, np.int32), np.empty(0, np.int32))
         row = {name: number for number, name in enumerate(names)}
         rows = np.array([row[name] for name in self.names], np.int64)
         pages = pair_keys(self._page_pairs(rows, columns), len(names))

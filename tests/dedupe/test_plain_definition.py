@@ -1,4 +1,4 @@
-"""What numpy computes alone is what the compiled loops compute, and what the decision on one pair says."""
+"""The plain definition, pair by pair, is what the compiled loops compute over columns."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

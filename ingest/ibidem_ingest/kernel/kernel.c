@@ -919,6 +919,29 @@ i64 ibidem_fingerprints(const u8 *buffer, const i64 *starts, const i64 *ends, co
 
 /* candidates.py */
 
+/* The keys of `last - first` bands of `high` slots, two or three, from the band `first` on, of each row of min-hash slots. */
+i64 ibidem_band_keys(const u16 *slots, i64 width, const i64 *rows, i64 size, i64 first, i64 last, i64 high, u64 *keys) {
+    for (i64 at = 0; at < size; at++) {
+        const u16 *its = slots + rows[at] * width;
+        for (i64 band = first; band < last; band++)
+            *keys++ = (u64)its[high * band] | (u64)its[high * band + 1] << 16 |
+                      (high < 3 ? 0 : (u64)its[high * band + 2] << 32) | (u64)(band - first) << 48;
+    }
+    return 0;
+}
+
+/* The same of the runs of characters, whose slots are `second` and `third` apart. */
+i64 ibidem_run_keys(const u8 *blocks, i64 width, const i64 *rows, i64 size, i64 first, i64 last, i64 second, i64 third,
+                    u64 *keys) {
+    for (i64 at = 0; at < size; at++) {
+        const u8 *its = blocks + rows[at] * width;
+        for (i64 slot = first; slot < last; slot++)
+            *keys++ = (u64)its[slot] | (u64)its[(slot + second) % RUNS] << 8 | (u64)its[(slot + third) % RUNS] << 16 |
+                      (u64)slot << 24;
+    }
+    return 0;
+}
+
 enum { HELD = 1, SHARED = 2, MARKED = 4 };
 
 /* The entries whose key another entry may have, and a marked one too where `marks` are given: most keys stand alone, and

@@ -2,8 +2,8 @@
 
 The library was made at installation, where a C compiler was (`hatch_build.py`), and is loaded when this module is. It
 says of which source it was made: a library of another source is not used. `IN_USE` is None if none fits; then each
-document is signed by itself in plain Python, which is the definition of what the loops compute and takes about a
-hundred times as long, and pairs are found and decided on by numpy alone.
+document is signed, and each pair decided on, by itself in plain Python, which is the definition of what the loops
+compute and takes about a hundred times as long.
 """
 
 import ctypes
@@ -114,5 +114,5 @@ IN_USE: Final = load()
 def compiled() -> Loops:
     """Return the loops, which are required for batches and columns."""
     if IN_USE is None:
-        raise RuntimeError("batches are signed by compiled loops only")
+        raise RuntimeError("batches are signed, and columns compared, by compiled loops only")
     return IN_USE

@@ -35,6 +35,7 @@ from ibidem_engines.stored_groups import Name as Place
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.long_text import LongField, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, PackedColumns, unpack
 from ibidem_workers.backfill.batch import all_writes, read_ranges, refusal, signed_records
@@ -159,7 +160,8 @@ def group_slices(
             if (signatures := LongSignatures.decode(value)) is not None:
                 keys.add(name, signatures)
                 packed[name] = long_values[name]
-        parts.append(replace(columns, values=(), ids=[]))
+        # The plain definition, in place of the compiled loops, reads the values themselves.
+        parts.append(replace(columns, values=(), ids=[]) if loops.IN_USE else columns)
         progress(len(refs))
     names, columns = sort_documents(refs, parts)
     long_signatures = LongSignatureCache(read_long)
@@ -179,7 +181,9 @@ def sort_documents(
     start = np.where(dated, first, np.iinfo(np.int64).max).tolist()
     order = sorted(range(len(names)), key=lambda row: (start[row], names[row][1], names[row][0]))
     arrays = {each: np.concatenate([getattr(part, each) for part in parts])[order] for each in ARRAYS}
-    return [names[row] for row in order], PackedColumns((), [""] * len(order), **arrays)
+    values = [value for part in parts for value in part.values]
+    columns = PackedColumns([values[row] for row in order] if values else (), [""] * len(order), **arrays)
+    return [names[row] for row in order], columns
 
 
 def stored_report(engine: Engine) -> dict[str, object]:

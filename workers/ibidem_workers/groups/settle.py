@@ -42,6 +42,7 @@ from ibidem_engines.stored_groups import (
     index_places,
     new_group,
 )
+from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys_batch
 from ibidem_ingest.signatures.packed import Packed, PackedColumns, unpack
 
@@ -369,6 +370,7 @@ class StoredColumns(ExitStack):
         self.orders = np.zeros(capacity, np.int64)
         self.groups = np.zeros(capacity, np.uint64)
         self.leads = np.zeros(capacity, bool)
+        self._values: list[bytes | None] = []  # as long as the plain definition reads them, without compiled loops
         try:
             is_mapped = capacity * ROW_BYTES > max_bytes
             folder = Path(self.enter_context(TemporaryDirectory(prefix="ibidem-"))) if is_mapped else None
@@ -395,12 +397,14 @@ class StoredColumns(ExitStack):
         self.groups[rows] = [xxh3_64_intdigest(each.group.encode()) for each in documents]
         self.leads[rows] = [each.lead for each in documents]
         self.names.add(documents)
+        if loops.IN_USE is None:
+            self._values += decoded.values
 
     def columns(self) -> PackedColumns:
         """Return the columns of all added rows."""
         size = len(self)
         arrays = {name: array[:size] for name, array in self._arrays.items()}
-        return replace(EMPTY, values=(), ids=self.names.ids, **arrays)
+        return replace(EMPTY, values=tuple(self._values), ids=self.names.ids, **arrays)
 
     def find(self, name: DocumentRef, order: int, bounds: tuple[int, int]) -> int | None:
         """Return the row of a document's write; None if it is missing."""
