@@ -17,7 +17,7 @@ THOROUGH: Mapping[str, str] = {
     "adversary/test_patterns.py::test_time_grows_with_the_length_of_the_text": "hundreds of long texts for each",
     "gateway/test_hidden_documents.py": "whole archives by every way; gateway/test_rights.py has a guest",
     "answers/test_answers.py::"
-    "test_every_search_in_sqlite_has_the_answer_that_is_written_down": "each fiftieth is asked each time, and each tenth before the night",
+    "test_every_search_in_sqlite_has_the_answer_that_is_written_down": "each fiftieth is asked each time",
     "clients/test_openaleph.py": "installs OpenAleph's package; clients/test_wrap.py has searches of clients",
     "cli/test_doctor.py::"
     "test_an_index_of_its_template_needs_no_right_on_mappings": "a user of few rights ingests into four layouts",
