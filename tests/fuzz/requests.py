@@ -115,9 +115,9 @@ def several(data: bytes) -> None:
     query_string, _, body = data.partition(b"\n")
     parameters = dict(QueryParams(as_sent(query_string)))
     for line in read_lines([read_json(line) for line in body.split(b"\n")]):
-        head = with_mode(line, "indent").head
+        head, search = with_mode(line, "indent")
         try:
-            run_search({**parameters, **{name: as_text(each) for name, each in head.items()}}, line.body)
+            run_search({**parameters, **{name: as_text(each) for name, each in head.items()}}, search)
         except UsageError:
             continue
 
