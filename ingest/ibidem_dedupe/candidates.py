@@ -5,7 +5,7 @@ shares terms: two sets that share 40 of 60 share three of any 23 of each taken i
 that are rarest here (the prefix filter of Chaudhuri, Ganti and Kaushik 2006, asking for three instead of one).
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from math import log
 from typing import Any
@@ -74,25 +74,28 @@ def profile_keys(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterato
 
 def band_keys(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[Portion]:
     """Return bands of the min-hash sketch, in portions."""
-    count = SLOTS // policy.band_rows
-    rows = np.flatnonzero(has_words & (columns.slot_count > 0))
-    slots = columns.slots
-    for first, last in portions(len(columns), count):
-        keys = np.empty(rows.size * (last - first), np.uint64)
-        bands = (first, last, policy.band_rows)
-        compiled().call("ibidem_band_keys", slots, slots.shape[1], rows, rows.size, *bands, keys)
-        yield keys, np.repeat(rows, last - first)
+    bands = np.arange(0, SLOTS - policy.band_rows + 1, policy.band_rows)
+    return slot_groups(columns.slots, SLOTS, has_words & (columns.slot_count > 0), bands, range(policy.band_rows))
 
 
 def run_keys(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[Portion]:
     """Return bands of character runs, in portions."""
-    blocks = columns.noise
-    rows = np.flatnonzero((blocks[:, noise.SLOTS] > 0) & has_words)
-    for first, last in portions(len(rows), noise.SLOTS):
-        keys = np.empty(rows.size * (last - first), np.uint64)
-        places = (first, last, *noise.SLOT_OFFSETS)
-        compiled().call("ibidem_run_keys", blocks, blocks.shape[1], rows, rows.size, *places, keys)
-        yield keys, np.repeat(rows, last - first)
+    has_runs = has_words & (columns.noise[:, noise.SLOTS] > 0)
+    return slot_groups(columns.noise, noise.SLOTS, has_runs, np.arange(noise.SLOTS), (0, *noise.SLOT_OFFSETS))
+
+
+def slot_groups(
+    slots: NDArray[np.integer[Any]], size: int, has_slots: Bools, places: Rows, offsets: Sequence[int] = (0,)
+) -> Iterator[Portion]:
+    """Return groups of a row's slots, in portions: each of a place and of the slots so far behind it, round about."""
+    rows = np.flatnonzero(has_slots)
+    for first, last in portions(len(slots), places.size):
+        here = places[first:last]
+        keys = np.empty(rows.size * here.size, np.uint64)
+        row = (slots.itemsize, slots.shape[1], size)
+        groups = (here, here.size, np.array(offsets, np.int64), len(offsets))
+        compiled().call("ibidem_slot_keys", slots, *row, rows, rows.size, *groups, keys)
+        yield keys, np.repeat(rows, here.size)
 
 
 def have_unknown_words(columns: PackedColumns, policy: Policy) -> Bools:
@@ -103,10 +106,7 @@ def have_unknown_words(columns: PackedColumns, policy: Policy) -> Bools:
 
 def slot_keys(columns: PackedColumns, _: Policy, has_words: Bools) -> Iterator[Portion]:
     """Return single slots of the min-hash sketch, in portions: a chapter shares few with its book."""
-    has_slots = has_words & (columns.slot_count > 0)
-    for first, last in portions(len(columns), SLOTS if has_slots.any() else 0):
-        number = np.arange(first, last, dtype=np.uint64) << np.uint64(16)
-        yield keys_of(columns.slots[:, first:last].astype(np.uint64) | number, has_slots)
+    return slot_groups(columns.slots, SLOTS, has_words & (columns.slot_count > 0), np.arange(SLOTS))
 
 
 def related_keys(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[Portion]:
@@ -168,10 +168,12 @@ def length_buckets(lengths: Rows, ratio: float) -> Rows:
 
 
 def join_indexes(parts: Iterable[KeyIndex]) -> KeyIndex:
-    """Join the entries of several kinds into one index, with distinct key numbers."""
-    keys, rows, offset = [], [], 0
+    """Join several indexes into one with distinct key numbers; those whose keys are enough alone come first."""
+    keys, rows = [np.empty(0, np.int32)], [np.empty(0, np.int32)]
+    offset, first_weak, min_shared = 0, MAX_ROWS, 1
     for part in parts:
         keys.append(part.key + np.int32(offset))
         rows.append(part.row)
+        first_weak, min_shared = min(first_weak, offset + part.first_weak), max(min_shared, part.min_shared)
         offset += part.keys
-    return KeyIndex(np.concatenate(keys), np.concatenate(rows))
+    return KeyIndex(np.concatenate(keys), np.concatenate(rows), first_weak, min_shared)

@@ -239,8 +239,19 @@ class LongTextMatcher:
         """Return the relation of the first row to the second, by any evidence."""
         pair = row, other_row
         if pair not in self.verdicts:
-            self.verdicts[pair] = self._decide(row, other_row)
+            a, b = self.packed(row), self.packed(other_row)
+            self.verdicts[pair] = decide(a, b, self.policy, self._long_pair(pair, (a, b))) if a and b else None
         return self.verdicts[pair]
+
+    def _long_pair(self, rows: tuple[int, int], pair: tuple[Packed, Packed]) -> LongPair | None:
+        """Return the long signatures of two texts, a page among them, if their relation may be asked for."""
+        if self.policy.level != "partial" or not pair_evidence.may_relate(*pair):
+            return None
+        a, b = (
+            self.long_signatures.get(self.names[row]) if packed.flags & LONG else pair_evidence.page_of(packed)
+            for row, packed in zip(rows, pair, strict=True)
+        )
+        return (a, b) if a and b else None
 
     def code(self, row: int, other_row: int) -> int:
         """Return the code of the evidence for a pair: 0 without evidence, and while long signatures have to be read."""
@@ -248,20 +259,6 @@ class LongTextMatcher:
             return 0
         found = self.evidence(row, other_row)
         return evidence.TABLE.code(found.signature) if found else 0
-
-    def _decide(self, row: int, other_row: int) -> Evidence | None:
-        a, b = self.packed(row), self.packed(other_row)
-        if a is None or b is None:
-            return None
-        if self.policy.level != "partial" or not pair_evidence.may_relate(a, b):
-            return decide(a, b, self.policy)
-        row_signatures, other_signatures = (
-            self.long_signatures.get(self.names[each]) if packed.flags & LONG else pair_evidence.page_of(packed)
-            for each, packed in ((row, a), (other_row, b))
-        )
-        return decide(
-            a, b, self.policy, (row_signatures, other_signatures) if row_signatures and other_signatures else None
-        )
 
 
 BUDGET = 200_000  # pairs of entries that are spread out at once: bounds the memory
@@ -290,14 +287,9 @@ class PairClassifier:
 
     def shared_keys(self, is_copy: Bools | None = None) -> KeyIndex:
         """Return the keys that rows share, and a key for each pair that a manual decision joins."""
-        entries = build_key_index(self.columns, self.policy, is_copy)
-        if self.long_index is not None:
-            entries = concat_keys(self.long_index, entries)
-        return (
-            concat_keys(pair_keys(encode_pairs(self.constraints.same, self.size), self.size), entries)
-            if self.constraints.same
-            else entries
-        )
+        joined = pair_keys(encode_pairs(self.constraints.same, self.size), self.size)
+        long = [] if self.long_index is None else [self.long_index]
+        return join_indexes([joined, *long, build_key_index(self.columns, self.policy, is_copy)])
 
     def classify(self, candidates: Iterator[Rows]) -> DuplicatePairs:
         decisions = [self.decide(pairs) for pairs in candidates]
@@ -365,15 +357,6 @@ def pairs_sharing_values(columns: PackedColumns, policy: Policy, rows: Rows, mos
 def encode_pairs(pairs: frozenset[Pair], size: int) -> Rows:
     """Encode pairs of rows as `later * size + earlier`."""
     return np.array([max(pair) * size + min(pair) for pair in sorted(pairs)], np.int64)
-
-
-def concat_keys(row_keys: KeyIndex, entries: KeyIndex) -> KeyIndex:
-    """Concatenate keys; those that are enough alone come first."""
-    return replace(
-        join_indexes([row_keys, entries]),
-        first_weak=min(MAX_ROWS, entries.first_weak + row_keys.keys),
-        min_shared=entries.min_shared,
-    )
 
 
 def pair_keys(pairs: Rows, size: int) -> KeyIndex:
@@ -447,16 +430,13 @@ def build_key_index(columns: PackedColumns, policy: Policy, is_copy: Bools | Non
     policy = policy.candidates
     if is_copy is not None:
         has_words &= ~is_copy
-    strong, weak = list[KeyIndex](), list[KeyIndex]()
-    for kind in evidence.TABLE.counted(policy):
+    parts: list[KeyIndex] = []
+    for kind in sorted(evidence.TABLE.counted(policy), key=lambda kind: kind.has_weak_keys):
         marks = None if kind.marks is None else kind.marks(columns, policy)
         if kind.keys is not None and (marks is None or marks.any()):
             found = (drop_singletons(*each, marks) for each in kind.keys(columns, policy, has_words))
-            (weak if kind.has_weak_keys else strong).extend(found)
-    strong_keys = join_indexes(strong)
-    if not weak:
-        return strong_keys
-    return replace(join_indexes([strong_keys, *weak]), first_weak=strong_keys.keys, min_shared=TERMS)
+            parts += (replace(each, first_weak=0, min_shared=TERMS) if kind.has_weak_keys else each for each in found)
+    return join_indexes(parts)
 
 
 Values = Iterable[Hashable]
@@ -572,7 +552,6 @@ class PageKeys:
         return pairs
 
     def _parts(self, rows: Rows, size: int) -> Iterator[KeyIndex]:
-        yield drop_singletons(np.empty(0, np.uint64), np.empty(0, np.int64))
         for lookup_field, entries in self.hashes.items():
             lengths = [len(each) for each in entries]
             if not sum(lengths):

@@ -129,9 +129,9 @@ def high_pass(low: float, high: float) -> Filter:
     return lambda value: round(min(1.0, max(0.0, (value - low) / (high - low))), 6)
 
 
-def low_pass(low: float, high: float) -> Filter:
-    """Return a filter that is 1 up to one value and 0 from another on."""
-    return lambda value: 1 - high_pass(low, high)(value)
+def invert(passes: Filter) -> Filter:
+    """Return the filter that is 1 where another is 0."""
+    return lambda value: 1 - passes(value)
 
 
 def equal_pagination(value: float) -> float:
@@ -139,18 +139,15 @@ def equal_pagination(value: float) -> float:
     return max(0.0, 1 - ((1 - min(1.0, value)) / 0.4) ** 2)
 
 
-def unequal_pagination(value: float) -> float:
-    """Return the paper's filter of page similarity for unequal pagination: pages are less similar than their text."""
-    return 1 - equal_pagination(value)
-
+is_held, is_full = high_pass(0.7, 0.9), high_pass(0.55, 0.8)
 
 # For each relation the filters of its signals. `in_step` and its form are the paper's, all figures else were chosen on
 # every other labelled pair of `ecco_tcp_pages` (`benchmarks/books.py`).
 FILTERS: Mapping[Name, Mapping[str, Filter]] = {
-    "contiguous_subset": {"held": high_pass(0.7, 0.9), "fullness": low_pass(0.55, 0.8), "in_step": equal_pagination},
-    "contains": {"held": high_pass(0.7, 0.9), "fullness": low_pass(0.55, 0.8), "in_step": unequal_pagination},
-    "same_pagination": {"fullness": high_pass(0.55, 0.8), "in_step": equal_pagination},
-    "different_pagination": {"fullness": high_pass(0.55, 0.8), "in_step": unequal_pagination},
+    "contiguous_subset": {"held": is_held, "fullness": invert(is_full), "in_step": equal_pagination},
+    "contains": {"held": is_held, "fullness": invert(is_full), "in_step": invert(equal_pagination)},
+    "same_pagination": {"fullness": is_full, "in_step": equal_pagination},
+    "different_pagination": {"fullness": is_full, "in_step": invert(equal_pagination)},
 }
 
 # Relations that differ in the page breaks alone. Which kind it is comes first, and the confidence is that of the kind,

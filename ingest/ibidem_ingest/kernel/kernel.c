@@ -919,25 +919,20 @@ i64 ibidem_fingerprints(const u8 *buffer, const i64 *starts, const i64 *ends, co
 
 /* candidates.py */
 
-/* The keys of `last - first` bands of `high` slots, two or three, from the band `first` on, of each row of min-hash slots. */
-i64 ibidem_band_keys(const u16 *slots, i64 width, const i64 *rows, i64 size, i64 first, i64 last, i64 high, u64 *keys) {
+/* The keys of groups of slots of each row: of a place, and of the slots so far behind it, round about. A row has `width`
+ * numbers of `wide` bytes, of which the first `slots` are its slots. */
+i64 ibidem_slot_keys(const u8 *numbers, i64 wide, i64 width, i64 slots, const i64 *rows, i64 size, const i64 *places,
+                     i64 groups, const i64 *offsets, i64 several, u64 *keys) {
     for (i64 at = 0; at < size; at++) {
-        const u16 *its = slots + rows[at] * width;
-        for (i64 band = first; band < last; band++)
-            *keys++ = (u64)its[high * band] | (u64)its[high * band + 1] << 16 |
-                      (high < 3 ? 0 : (u64)its[high * band + 2] << 32) | (u64)(band - first) << 48;
-    }
-    return 0;
-}
-
-/* The same of the runs of characters, whose slots are `second` and `third` apart. */
-i64 ibidem_run_keys(const u8 *blocks, i64 width, const i64 *rows, i64 size, i64 first, i64 last, i64 second, i64 third,
-                    u64 *keys) {
-    for (i64 at = 0; at < size; at++) {
-        const u8 *its = blocks + rows[at] * width;
-        for (i64 slot = first; slot < last; slot++)
-            *keys++ = (u64)its[slot] | (u64)its[(slot + second) % RUNS] << 8 | (u64)its[(slot + third) % RUNS] << 16 |
-                      (u64)slot << 24;
+        const u8 *its = numbers + rows[at] * width * wide;
+        for (i64 group = 0; group < groups; group++, keys++) {
+            *keys = (u64)places[group];
+            for (i64 one = 0; one < several; one++) {
+                i64 slot = places[group] + offsets[one];
+                if (slot >= slots) slot -= slots;
+                *keys = *keys << 16 | (wide == 1 ? its[slot] : ((const u16 *)its)[slot]);
+            }
+        }
     }
     return 0;
 }
