@@ -114,12 +114,7 @@ def checks(settings: Settings, open_index: Callable[[], Engine]) -> Iterator[Che
     yield check_distribution()
     yield from attempt("engine", check_engine(settings, open_index))
     yield check_tables_folder(settings)
-    (broker,) = attempt("broker", check_broker(settings))
-    yield broker
-    if broker.ok and settings.broker:
-        yield from attempt("messages", check_messages(settings))
-    if broker.ok and settings.broker.startswith("redis"):
-        yield from attempt("redis", check_redis(settings))
+    yield from attempt("broker", check_broker(settings))
     yield check_signing()
     yield from check_libraries()
 
@@ -274,17 +269,22 @@ def check_signatures(info: Info, tables: Tables) -> Iterator[Check]:
 def check_tables_folder(settings: Settings) -> Check:
     folder = settings.tables
     parent = next(each for each in (folder, *folder.absolute().parents) if each.exists())
-    if not parent.is_dir() or not os.access(parent, os.W_OK):
-        message = f"{parent} is not a folder" if not parent.is_dir() else f"{parent} cannot be written"
-        return Check("tables folder", ok=False, what=message, remedy="name another folder in IBIDEM_TABLES")
-    return Check("tables folder", ok=True, what=str(folder))
+    if parent.is_dir() and os.access(parent, os.W_OK):
+        return Check("tables folder", ok=True, what=str(folder))
+    message = f"{parent} cannot be written" if parent.is_dir() else f"{parent} is not a folder"
+    return Check("tables folder", ok=False, what=message, remedy="name another folder in IBIDEM_TABLES")
 
 
 def check_broker(settings: Settings) -> Iterator[Check]:
-    if settings.broker:
-        connect_broker(settings)
-    nothing = "none: ibidem ingest signs in processes of its own"
-    yield Check("broker", ok=True, what=redact(settings.broker) if settings.broker else nothing)
+    """Check the broker, and where there is one the messages apart, and how Redis is set."""
+    if not settings.broker:
+        yield Check("broker", ok=True, what="none: ibidem ingest signs in processes of its own")
+        return
+    connect_broker(settings)
+    yield Check("broker", ok=True, what=redact(settings.broker))
+    yield from attempt("messages", check_messages(settings))
+    if settings.broker.startswith("redis"):
+        yield from attempt("redis", check_redis(settings))
 
 
 def check_messages(settings: Settings) -> Iterator[Check]:

@@ -23,24 +23,6 @@ MIN_SHARE = 0.2  # share of documents in another language from which it is said:
 REMEDY = "give each document its `language`; rare words of one language say nothing about another"
 
 
-class ReservoirSample:
-    """Uniform random sample of texts (reservoir sampling); the same stream gives the same sample."""
-
-    def __init__(self, count: int) -> None:
-        self.count = count
-        self.texts: list[str] = []
-        self._total = 0
-        self._random = random.Random(1)  # noqa: S311 - a sample, nothing secret
-
-    def add(self, text: str) -> None:
-        """Add a text to the population that the sample is drawn from."""
-        self._total += 1
-        if len(self.texts) < self.count:
-            self.texts.append(text)
-        elif (place := self._random.randrange(self._total)) < self.count:
-            self.texts[place] = text
-
-
 @dataclass(frozen=True, slots=True)
 class ForeignShare:
     """The share of documents that are not in their declared language."""
@@ -64,21 +46,32 @@ def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
 
 
 class LanguageSampler:
-    """Samples the beginnings of documents in a stream, to check their declared languages."""
+    """Samples the beginnings of documents in a stream, to check their declared languages.
 
-    def __init__(self) -> None:
-        self._lots: defaultdict[str, ReservoirSample] = defaultdict(lambda: ReservoirSample(SAMPLE_SIZE))
+    Of each language a uniform sample (reservoir sampling); the same stream gives the same.
+    """
+
+    def __init__(self, count: int = SAMPLE_SIZE) -> None:
+        self.texts: defaultdict[str, list[str]] = defaultdict(list)
+        self._count = count
+        self._totals = Counter[str]()
+        self._random = random.Random(1)  # noqa: S311 - a sample, nothing secret
 
     def sample(self, items: Iterable[Document | Refusal]) -> Iterator[Document | Refusal]:
         for item in items:
             if isinstance(item, Document) and len(item.text) > MIN_CHARACTERS:
-                self._lots[item.language].add(item.text[:MAX_CHARACTERS])
+                self._totals[item.language] += 1
+                place, texts = self._random.randrange(self._totals[item.language]), self.texts[item.language]
+                if len(texts) < self._count:
+                    texts.append(item.text[:MAX_CHARACTERS])
+                elif place < self._count:
+                    texts[place] = item.text[:MAX_CHARACTERS]
             yield item
 
     def find_foreign(self, find_table: Callable[[str], Table | None]) -> list[ForeignShare]:
         """Return the problems by language; none for languages without a table."""
-        languages = filter(find_table, sorted(self._lots))
-        return [each for code in languages if (each := find_foreign(code, self._lots[code].texts)) is not None]
+        languages = filter(find_table, sorted(self.texts))
+        return [each for code in languages if (each := find_foreign(code, self.texts[code])) is not None]
 
 
 @dataclass(frozen=True, slots=True)
