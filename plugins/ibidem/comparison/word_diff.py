@@ -285,15 +285,12 @@ def unique_runs(words: Sequence[Hashable], size: int) -> dict[tuple[Hashable, ..
     return {run: at for at, run in enumerate(runs) if counts[run] == 1}
 
 
-def common_words(run: Sequence[str], context: int, *, first: bool) -> Iterator[Piece]:
-    """Yield the words between two differences: all of a short run, else the first and last ones with a gap."""
-    if len(run) <= (context if first else 2 * context):
-        yield Piece("same", tuple(run))
-        return
-    if not first:
-        yield Piece("same", tuple(run[:context]))
-    yield Piece("gap")
-    yield Piece("same", tuple(run[-context:]))
+def common_words(run: Sequence[str], context: int, *, first: bool) -> list[Piece]:
+    """Return the words between two differences: all of a short run, else the first and last ones with a gap."""
+    head = 0 if first else context
+    if len(run) <= head + context:
+        return [Piece("same", tuple(run))]
+    return [Piece("same", tuple(run[:head])), Piece("gap"), Piece("same", tuple(run[-context:]))]
 
 
 def word_diff(lead: str, duplicate: str, limit: int = 4, context: int = 2) -> list[Piece]:
@@ -334,7 +331,7 @@ def written(
     a, b = sides[0].words, sides[1].words
     reached, label = 0, ""
     for i, j, k, m in differing:
-        common = list(common_words(a[reached:i], context, first=not reached))
+        common = common_words(a[reached:i], context, first=not reached)
         here = page(sides[0].offset(i), sides[1].offset(k))
         if here != label:
             common.insert(max(0, len(common) - 1), Piece("page", (f"{here}:",)))
