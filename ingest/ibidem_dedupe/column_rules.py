@@ -300,10 +300,9 @@ def runs_of_a_term(run: Codes) -> Figures:
 
 def is_noisy(block: Codes, share: float, dense: float) -> Bools:
     """Return which blocks are noisy: `noise.Noise.is_noisy` for many blocks."""
-    unknown = block[:, 66] + 256.0 * block[:, 67]
-    lost_runs = unknown * runs_of_a_term(block[:, 64])
-    least = np.where(block[:, 64] == noise.DENSE_RUN, dense, share)
-    noisy: Bools = (block[:, 64] > 0) & (lost_runs >= least * RUNS[block[:, 65]])
+    run, runs, unknown = (block.view(noise.COLUMNS)[name][:, 0] for name in ("run", "runs", "unknown"))
+    least = np.where(run == noise.DENSE_RUN, dense, share)
+    noisy: Bools = (run > 0) & (unknown * runs_of_a_term(run) >= least * RUNS[runs])
     return noisy
 
 
@@ -317,9 +316,8 @@ class NoiseFigures:
 
     @classmethod
     def read(cls, columns: PackedColumns, rows: Rows) -> "NoiseFigures":
-        """Parse the blocks of rows."""
-        block = columns.noise[rows, noise.SLOTS :]
-        return cls(RUNS[block[:, 1]], block[:, 2] + 256.0 * block[:, 3], block[:, 4:])
+        block = columns.noise[rows].view(noise.COLUMNS)[:, 0]
+        return cls(RUNS[block["runs"]], block["unknown"].astype(np.float64), block["terms"])
 
 
 def differing_terms(a: NoiseFigures, b: NoiseFigures) -> Figures:

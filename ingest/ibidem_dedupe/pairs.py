@@ -37,7 +37,7 @@ from ibidem_dedupe.column_rules import Bools, Codes, Pairs, Rows
 from ibidem_dedupe.overrides import DocumentRef, Pair, PairConstraints
 from ibidem_dedupe.pair_evidence import Evidence, Guards, LongPair
 from ibidem_dedupe.policy import LEVELS, Policy
-from ibidem_dedupe.relations import relate
+from ibidem_dedupe.relations import join_sorted, relate
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
@@ -543,13 +543,8 @@ class PageKeys:
         pages = np.flatnonzero(column_rules.may_be_page(columns))
         profiles, text = np.concatenate(self.profiles), np.repeat(rows, [each.size for each in self.profiles])
         order = np.argsort(profiles, kind="stable")
-        profiles, text = profiles[order], text[order]
         wanted = columns.profile[pages].byteswap()
-        first, last = np.searchsorted(profiles, wanted), np.searchsorted(profiles, wanted, "right")
-        times = np.where(last - first <= MAX_TEXTS_PER_KEY, last - first, 0)
-        place = np.repeat(first, times) + np.arange(times.sum()) - np.repeat(times.cumsum() - times, times)
-        pairs: Rows = np.repeat(pages, times) * len(columns) + text[place]
-        return pairs
+        return join_sorted(wanted, pages, profiles[order], text[order], len(columns), MAX_TEXTS_PER_KEY)
 
     def _parts(self, rows: Rows, size: int) -> Iterator[KeyIndex]:
         for lookup_field, entries in self.hashes.items():

@@ -38,7 +38,7 @@ A text that has many runs of another has its words in the same order: a quotatio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import accumulate, chain
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -54,7 +54,7 @@ MAX_PARTS_PER_VALUE = 50  # parts of a text with a value, from which on it is pa
 MIN_ANCHORS = 3
 
 Places = NDArray[np.int64]
-Keys = NDArray[np.int32] | Places
+Keys = NDArray[np.integer[Any]]
 Shares = NDArray[np.float64]
 
 
@@ -95,13 +95,18 @@ def match_parts(a: LongSignatures, b: LongSignatures, alignment: Alignment | Non
     return Matches(keys // width, keys % width, similar)
 
 
-def join_sorted(left: Keys, a: Keys, right: Keys, b: Keys, width: int) -> Places:
-    """Return the pairs of rows that share a key, as `row of a * width + row of b`, once for each key."""
+def join_sorted(  # noqa: PLR0913, PLR0917 - two indexes
+    left: Keys, a: Keys, right: Keys, b: Keys, width: int, most: int = MAX_PARTS_PER_VALUE
+) -> Places:
+    """Return the pairs of rows that share a key, as `row of a * width + row of b`, once for each key.
+
+    A key that more than `most` rows of the right have is passed over.
+    """
     start = right.searchsorted(left)
     if not right.size or not (right.take(start, mode="clip") == left).any():
         return np.zeros(0, np.int64)
     end = right.searchsorted(left, "right")
-    times = np.where(end - start <= MAX_PARTS_PER_VALUE, end - start, 0)
+    times = np.where(end - start <= most, end - start, 0)
     step = np.arange(times.sum()) - np.repeat(times.cumsum() - times - start, times)
     pairs: Places = np.repeat(a.astype(np.int64), times) * width + b[step]
     return pairs

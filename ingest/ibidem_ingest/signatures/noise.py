@@ -150,7 +150,7 @@ NONE = b""
 
 _LAYOUT = struct.Struct(f"<{SLOTS}sBBH{OF_TERMS}s")
 # The same, for many blocks.
-_COLUMNS = np.dtype(
+COLUMNS = np.dtype(
     [("slots", "u1", (SLOTS,)), ("run", "u1"), ("runs", "u1"), ("unknown", "<u2"), ("terms", "u1", (OF_TERMS,))]
 )
 
@@ -268,7 +268,7 @@ def _slots(hashes: Sequence[int]) -> bytes:
 
 def sign_blocks(batch: TokenBatch, rarest: RarestTerms, table: Table | None) -> Blocks:
     """Sign several documents, as `sign` does; zeros for an empty block."""
-    blocks = np.zeros(len(batch), _COLUMNS)
+    blocks = np.zeros(len(batch), COLUMNS)
     if not (batch.lengths >= MIN_LENGTH).any():
         return blocks
     tokens, size = (batch.buffer, batch.starts, batch.ends, batch.offsets), len(batch)
@@ -300,7 +300,7 @@ def _fill(blocks: Blocks, terms: Hashes, offsets: Places, rows: NDArray[np.bool_
 
 def rows(blocks: Blocks) -> list[bytes]:
     """Return the block of each document; `NONE` if it is empty."""
-    data, size = blocks.tobytes(), _COLUMNS.itemsize
+    data, size = blocks.tobytes(), COLUMNS.itemsize
     return [
         data[at : at + size] if runs else NONE
         for at, runs in zip(range(0, len(data), size), blocks["runs"].tolist(), strict=True)
