@@ -13,11 +13,11 @@ parts: 34 slots u16 each, profile u64, tokens u32, unique words u32 · the uniqu
 """
 
 import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Literal
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -39,7 +39,6 @@ MIN_PAGES = 2
 CHUNKS, ALPHABETICAL = 1, 2
 PART_SLOTS = 34
 MIN_PART_TOKENS = 10
-MAX_TOKENS = 1 << 20  # tokens that are signed at once, or one part: bounds the memory for long texts
 
 MIN_EQUAL_SLOTS = 4  # equal slots, of 34, from which two pages match
 
@@ -96,13 +95,7 @@ class LongSignatures:
 
     def encode(self) -> bytes:
         flags = CHUNKS * (self.parts == "chunks") | ALPHABETICAL * self.words.alphabetical
-        columns: list[NDArray[np.unsignedinteger]] = [
-            self.sketches,
-            self.profiles,
-            self.tokens,
-            self.unique_counts,
-            self.words.words,
-        ]
+        columns: list[NDArray[Any]] = [self.sketches, self.profiles, self.tokens, self.unique_counts, self.words.words]
         head = _HEAD.pack(SCHEME, flags, len(self), self.words.words.size)
         return head + b"".join(each.astype(kind).tobytes() for each, kind in zip(columns, _KINDS, strict=True))
 
@@ -164,15 +157,13 @@ class PagedTokens:
         kept = ~covered(sequences.hashes, batch.offsets, passages)
         return PagedTokens(batch.keep(kept), np.append(0, kept.cumsum())[self.pages], self.first, self.signs)
 
-    def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places]:
-        """Return the parts of a text: their kind, and their token offsets with the end; a short text has one part."""
+    def parts(self, text: int, sequences: Shingles) -> tuple[Parts, Places] | None:
+        """Return the kind of a text's parts, and their token offsets with the end; None for a short text."""
         borders = self.pages[self.first[text] : self.first[text + 1] + 1]
         if np.count_nonzero(np.diff(borders)) >= MIN_PAGES:
             return "pages", borders
         start, end = self.batch.offsets[text : text + 2].tolist()
-        if end - start < MIN_TOKENS:
-            return "chunks", np.array([start, end])
-        return "chunks", start + chunk_starts(sequences.hashes[start:end])
+        return ("chunks", start + chunk_starts(sequences.hashes[start:end])) if end - start >= MIN_TOKENS else None
 
 
 def as_page(tokens: int, profile: int) -> LongSignatures:
@@ -183,34 +174,15 @@ def as_page(tokens: int, profile: int) -> LongSignatures:
 
 
 def sign_parts_batch(batch: TokenBatch) -> tuple[Sketches, Profiles]:
-    """Sign parts, as `sign_long` does."""
-    cut = list(runs(batch.offsets))
-    if len(cut) <= 1:
-        return _sign_run(batch)
+    """Sign parts, as `sign_long` does; zeros, which take no memory, for those with few tokens."""
     sketches, profiles = np.zeros((len(batch), PART_SLOTS), np.uint16), np.zeros(len(batch), np.uint64)
-    for first, end in cut:
-        offsets = batch.offsets[first : end + 1]
-        part = batch.select(slice(offsets[0], offsets[-1]), offsets - offsets[0])
-        if (part.lengths >= MIN_PART_TOKENS).any():  # untouched pages of zeros take no memory
-            sketches[first:end], profiles[first:end] = _sign_run(part)
+    is_signed = batch.lengths >= MIN_PART_TOKENS
+    offsets = np.append(0, batch.lengths[is_signed].cumsum())
+    signed = batch.select(np.repeat(is_signed, batch.lengths), offsets)
+    sketches[is_signed] = minhash.sign_batch(Shingles.hash(signed.hashes, offsets), PART_SLOTS)
+    digests = text_profile.sign_batch(signed, TermGroups.group(signed))
+    profiles[is_signed] = [int.from_bytes(each[:8]) for each in digests]
     return sketches, profiles
-
-
-def runs(offsets: Places) -> Iterator[tuple[int, int]]:
-    """Split pages into runs with a maximum number of tokens and pages; a longer page is a run by itself."""
-    first, pages = 0, offsets.size - 1
-    while first < pages:
-        end = int(np.searchsorted(offsets, offsets[first] + MAX_TOKENS, side="right")) - 1
-        end = min(max(end, first + 1), first + MAX_TOKENS // MIN_PART_TOKENS + 1)
-        yield first, end
-        first = end
-
-
-def _sign_run(batch: TokenBatch) -> tuple[Sketches, Profiles]:
-    mask = batch.lengths >= MIN_PART_TOKENS
-    sketches = minhash.sign_batch(Shingles.hash(batch.hashes, batch.offsets), PART_SLOTS) * mask[:, None]
-    profiles = text_profile.sign_batch(batch, TermGroups.group(batch))
-    return sketches.astype(np.uint16), np.array([int.from_bytes(each[:8]) for each in profiles], np.uint64) * mask
 
 
 MIN_CHUNK, MAX_CHUNK = 200, 600
@@ -277,14 +249,12 @@ def sign_batch(page_tokens: PagedTokens, groups: TermGroups, sequences: Shingles
     """Sign several texts part by part, as `sign_long` does."""
     lengths, several = page_tokens.batch.lengths, np.diff(page_tokens.first) > 1
     may_be_long = np.flatnonzero(several | (lengths >= MIN_TOKENS)).tolist()
-    texts = {text: page_tokens.parts(text, sequences) for text in may_be_long}
-    texts = {text: part for text, part in texts.items() if part[0] == "pages" or lengths[text] >= MIN_TOKENS}
+    texts = {text: part for text in may_be_long if (part := page_tokens.parts(text, sequences))}
     results: list[LongSignatures | None] = [None] * len(page_tokens.batch)
     if not texts:
         return results
-    parts = [offsets for _, offsets in texts.values()]
-    tokens = np.concatenate([np.arange(borders[0], borders[-1]) for borders in parts])
-    borders = np.append(0, np.concatenate([np.diff(borders) for borders in parts]).cumsum())
+    tokens = np.concatenate([np.arange(offsets[0], offsets[-1]) for _, offsets in texts.values()])
+    borders = np.append(0, np.concatenate([np.diff(offsets) for _, offsets in texts.values()]).cumsum())
     sketches, profiles = sign_parts_batch(page_tokens.batch.select(tokens, borders))  # a document for each part
     unique, places = unique_words.sign_batch(page_tokens.batch, groups)
     position = 0

@@ -10,7 +10,7 @@ text share several of these, other texts hardly three: a look-up requires as man
 copy of a misread text has them too, so that it is found. They take little room: many documents have one in common.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -53,27 +53,22 @@ def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
 def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[str]]]:
     """Return the look-up values of several documents, as `lookup_keys` does; empty for damaged packed values."""
     columns = PackedColumns.decode(values)
-    band_rows = iter(rows("b", band_values(columns.slots[columns.slot_count > 0])))
-    is_full = (columns.flags & FULL) != 0
-    rarest = columns.terms[is_full, :RAREST].astype(np.uint64)
-    rare_ = iter(rows("r", rarest | columns.idf[is_full, None] << np.uint64(24)))
-    has_noise = columns.noise[:, noise.SLOTS] > 0
-    characters_ = iter(rows("c", character_values(columns.idf[has_noise], columns.noise[has_noise])))
-    entries: list[dict[LookupField, list[str]]] = []
-    for position, value in enumerate(values):
-        entry: dict[LookupField, list[str]] = {}
-        entries.append(entry)
-        if columns.is_signed[position]:
-            hashes = value[_CONTENT_AT : _CONTENT_AT + 32]
-            entry |= _hash_keys(value[0], value[1], columns.ids[position], hashes)
-        if not entry or value[1] & NO_WORDS:
-            continue
-        if columns.slot_count[position]:
-            entry["bands"] = next(band_rows)
-        if is_full[position]:
-            entry["rare"] = next(rare_)
-        if has_noise[position]:
-            entry["characters"] = mark_runs(next(characters_), columns.noise[position].tobytes())
+    entries: list[dict[LookupField, list[str]]] = [
+        _hash_keys(value[0], value[1], name, value[_CONTENT_AT : _CONTENT_AT + 32]) if is_signed else {}
+        for value, name, is_signed in zip(values, columns.ids, columns.is_signed.tolist(), strict=True)
+    ]
+    with_slots, full = np.flatnonzero(columns.slot_count), np.flatnonzero(columns.flags & FULL)
+    noisy = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & ((columns.flags & NO_WORDS) == 0))
+    rarest = columns.terms[full, :RAREST].astype(np.uint64) | columns.idf[full, None] << np.uint64(24)
+    runs = rows("c", character_values(columns.idf[noisy], columns.noise[noisy]))
+    keys: dict[LookupField, tuple[NDArray[np.int64], Iterable[list[str]]]] = {
+        "bands": (with_slots, rows("b", band_values(columns.slots[with_slots]))),
+        "rare": (full, rows("r", rarest)),
+        "characters": (noisy, map(mark_runs, runs, map(bytes, columns.noise[noisy]))),
+    }
+    for lookup_field, (places, own) in keys.items():
+        for place, each in zip(places.tolist(), own, strict=True):
+            entries[place][lookup_field] = each
     return entries
 
 
@@ -129,7 +124,4 @@ def shared_runs(keys: Sequence[str], marks: str) -> list[str]:
 
 def long_keys(signatures: LongSignatures | None) -> dict[LookupField, list[str]]:
     """Return the look-up values of a long text; empty for a short text."""
-    if signatures is None:
-        return {}
-    keys = signatures.lookup_keys()
-    return {lookup_field: keys[lookup_field] for lookup_field in LONG_FIELDS if lookup_field in keys}
+    return dict(signatures.lookup_keys().items()) if signatures else {}

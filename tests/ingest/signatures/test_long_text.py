@@ -8,7 +8,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem_ingest.document import Document, read_record
-from ibidem_ingest.signatures import long_text
 from ibidem_ingest.signatures.long_text import (
     MAX_CHUNK,
     MIN_CHUNK,
@@ -17,7 +16,6 @@ from ibidem_ingest.signatures.long_text import (
     chunk_starts,
     local_minima,
     sign_long,
-    sign_parts_batch,
 )
 from ibidem_ingest.signatures.unique_words import UniqueWords, common_places, compare, longest, sign, sign_batch
 from ibidem_ingest.text.tokens import TermGroups, TokenBatch, tokens
@@ -59,25 +57,6 @@ def test_a_damaged_value_is_none_and_never_an_error(noise: bytes, cut: int) -> N
     assert LongSignatures.decode(noise) is None
     assert LongSignatures.decode(value[:cut]) is None
     assert LongSignatures.decode(value + b"\0") is None
-
-
-PAGES = [
-    "It is a truth universally acknowledged, that a single man in possession of a good fortune, must want a wife.",
-    "",
-    "12",
-    "However little known the feelings or views of such a man may be, this truth is so well fixed in the minds of all",
-    "* * *",
-]
-
-
-@pytest.mark.parametrize("limit", [1, 30, 45])
-def test_pages_that_are_signed_some_at_a_time_are_signed_the_same(limit: int, monkeypatch: pytest.MonkeyPatch) -> None:
-    batch = TokenBatch.tokenize([*PAGES, *PAGES, ""])
-    batch_signatures = sign_parts_batch(batch)
-    monkeypatch.setattr(long_text, "MAX_TOKENS", limit)
-    for signatures, in_runs in zip(batch_signatures, sign_parts_batch(batch), strict=True):
-        assert in_runs.tolist() == signatures.tolist()
-        assert in_runs.dtype == signatures.dtype
 
 
 def make_hashes(seed: int, size: int) -> np.ndarray:
