@@ -115,12 +115,9 @@ class Table:
         pairs = sorted((count, term) for term, count in counts.items() if count >= MIN_DOCUMENTS)
         if len(pairs) > MAX_TERMS:
             raise TableError(f"{len(pairs):,} terms are more than a table holds", "count fewer documents")
-        terms = [term for _, term in pairs]
-        encoded = "".join(terms).encode()
-        is_ascii = len(encoded) == sum(map(len, terms))
-        sizes = np.array([len(term if is_ascii else term.encode()) for term in terms], np.int64)
-        letters = np.frombuffer(encoded, np.uint8)
-        ends = sizes.cumsum()
+        terms = [term.encode() for _, term in pairs]
+        sizes = np.array(list(map(len, terms)), np.int64)
+        letters, ends = np.frombuffer(b"".join(terms), np.uint8), sizes.cumsum()
         numbers = np.array([count for count, _ in pairs], np.float64)
         name = _name(language, documents, numbers, ends, letters)
         slots = layout_slots(hash_tokens(letters.tobytes() + bytes(8), ends - sizes, ends)[0])

@@ -22,8 +22,6 @@ The value, 76 bytes: 64 slots · length of the runs u8, and 128 more where the t
 as 8 · log2 rounded · unknown terms u16 · 8 slots of these. There is none for a text of fewer than 50 tokens, and none
 where no idf table speaks its language, unless it is dense; and none for source code.
 
-Bigrams of scripts in which a letter is a syllable or a word, and the list of the bigrams that exist.
-
 A misread letter makes two pairs of letters that hardly any text has; that is what words in no list are to alphabets.
 A text is *dense* where more than a sixth of its letters are Han, Kana, Hangul, Thai, Lao, Khmer or Burmese ones: a word
 in Latin letters has about six times as many. Its bigrams are neighbouring dense letters; in Hangul, which writes
@@ -40,7 +38,7 @@ import re
 import struct
 import zlib
 from collections.abc import Iterator, Sequence
-from functools import cache
+from functools import cache, reduce
 from importlib import resources
 from itertools import pairwise
 from math import log2
@@ -155,7 +153,7 @@ COLUMNS = np.dtype(
 )
 
 _MASK = 0xFFFFFFFF
-_VALUE = (1 << 26) - 1
+_VALUES = 1 << 26
 Slots = NDArray[np.uint8]
 Blocks = NDArray[np.void]
 Figure = TypeVar("Figure", float, NDArray[np.float64])
@@ -197,8 +195,8 @@ def read(block: bytes) -> Noise:
 
 
 def sign(tokens: Sequence[str], table: Table | None) -> bytes:
-    run = _run(tokens)
-    letters = [ord(letter) for token in tokens for letter in token]
+    letters = "".join(tokens)
+    run = _run(letters, len(tokens))
     if not run or (table is None and run != DENSE_RUN) or len(letters) < run:
         return NONE
     if run == DENSE_RUN or table is None:
@@ -210,45 +208,25 @@ def sign(tokens: Sequence[str], table: Table | None) -> bytes:
         unknown, poor = candidates(tokens, table)[1], POOR_TABLE * table.is_poor
     hashes = _run_hashes(letters, run)
     runs = min(0xFF, round(8 * log2(len(hashes))))
-    return (
-        _LAYOUT.pack(
-            _slots(hashes),
-            run | poor,
-            runs,
-            min(len(unknown), 0xFFFF),
-            sketch_terms(np.array(unknown, np.uint64), np.array([0, len(unknown)])).tobytes(),
-        )
-        if runs
-        else NONE
-    )
+    terms = sketch_terms(np.array(unknown, np.uint64), np.array([0, len(unknown)])).tobytes()
+    return _LAYOUT.pack(_slots(hashes), run | poor, runs, min(len(unknown), 0xFFFF), terms) if runs else NONE
 
 
-def _run(tokens: Sequence[str]) -> int:
+def _run(letters: str, tokens: int) -> int:
     """Return the length of a text's character runs; 0 if it is too short."""
-    if len(tokens) < MIN_LENGTH:
+    if tokens < MIN_LENGTH:
         return 0
-    dense = sum(is_dense_letter(letter) for token in tokens for letter in token)
-    if 6 * dense > sum(map(len, tokens)):
+    if 6 * sum(map(is_dense_letter, letters)) > len(letters):
         return DENSE_RUN
-    return SHORT_RUN if len(tokens) < LONG else LONG_RUN
+    return SHORT_RUN if tokens < LONG else LONG_RUN
 
 
-def _run_hashes(letters: Sequence[int], run: int) -> list[int]:
+def _run_hashes(letters: str, run: int) -> list[int]:
     """Return the hash of the run that begins at each letter."""
-    hashes = []
-    for position in range(len(letters) - run + 1):
-        value = 0
-        for letter in letters[position : position + run]:
-            value = value * A + letter & _MASK
-        hashes.append(value)
-    return hashes
-
-
-def _mix(value: int) -> int:
-    """Mix the hash of a run for a round."""
-    value = (value ^ value >> 16) * M1 & _MASK
-    value = (value ^ value >> 13) * M2 & _MASK
-    return value ^ value >> 16
+    return [
+        reduce(lambda value, letter: value * A + ord(letter) & _MASK, letters[position : position + run], 0)
+        for position in range(len(letters) - run + 1)
+    ]
 
 
 def _slots(hashes: Sequence[int]) -> bytes:
@@ -257,8 +235,10 @@ def _slots(hashes: Sequence[int]) -> bytes:
     for number in range(ROUNDS):
         least: dict[int, int] = {}
         for hash_ in hashes:
-            value = _mix(hash_ + number * A & _MASK)
-            slot, value = value >> 26, value & _VALUE
+            value = hash_ + number * A & _MASK
+            value = (value ^ value >> 16) * M1 & _MASK
+            value = (value ^ value >> 13) * M2 & _MASK
+            slot, value = divmod(value ^ value >> 16, _VALUES)
             least[slot] = min(value, least.get(slot, value))
         slots = least | slots
         if len(slots) == SLOTS:
@@ -300,11 +280,7 @@ def _fill(blocks: Blocks, terms: Hashes, offsets: Places, rows: NDArray[np.bool_
 
 def rows(blocks: Blocks) -> list[bytes]:
     """Return the block of each document; `NONE` if it is empty."""
-    data, size = blocks.tobytes(), COLUMNS.itemsize
-    return [
-        data[at : at + size] if runs else NONE
-        for at, runs in zip(range(0, len(data), size), blocks["runs"].tolist(), strict=True)
-    ]
+    return [block if any(block) else NONE for block in blocks.view(f"V{COLUMNS.itemsize}").tolist()]
 
 
 def shares_keys(a: bytes, b: bytes, pairs: int) -> bool:

@@ -87,7 +87,6 @@ class Packed:
 
 def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = ()) -> bytes:
     """Pack a document's signatures with its dates, source and id."""
-    first, last = interval(document.date)
     head = HEAD.pack(
         SCHEME,
         WEAK * signatures.weak
@@ -99,8 +98,7 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
         | TITLED * signatures.titled,
         signatures.length,
         signatures.shingles,
-        NO_DATE if first is None else first,
-        NO_DATE if last is None else last,
+        *_days(document.date),
         bytes.fromhex(signatures.idf)[:IDF_BYTES],
         signatures.words,
         signatures.signs,
@@ -119,6 +117,12 @@ def pack(document: Document, signatures: Signatures, distinct: Sequence[str] = (
     name = document.id.encode()
     noise = NOISE_BLOCK + signatures.noise if signatures.noise else b""
     return b"%b%c%b%b%b%b%b" % (head, len(signatures.terms), terms, slots, _LENGTH.pack(len(name)), name, noise)
+
+
+def _days(date: str) -> tuple[int, int]:
+    """Return the first and the last day of a date, as they are packed."""
+    first, last = interval(date)
+    return NO_DATE if first is None else first, NO_DATE if last is None else last
 
 
 def unpack(value: bytes) -> Packed | None:
@@ -534,28 +538,32 @@ class SignedColumns:
 
     def pack(self, documents: Sequence[Document], distinct: Sequence[str] = ()) -> list[bytes]:
         """Build the packed values with the dates, sources and ids of the documents, as `packed.pack` does."""
-        heads = self._heads(documents, distinct).tobytes()
-        counts, size, width = self.term_counts, HEAD_COLUMNS.itemsize, 1 + 2 * SLOTS
-        terms = self.terms.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :TERM_BYTES].tobytes()
-        slots = np.zeros((len(documents), width), np.uint8)
-        slots[:, 0] = SLOTS
+        slots = np.full((len(documents), 1 + 2 * SLOTS), SLOTS, np.uint8)
         slots[:, 1:] = self.slots.astype("<u2").view(np.uint8)
-        minima = slots.tobytes()
-        names = [name.encode() for name in self.names]
-        blocks = [NOISE_BLOCK + block if block else b"" for block in noise.rows(self.noise)]
-        ends = (TERM_BYTES * counts.cumsum()).tolist()
-        rows = zip(names, counts.tolist(), ends, self.lengths.tolist(), blocks, strict=True)
-        values, head, slot = [], 0, 0
-        for name, count, end, length, block in rows:
-            minima_part = minima[slot : slot + width] if length else b"\0"
-            term_bytes = terms[end - TERM_BYTES * count : end]
-            name_length = len(name).to_bytes(2, "little")
-            values.append(
-                b"%b%c%b%b%b%b%b"
-                % (heads[head : head + size], count, term_bytes, minima_part, name_length, name, block)
+        terms = self.terms.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :TERM_BYTES].tobytes()
+        rows = zip(
+            self._heads(documents, distinct).view(f"V{HEAD_COLUMNS.itemsize}").tolist(),
+            self.term_counts.tolist(),
+            (TERM_BYTES * self.term_counts.cumsum()).tolist(),
+            slots.view(f"V{slots.shape[1]}")[:, 0].tolist(),
+            self.lengths.tolist(),
+            [name.encode() for name in self.names],
+            [NOISE_BLOCK + block if block else b"" for block in noise.rows(self.noise)],
+            strict=True,
+        )
+        return [
+            b"%b%c%b%b%b%b%b"
+            % (
+                head,
+                count,
+                terms[end - TERM_BYTES * count : end],
+                minima if length else b"\0",
+                _LENGTH.pack(len(name)),
+                name,
+                block,
             )
-            head, slot = head + size, slot + width
-        return values
+            for head, count, end, minima, length, name, block in rows
+        ]
 
     def _heads(self, documents: Sequence[Document], distinct: Sequence[str]) -> NDArray[np.void]:
         """Fill the fields at fixed positions of each value."""
@@ -570,11 +578,9 @@ class SignedColumns:
             + TITLED * np.array(self.title_flags, np.int64)
         )
         heads["length"], heads["shingles"] = self.lengths, self.shingles
-        dates = [document.date for document in documents]
-        days = {date: interval(date) for date in set(dates)}
-        for name, end in (("date_from", 0), ("date_to", 1)):
-            numbers = {date: NO_DATE if each[end] is None else each[end] for date, each in days.items()}
-            heads[name] = [numbers[date] for date in dates]
+        days = {date: _days(date) for date in {document.date for document in documents}}
+        dates = np.array([days[document.date] for document in documents], np.int64).reshape(-1, 2)
+        heads["date_from"], heads["date_to"] = dates.T
         heads["idf"] = int.from_bytes(bytes.fromhex(self.idf)[:IDF_BYTES], "little")
         heads["words"], heads["signs"] = self.words, self.signs
         heads["content"] = _first_words(self.contents, content.SIZE)

@@ -7,13 +7,8 @@ characters of scripts that write no space between words (Han, Hiragana, Katakana
 or common to the first three by script extension). The table of characters is in `tok3.tsv`, pinned at Unicode 14.0,
 since Python versions differ.
 
-Terms: the tokens that count as evidence, and their groups in a batch of texts.
-
-Token classes: which tokens have letters or digits, how long they are, and which of them are terms.
-
-A term has no digit and at least three letters, and is not a character of a script without spaces between words.
-
-The distinct tokens of each document, with first places and counts, from which idf signatures and profiles are made.
+Terms are the tokens that count as evidence. A term has no digit and at least three letters, and is not a character of a
+script without spaces between words.
 """
 
 import re
