@@ -22,11 +22,7 @@ from dataclasses import asdict, dataclass
 
 
 class IbidemError(Exception):
-    """Base of all errors of ibidem: the problem and its remedy.
-
-    Args:
-        what: One sentence that names the thing and its place.
-        remedy: Instruction that mends it; may be empty when `what` says it.
+    """Base of all errors of ibidem: what is wrong and where, and the remedy, empty where the first says it.
 
     >>> str(IbidemError("no index 'news'", "create it with: ibidem ingest PATH"))
     "no index 'news'; create it with: ibidem ingest PATH"
@@ -70,11 +66,7 @@ class Refusal:
 
 
 class Refused(IbidemError):
-    """A document that cannot be ingested; the others are not affected.
-
-    Args:
-        refusal: Which document, which field, and why.
-    """
+    """A document that cannot be ingested; the others are not affected."""
 
     def __init__(self, refusal: Refusal) -> None:
         document = f"document {refusal.id!r}" if refusal.id else ""

@@ -50,12 +50,8 @@ def message_ids(value: object) -> list[str]:
     >>> message_ids("<a@x> (comment)\n <b@x> <a@x>"), message_ids(["c@x"]), message_ids(7)
     (['a@x', 'b@x'], ['c@x'], [])
     """
-    texts = [each for each in value if isinstance(each, str)] if isinstance(value, list) else [value]
-    ids: dict[str, None] = {}
-    for text in texts:
-        if isinstance(text, str):
-            ids.update(dict.fromkeys(_ID.findall(text) or text.split()[:1]))
-    return list(ids)
+    texts = [each for each in (value if isinstance(value, list) else [value]) if isinstance(each, str)]
+    return list(dict.fromkeys(name for text in texts for name in _ID.findall(text) or text.split()[:1]))
 
 
 def with_hash(meta: Mapping[str, object]) -> Mapping[str, object]:

@@ -454,14 +454,12 @@ def _begins_signature(lines: list[Line], position: int) -> bool:
     """Return whether a signature starts at a line: after two dashes, or with the line that a phone adds."""
     content = lines[position].content
     if content == "--":
-        return _few_follow(lines, position, SIGNATURE_LINES, len(lines))
-    is_footer = 0 < len(content) < 70 and FOOTER.match(content.strip("* _")) is not None
-    return is_footer and _few_follow(lines, position, 2, 8)
-
-
-def _few_follow(lines: list[Line], position: int, most: int, within: int) -> bool:
-    """Return whether at most `most` lines with words follow before another part."""
-    follow = 0
+        most, within = SIGNATURE_LINES, len(lines)
+    elif 0 < len(content) < 70 and FOOTER.match(content.strip("* _")):
+        most, within = 2, 8
+    else:
+        return False
+    follow = 0  # lines with words before another part
     for at in range(position + 1, min(position + within, len(lines))):
         if lines[at].kind != "new" or follow > most:
             break

@@ -233,10 +233,8 @@ class _Files:
     def parse_copy(self, source: InputFile, copy: Path, time_limit: TimeLimit, reader: SandboxedReader) -> Outcome:
         """Parse a temporary copy of an input."""
         began = time.monotonic()
-        try:
-            outcome = self.parse(source, copy, reader)
-        finally:
-            copy.unlink()
+        outcome = self.parse(source, copy, reader)
+        copy.unlink()
         time_limit.note(time.monotonic() - began, found=isinstance(outcome[0], Document))
         return outcome
 
