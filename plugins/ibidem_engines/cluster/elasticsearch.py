@@ -2,13 +2,12 @@
 
 Its media types name the major version of the API that a client uses (`compatible-with`). A server takes its own major
 version and the one before it: version 9 of the client, which a plain install brings, is refused by Elasticsearch 8. A
-refused request is sent again for the version before, and all later ones with it.
+refused request is sent again for version 8, and all later ones with it.
 """
 
 import re
 import warnings
 from collections.abc import Callable, Generator, Mapping
-from importlib.metadata import version
 from typing import Any
 
 import elasticsearch as client_library
@@ -32,18 +31,17 @@ Headers = Mapping[str, str] | None
 
 
 class ApiVersion:
-    """Major version of the API in requests to a cluster; None means the client's version."""
+    """Major version of the API in requests to a cluster: the client's own (None), or the oldest that is understood."""
 
-    def __init__(self, newest: int = int(version("elasticsearch").partition(".")[0])) -> None:
-        self.newest = newest
+    def __init__(self) -> None:
         self.lowered: int | None = None
 
     def headers(self, headers: Headers) -> Headers:
         """Return a request's headers with the media types of the version.
 
-        >>> version = ApiVersion(9)
-        >>> version.lowered = 8
-        >>> version.headers({"accept": "application/json"})
+        >>> api = ApiVersion()
+        >>> api.lowered = 8
+        >>> api.headers({"accept": "application/json"})
         {'accept': 'application/vnd.elasticsearch+json; compatible-with=8'}
         """
         if self.lowered is None or headers is None:
@@ -61,12 +59,8 @@ class ApiVersion:
         else:
             cause = error.body.get("error") if isinstance(error.body, Mapping) else None
             is_refusal = isinstance(cause, Mapping) and cause.get("type") == REFUSED
-        if not is_refusal:
-            return False
-        if self.lowered == sent:
-            before = (sent or self.newest) - 1
-            self.lowered = before if before >= MIN_VERSION else None
-        return self.lowered is not None
+        self.lowered = MIN_VERSION if is_refusal else self.lowered
+        return is_refusal and sent is None
 
 
 def in_server_version(

@@ -75,8 +75,7 @@ class ClusterGroups(layouts.ClusterParts, stored_groups.StoredGroups):
         return self._documents(self.target(seq_range.part), _read([layouts.in_range(seq_range)], size))
 
     def count_leads(self, seq_range: SeqNoRange) -> int:
-        body = {"query": all_of(LEADS, layouts.in_range(seq_range)), **COUNTED}
-        return total_of(self.search(seq_range.part, body))
+        return self.count_in(seq_range.part, all_of(LEADS, layouts.in_range(seq_range)))
 
     def with_value(self, keys: Sequence[stored_groups.LeadKeys], end: Marks) -> list[Hit]:
         hits: list[Hit] = []

@@ -428,6 +428,9 @@ class ClusterParts(Parts):
     def search(self, part: ShardRef, body: Clause) -> Any:
         return self.cluster.send(self.target(part).search(body))
 
+    def count_in(self, part: ShardRef, query: Clause) -> int:
+        return total_of(self.search(part, {"query": query, **COUNTED}))
+
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return for each part the number up to which all writes are complete and visible.
 

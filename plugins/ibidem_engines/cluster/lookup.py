@@ -42,7 +42,7 @@ from ibidem_engines.cluster.index import Layout, beside_key, search_states, writ
 from ibidem_engines.engine import LookupResult, SignatureLookup, SourceDocument
 from ibidem_engines.query import ReadView
 from ibidem_engines.requests import Json, RequestFlow, Target, in_slices
-from ibidem_engines.stored_groups import Hit, HitColumns, HitNames, LeadKeys
+from ibidem_engines.stored_groups import Hit, HitColumns, LeadKeys
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import MISSING, ROOM, PackedValues, unpack
 
@@ -118,16 +118,17 @@ RankedHits = tuple[Json, HitColumns]  # an answer as the server gave it, and its
 def rank(
     target: Target, body: Json, limit: int, *, ids: bool = False, beside: Sequence[str] = ()
 ) -> RequestFlow[RankedHits]:
-    """Search for a window of `limit` hits; signatures that their index does not hold are read from those beside it."""
+    """Search for a window; signatures that their index does not hold are read from those beside it."""
     return (yield from fill_from_beside((yield from _rank(target, body, limit, ids=ids)), beside))
 
 
 def fill_from_beside(ranking: RankedHits, beside: Sequence[str]) -> RequestFlow[RankedHits]:
     """Read the signatures that hits lack from the indexes beside theirs, if there are any."""
     answer, hits = ranking
-    keys = {beside_key(*name): row for row, name in enumerate(HitNames(hits)) if hits.packed.size[row] == MISSING}
-    if not (beside and keys):
+    missing = np.flatnonzero(hits.packed.size == MISSING).tolist() if beside else []
+    if not missing:
         return ranking
+    keys = {beside_key(hits.indices[row], hits.ids[row]): row for row in missing}
     request = {"query": ids_query([*keys]), "size": len(keys), "track_total_hits": False, **dsl.PACKED_STATES}
     found = read_hits((yield beside_target(beside).search_packed(request)))
     packed = list(hits.packed)

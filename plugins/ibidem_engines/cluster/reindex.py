@@ -19,7 +19,7 @@ from ibidem_core.errors import Permanent
 from ibidem_engines import engine as protocol
 from ibidem_engines.cluster import client, records, source
 from ibidem_engines.cluster import index as layouts
-from ibidem_engines.cluster.dsl import ALL, COUNTED, STATES, Clause, all_of, hits_of, ids_query, state_of, total_of
+from ibidem_engines.cluster.dsl import ALL, STATES, Clause, all_of, hits_of, ids_query, state_of, total_of
 from ibidem_engines.cluster.lookup import fill_packed
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.write import ROUNDS, get_many, read_versions, refused_field
@@ -273,9 +273,6 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
 
     def count(self, seq_range: SeqNoRange) -> int:
         return self.count_in(seq_range.part, layouts.in_range(seq_range))
-
-    def count_in(self, part: ShardRef, query: Clause) -> int:
-        return total_of(self.search(part, {"query": query, **COUNTED}))
 
     def names(self, seq_range: SeqNoRange, size: int) -> list[Name]:
         return [name for name, _ in self.states(seq_range, size)]
