@@ -15,13 +15,13 @@ from ibidem_engines import stored_groups
 from ibidem_engines.cluster import dsl, groups, records, search
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import write as writing
-from ibidem_engines.cluster.client import ClusterClient, Dialect, unless_failure
+from ibidem_engines.cluster.client import ClusterClient, Dialect
 from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, source_of
 from ibidem_engines.cluster.lookup import fill_from_beside, window
 from ibidem_engines.cluster.reindex import BesideSource, ClusterReindexSource, DatedSource
 from ibidem_engines.cluster.write import WriteMode, WriteTarget
 from ibidem_engines.query import Query
-from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, RequestFlow, Target, TtlCache
+from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, ApiRequest, RequestFlow, Target, TtlCache
 from ibidem_engines.stored_groups import Hit, IndexNames, Ledger, RecordState
 from ibidem_ingest.errors import UsageError
 
@@ -127,7 +127,6 @@ class ClusterEngine(protocol.Engine):
         return replace(info, exists=True, documents=documents, unsigned=unsigned, schema=schema, tables=tables)
 
     def health_issues(self) -> list[protocol.HealthIssue]:
-        issue = self.run(layout.field_issue(self.index, self.fields))
         found = self.run(layout.read_layout(self.index, ok_statuses=layout.OK_STATUSES))
         names = found.names(self.index)
         sources = names.sources[: layout.MAX_SOURCES]
@@ -139,7 +138,7 @@ class ClusterEngine(protocol.Engine):
             issues += [*records.LedgerStore(self._cluster, names).issues(), *groups.issues(self._cluster, names)]
         if found.beside and not any(each.stops for each in issues):
             issues += self.run(layout.lag(self.index, found.beside, self.fields.changed or "_seq_no"))
-        return [*issues, *([issue] if issue else [])]
+        return issues + self.run(layout.field_issues(self.index, self.fields))
 
     def reindex_source(self, beside: protocol.Beside = "") -> ClusterReindexSource:
         if beside:
@@ -290,29 +289,24 @@ class ClusterEngine(protocol.Engine):
 
     def _check_server(self) -> str:
         """Refuse a server that is another product, or too old; returns its version."""
-        if not self._version:
-            version, product = self._server()
-            if product and product != self._dialect.name:
-                raise Permanent(
-                    f"{self._cluster.label}: it is {product}, not {self._dialect.product}",
-                    f"write {product}+http://… in IBIDEM_ENGINE",
-                )
-            if tuple(map(int, re.findall(r"\d+", version))) < self._dialect.min_version:
-                least = ".".join(map(str, self._dialect.min_version))
-                raise Permanent(
-                    f"{self._cluster.label}: {self._dialect.product} {version} is not supported",
-                    f"use {self._dialect.product} {least} or later",
-                )
-            self._version = version
-        return self._version
-
-    def _server(self) -> tuple[str, str]:
-        """Read version and product; if the root path is not available, ask for the nodes."""
-        with unless_failure(400, 404, 405):
-            answer = self._cluster.ask("GET", "/").get("version", {})
-            return str(answer.get("number", "")), str(answer.get("distribution", "elasticsearch"))
-        nodes = self._cluster.ask("GET", "/_nodes", filter_path="nodes.*.version")["nodes"]
-        return min(str(node["version"]) for node in nodes.values()), ""
+        if self._version:
+            return self._version
+        dialect, label = self._dialect, self._cluster.label
+        if answer := self._cluster.send(ApiRequest("GET", "/", ok_statuses=(400, 404, 405))):
+            about = answer.get("version", {})
+        else:
+            nodes = self._cluster.ask("GET", "/_nodes", filter_path="nodes.*.version")["nodes"]
+            about = {"number": min(node["version"] for node in nodes.values()), "distribution": dialect.name}
+        version, product = str(about.get("number", "")), about.get("distribution", "elasticsearch")
+        if product != dialect.name:
+            what = f"{label}: it is {product}, not {dialect.product}"
+            raise Permanent(what, f"write {product}+http://… in IBIDEM_ENGINE")
+        if tuple(map(int, re.findall(r"\d+", version))) < dialect.min_version:
+            least = ".".join(map(str, dialect.min_version))
+            what = f"{label}: {dialect.product} {version} is not supported"
+            raise Permanent(what, f"use {dialect.product} {least} or later")
+        self._version = version
+        return version
 
     def _close_point(self, point: str) -> None:
         name = self._dialect.point_id

@@ -618,8 +618,8 @@ LIKELY: Mapping[str, Sequence[str]] = {
 }
 
 
-def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
-    """Return an issue if an index lacks the title or text field; None if it has both, or no field at all."""
+def field_issues(index: str, fields: Fields) -> RequestFlow[list[HealthIssue]]:
+    """Return an issue if an index lacks the title or text field; none if it has both, or no field at all."""
     answer = yield ApiRequest("GET", f"/{quote_index(index)}/_mapping", ok_statuses=(403, 404))
     paths: dict[str, str] = {}
     for each in answer.values():
@@ -630,11 +630,11 @@ def field_issue(index: str, fields: Fields) -> RequestFlow[HealthIssue | None]:
     searched = {"title": fields.title, "text": fields.searched}
     missing = [name for name in LIKELY if searched[name] not in paths]
     if not missing or not paths:
-        return None
+        return []
     names = " and ".join(repr(searched[name]) for name in missing)
     noun = "field" if len(missing) == 1 else "fields"
     problem = f"index {index!r} has no {noun} {names}, so searches find nothing there"
-    return HealthIssue("fields", problem, f"map them, such as IBIDEM_FIELDS={_proposal(fields, paths)}")
+    return [HealthIssue("fields", problem, f"map them, such as IBIDEM_FIELDS={_proposal(fields, paths)}")]
 
 
 def _proposal(fields: Fields, field_types: Mapping[str, str]) -> str:

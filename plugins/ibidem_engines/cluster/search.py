@@ -21,7 +21,7 @@ from ibidem_engines.cluster import dsl, lookup
 from ibidem_engines.cluster.client import Dialect, read_responses
 from ibidem_engines.cluster.dsl import ALL, COUNTED, PACKED, Clause, all_of, first_value, hits_of, total_of
 from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS, read_memberships
-from ibidem_engines.cluster.index import Layout, document_of, field_issue
+from ibidem_engines.cluster.index import Layout, document_of, field_issues
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.query import NOW, Place, Query, ReadView
 from ibidem_engines.requests import COUNTS_S, ApiRequest, Json, RequestFlow, Target, TtlCache, in_slices
@@ -580,8 +580,9 @@ class ClusterSearch(engine.EngineSearch):
 
     def _check_phrases(self, hits: Sequence[object]) -> RequestFlow[None]:
         """Return a note if phrases found nothing because of the mapping."""
-        if not hits and self._ranked.phrases() and (issue := (yield from field_issue(self.index, self.fields))):
-            raise UsageError(issue.what, issue.remedy)
+        if not hits and self._ranked.phrases():
+            for issue in (yield from field_issues(self.index, self.fields)):
+                raise UsageError(issue.what, issue.remedy)
 
     def _collapsed(self, how: Collapsing) -> ClusterCollapse:
         body = dsl.with_ids(dsl.window(self._ranked, self.fields, 0))
