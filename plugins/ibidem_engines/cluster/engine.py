@@ -45,7 +45,6 @@ class ClusterEngine(protocol.Engine):
         self._dialect = dialect
         self._address = address
         self._kept = kept
-        self._kind = address.layout
         self._version = ""
         self._layout_cache = TtlCache[str, Layout]()
         self._write_mode = WriteMode()
@@ -62,7 +61,7 @@ class ClusterEngine(protocol.Engine):
 
     def create(self) -> None:
         self._check_server()
-        layout.create(self._cluster, self.index, self._kind)
+        layout.create(self._cluster, self.index, self._address.layout)
         self._layout_cache.clear()
         self._ledgers.clear()
         records.make_missing(self._cluster, layout.read(self._cluster, self.index).names(self.index).home)
@@ -144,7 +143,7 @@ class ClusterEngine(protocol.Engine):
         if beside:
             kind = DatedSource if self.fields.changed else BesideSource
             return kind(self._cluster, self.index, self.fields, lookup=beside == "lookup")
-        return ClusterReindexSource(self._cluster, self.index, self.fields, self._kind)
+        return ClusterReindexSource(self._cluster, self.index, self.fields, self._address.layout)
 
     def facets(self, query: Query, limit: int) -> stored_groups.Facets:
         body = groups.facet_request(dsl.clause(query, self._searched_fields()), self.fields, limit)
@@ -278,7 +277,7 @@ class ClusterEngine(protocol.Engine):
         The next index of an alias of several, or of a data stream, gets them here: its first writer may be this one.
         """
         if (index_layout := self._layout_now()).bare and index_layout.kinds and not index_layout.beside:
-            layout.create(self._cluster, self.index, self._kind)
+            layout.create(self._cluster, self.index, self._address.layout)
             self._layout_cache.clear()
             index_layout = self._readable()
         layout.check_writable(index_layout, self._cluster)

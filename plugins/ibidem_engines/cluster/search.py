@@ -319,16 +319,10 @@ class ClusterCollapse:
 
     def _count_body(self) -> Clause:
         # All groups of two or more; with several shards, each shard also returns its single documents.
-        min_counts = {"min_doc_count": 2, "shard_min_doc_count": 2 if self.layout.shards == 1 else 1}
+        names = {"field": self.field, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, "min_doc_count": 2}
+        names["shard_min_doc_count"] = 2 if self.layout.shards == 1 else 1
         aggs: Clause = {
-            "groups": {
-                "terms": {
-                    "field": self.field,
-                    "size": MAX_GROUPS,
-                    "shard_size": MAX_GROUPS,
-                    **min_counts,
-                }
-            },
+            "groups": {"terms": names},
             "sizes": {"stats_bucket": {"buckets_path": _SIZES}},
             "ungrouped": {"missing": {"field": self.field}},
             **self._writes,
