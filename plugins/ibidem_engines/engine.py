@@ -533,6 +533,7 @@ class Engine(Protocol):
 
     def repair_ledgers(self) -> list[str]:
         """Remove what other programs gave to the records; returns the names of what was repaired."""
+        return []
 
     def groups(self) -> stored_groups.StoredGroups:
         """Return the groups of the index."""

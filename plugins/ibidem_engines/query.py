@@ -501,7 +501,7 @@ def passage(text: str, phrases: Sequence[Phrase]) -> str:
     """
     patterns = _patterns(phrases, text)
     spans = sorted(_matches(fold(text), patterns, MAX_EXAMINED)) if patterns else []
-    begin = _begin(text, _densest(spans)) if spans else len(text) - len(text.lstrip())
+    begin = _begin(text, _densest(spans) if spans else 0)
     end = _end(text, begin)
     piece = _mark(text[begin:end], patterns)
     return f"{'…' if text[:begin].strip() else ''}{' '.join(piece.split())}{'…' if text[end:].strip() else ''}"

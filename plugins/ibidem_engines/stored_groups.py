@@ -153,7 +153,8 @@ class Parts(Protocol):
         """List the parts as of the first call, ordered by index creation time and shard."""
 
     def uuids(self) -> Mapping[str, str]:
-        """Return the UUID of each index, which changes if it is created again under the same name."""
+        """Return the UUID of each index, which changes if it is created again under the same name; a file has none."""
+        return {}
 
     def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         """Return for each part the number up to which all writes are complete and visible.
@@ -390,20 +391,14 @@ class IndexNames:
                     best[key] = rank, entry
         return {key: entry for key, (_, entry) in sorted(best.items())}
 
-    def own_entries(self, ledger: Ledger, record: StoredRecord) -> Iterator[tuple[str, Any]]:
-        """Yield a record under concrete index names, once for each index that its name may mean."""
-        source = record.source
+    def own_entries(self, ledger: Ledger, record: StoredRecord) -> Sequence[tuple[str, Any]]:
+        """Return a record under concrete index names, once for each index that its name may mean."""
+        source, key, entry = record.source, record.key, record.entry
         if source in self.indices:
-            yield rename(ledger, record.key, record.entry, lambda name: name if name in self.indices else source)
-            return
-        renamed = {
-            rename(ledger, record.key, record.entry, {source: index}.get)[0]: index
-            for index in self.aliases.get(source, ())
-        }
-        for index in renamed.values():
-            yield rename(ledger, record.key, record.entry, {source: index}.get)
-        if not renamed:
-            yield record.key, record.entry
+            return [rename(ledger, key, entry, lambda name: name if name in self.indices else source)]
+        indices = self.aliases.get(source, ())
+        renamed = dict(rename(ledger, key, entry, {source: index}.get) for index in indices)
+        return [*renamed.items()] or [(key, entry)]
 
 
 def rename(ledger: Ledger, key: str, entry: Any, new_name: Callable[[str], str | None]) -> tuple[str, Any]:

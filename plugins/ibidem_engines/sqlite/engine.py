@@ -247,9 +247,6 @@ class SqliteGroups(stored_groups.StoredGroups):
     def parts(self) -> list[stored_groups.ShardRef]:
         return [stored_groups.ShardRef(self.index)]
 
-    def uuids(self) -> Mapping[str, str]:
-        return {}
-
     @override
     def newest(self, marks: stored_groups.Marks | None = None) -> dict[stored_groups.ShardRef, int]:
         """Return the last assigned position, even if its document was deleted."""
@@ -482,7 +479,3 @@ class SqliteEngine(Engine):
         with self._file.transaction():
             now = get(self._file, ledger, list(entries))
             return remove(self._file, ledger, [key for key, entry in entries.items() if now.get(key) == entry])
-
-    def repair_ledgers(self) -> list[str]:
-        """Do nothing: files with foreign tables are refused."""
-        return []

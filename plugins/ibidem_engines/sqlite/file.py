@@ -41,8 +41,7 @@ SQLITE: dict[int, tuple[type[EngineError], str, str]] = {
 
 
 def from_sqlite(error: sqlite3.Error, path: object) -> EngineError:
-    code = getattr(error, "sqlite_errorcode", None)
-    kind, message, remedy = SQLITE.get(-1 if code is None else code & 0xFF, (Permanent, "", ""))
+    kind, message, remedy = SQLITE.get(getattr(error, "sqlite_errorcode", -1) & 0xFF, (Permanent, "", ""))
     return kind(f"SQLite file {path}: {message} ({error})" if message else f"SQLite file {path}: {error}", remedy)
 
 

@@ -182,18 +182,13 @@ def spellings(word: str) -> set[str]:
     >>> spellings("an")
     set()
     """
-    found: set[str] = set()
     if not queries.MIN_LETTERS <= len(word) <= queries.MAX_LETTERS:
-        return found
+        return set()
     letters = "".join(alphabet for alphabet in ALPHABETS if set(alphabet) & set(word)) or "".join(sorted(set(word)))
-    for position in range(len(word) + 1):
-        head, tail = word[:position], word[position:]
-        found.update(head + letter + tail for letter in letters)
-        if tail:
-            found.add(head + tail[1:])
-            found.update(head + letter + tail[1:] for letter in letters)
-        if len(tail) > 1:
-            found.add(head + tail[1] + tail[0] + tail[2:])
+    parts = [(word[:position], word[position:]) for position in range(len(word) + 1)]
+    # A letter more, one less, or another one in its place; or two that changed places.
+    found = {head + letter + tail[more:] for head, tail in parts for letter in ("", *letters) for more in (0, 1)}
+    found |= {head + tail[1] + tail[0] + tail[2:] for head, tail in parts if len(tail) > 1}
     return found - {word}
 
 
@@ -258,7 +253,10 @@ class _LookUp:
             places = self._counting(places, own_place)
             found.update(places if len(places) <= limit else sorted(places)[:limit])
             if name == "content":
-                copies = len(places) if len(places) <= limit else self._count(values, places, own_place)
+                copies = len(places)
+                if copies > limit and self._allowed_places is None:  # not all were read
+                    words = {f'"{word(value)}"' for value in values}
+                    copies = sum(self._file.run(_COUNT, (each, own_place)).fetchone()[0] for each in words)
             elif len(places) > limit or len(with_value) < len(values):
                 capped.append(name)
         return found, capped, copies
@@ -272,20 +270,10 @@ class _LookUp:
         """Read the positions of documents with a value, in ascending order."""
         key = value, limit
         if key not in self._places_by_value:
-            phrase = f'"{word(value)}"'
-            if self._last_lead is None:
-                rows = self._file.run(_WITH_VALUE, (phrase, limit))
-            else:
-                rows = self._file.run(_LEADS_WITH_VALUE, (phrase, self._last_lead, limit))
+            leads = () if self._last_lead is None else (self._last_lead,)
+            rows = self._file.run(_LEADS_WITH_VALUE if leads else _WITH_VALUE, (f'"{word(value)}"', *leads, limit))
             self._places_by_value[key] = [place for (place,) in rows]
         return self._places_by_value[key]
-
-    def _count(self, values: Sequence[str], places: set[int], own_place: int) -> int:
-        """Count the documents with a content hash; with a query, all are known."""
-        if self._allowed_places is not None:
-            return len(places)
-        words = {word(value) for value in values}
-        return sum(self._file.run(_COUNT, (f'"{each}"', own_place)).fetchone()[0] for each in words)
 
 
 MAX_HITS = 10_000
