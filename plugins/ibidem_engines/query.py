@@ -275,30 +275,29 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     """
     notes: list[str] = []
     group = _group(tokens(_clean(text), notes), notes)
-    all_of = [(entry, _conditions(entry)) for entry in group.all_of]
-    none_of = [(part, _conditions([part])) for part in group.none_of]
-    words = Words(
-        tuple(entry for entry, conditions in all_of if not conditions),
-        tuple(part for part, conditions in none_of if not conditions),
-    )
-    typed = [each for _, conditions in all_of for each in conditions]
-    excluded = tuple(each for _, conditions in none_of for each in conditions)
+    all_of, typed = _part_conditions(group.all_of)
+    none_of, excluded = _part_conditions([(part,) for part in group.none_of])
+    words = Words(all_of, tuple(chain(*none_of)))
     _check_words(words, has_conditions=bool(typed))
     conditions = (*map(parse_filter, filters), *typed)
     return Query(text, words.all_of, words.none_of, conditions, excluded, tuple(dict.fromkeys(notes)))
 
 
-def _conditions(parts: Sequence[Part]) -> list[Filter]:
-    """Return alternatives as conditions on one field; empty if they are words."""
-    fields = {part.field if isinstance(part, Phrase) and part.field not in WORD_FIELDS else "" for part in parts}
-    if fields == {""}:
-        return []
-    if len(fields) > 1:
-        name = min(fields - {""})
-        raise UsageError(
-            f"{name}: is in an OR with something else", f"join by OR only {name}: with {name}:, and the rest by AND"
-        )
-    return [parse_filter(f"{part.field}={part.text}") for part in parts if isinstance(part, Phrase)]
+def _part_conditions(entries: Sequence[Sequence[Part]]) -> tuple[tuple[tuple[Part, ...], ...], tuple[Filter, ...]]:
+    """Part alternatives that are words from those that are conditions on one field."""
+    words: list[tuple[Part, ...]] = []
+    conditions: list[Filter] = []
+    for parts in entries:
+        fields = {part.field if isinstance(part, Phrase) and part.field not in WORD_FIELDS else "" for part in parts}
+        if len(fields) > 1:
+            name = min(fields - {""})
+            remedy = f"join by OR only {name}: with {name}:, and the rest by AND"
+            raise UsageError(f"{name}: is in an OR with something else", remedy)
+        if fields == {""}:
+            words.append(tuple(parts))
+        else:
+            conditions += [parse_filter(f"{part.field}={part.text}") for part in parts if isinstance(part, Phrase)]
+    return tuple(words), tuple(conditions)
 
 
 def _check_words(words: Words, *, has_conditions: bool) -> None:

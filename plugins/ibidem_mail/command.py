@@ -116,7 +116,7 @@ class ChangedVersion(Version):
 
 def report_sets(kind: str, export: Path | None, *, as_json: bool) -> None:
     """Find threads or versions; export and print them."""
-    write = writer(export) if export is not None else None
+    write = writer(export)
     with engine_context() as engine:
         with bar("Reading") as advance:
             documents = stored_documents(engine, lambda count: advance(count, None))
@@ -125,14 +125,13 @@ def report_sets(kind: str, export: Path | None, *, as_json: bool) -> None:
                 found: IndexThreads | IndexVersions = IndexThreads(list(forest.rows()), list(forest.altered()))
             else:
                 found = IndexVersions(list(versions(Works.find(versioned_documents(documents)))))
-        if export is not None and write is not None:
+        if export is not None:
             if isinstance(found, IndexThreads):
-                write(export, found.rows, ThreadedMail)
+                write(found.rows, ThreadedMail)
             else:
                 changes = differences(engine, found.rows)
                 rows = (ChangedVersion(**asdict(row), changed=format_difference(made).plain) for row, made in changes)
-                write(export, rows, ChangedVersion)
-            messages().print(Text(f"Written to {export}."))
+                write(rows, ChangedVersion)
     report = found.as_json()
     show(report, (thread_lines if kind == "threads" else version_lines)(report), as_json=as_json)
 

@@ -10,7 +10,7 @@ import pytest
 from rich.text import Text
 
 from dedupe.test_collection import prose
-from ibidem.cli.groups import report, write_csv
+from ibidem.cli.groups import report, write_rows
 from ibidem.cli.regroup import stored_policy
 from ibidem.grouped_search.api import index_policy
 from ibidem_dedupe.parameters import PRESETS
@@ -113,7 +113,7 @@ FORMULAS += ["\N{FULLWIDTH EQUALS SIGN}1", "\N{FULLWIDTH PLUS SIGN}1"]
 
 @pytest.mark.parametrize("formula", FORMULAS)
 def test_a_string_that_looks_like_a_formula_begins_with_an_apostrophe(formula: str, tmp_path: Path) -> None:
-    write_csv(tmp_path / "rows.csv", [Row(formula, [formula, "a"], -1.5)], Row)
+    write_rows(tmp_path / "rows.csv", [Row(formula, [formula, "a"], -1.5)], Row)
     with (tmp_path / "rows.csv").open(encoding="utf-8", newline="") as file:
         assert list(csv.reader(file)) == [["id", "others", "score"], [f"'{formula}", f"'{formula} a", "-1.5"]]
 

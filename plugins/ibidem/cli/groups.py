@@ -3,6 +3,7 @@
 import csv
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, astuple, fields
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 from unicodedata import normalize
@@ -80,7 +81,7 @@ def run(
         return
     presets = console.presets_for(preset)
     pair_policy(parameters, presets=presets)
-    write = writer(export) if export else None
+    write = writer(export)
     with console.engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
         policy = index_policy(engine, parameters, presets)
@@ -90,9 +91,7 @@ def run(
             with console.bar("Reading") as advance:
                 groups = index_groups(engine, policy, progress=lambda count: advance(count, None))
             answer, members = groups.as_json(titles(engine, [name for name, _ in groups.largest])), groups.members()
-        if export and write:
-            write(export, members, Member)
-            console.messages().print(Text(f"Written to {export}."))
+        write(members, Member)
     console.show(answer, report(answer), as_json=as_json)
 
 
@@ -142,20 +141,25 @@ def boilerplate_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Text("No passage that unlike documents of one source share.")
 
 
-def writer(path: Path) -> Callable[[Path, Iterable[Any], type[Any]], None]:
-    """Return the writer of rows, which are dataclasses, for a file name's suffix."""
-    writers = {".csv": write_csv, ".jsonl": write_jsonl}
-    if path.suffix not in writers:
-        raise UsageError(f"--export {path}: the file name has no known suffix", f"end it in {' or '.join(writers)}")
-    return writers[path.suffix]
+def writer(path: Path | None) -> Callable[[Iterable[Any], type[Any]], None]:
+    """Return the writer of rows, which are dataclasses, to a file of a known kind; without a file it writes nothing."""
+    if path and path.suffix not in (".csv", ".jsonl"):
+        raise UsageError(f"--export {path}: the file name has no known suffix", "end it in .csv or .jsonl")
+    return partial(write_rows, path)
 
 
-def write_csv(path: Path, rows: Iterable[Any], kind: type[Any]) -> None:
-    """Write rows as CSV; several ids in a cell are separated by spaces."""
+def write_rows(path: Path | None, rows: Iterable[Any], kind: type[Any]) -> None:
+    """Write rows as CSV or as JSON lines; in CSV several ids in a cell are separated by spaces."""
+    if path is None:
+        return
     with path.open("w", encoding="utf-8", newline="") as file:
-        table = csv.writer(file)
-        table.writerow(field.name for field in fields(kind))
-        table.writerows([_cell(value) for value in astuple(row)] for row in rows)
+        if path.suffix == ".csv":
+            table = csv.writer(file)
+            table.writerow(field.name for field in fields(kind))
+            table.writerows([_cell(value) for value in astuple(row)] for row in rows)
+        else:
+            file.writelines(f"{orjson.dumps(asdict(row)).decode()}\n" for row in rows)
+    console.messages().print(Text(f"Written to {path}."))
 
 
 # First characters of a cell that a spreadsheet runs, also in their wide forms, and invisible ones that it skips.
@@ -174,9 +178,3 @@ def _cell(value: object) -> object:
     if isinstance(value, str) and normalize("NFKC", value).lstrip(_SKIPPED).startswith(_FORMULA):
         return f"'{value}"
     return value
-
-
-def write_jsonl(path: Path, rows: Iterable[Any], kind: type[Any]) -> None:  # noqa: ARG001 - as `write_csv`
-    with path.open("wb") as file:
-        for row in rows:
-            file.write(orjson.dumps(asdict(row), option=orjson.OPT_APPEND_NEWLINE))

@@ -205,8 +205,7 @@ def find(
 ) -> list[LookupResult]:
     """Look up values; see `Engine.find`, and `StoredGroups.with_value` for the leads up to a position."""
     with file.reading():
-        own_ids = [name for name in {each.own_id for each in searches} if name]
-        own_places = dict(file.run(_OWN, (as_json(own_ids),)).fetchall()) if own_ids else {}
+        own_places = dict(file.run(_OWN, (as_json([each.own_id for each in searches]),)).fetchall())
         allowed_places = None
         if query is not None:
             selection = choose(query, _NEWEST)
