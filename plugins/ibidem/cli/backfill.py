@@ -4,9 +4,8 @@ import os
 import select
 import signal
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import timedelta
-from types import FrameType
 from typing import Annotated, Any
 
 import typer
@@ -175,15 +174,12 @@ def catch_end_signals() -> Iterator[Callable[[float], bool]]:
     """
     reading, writing = os.pipe()
     os.set_blocking(writing, False)
-
-    def ask(_number: int, _frame: FrameType | None) -> None:
-        with suppress(BlockingIOError):  # the pipe already holds thousands of requests
-            os.write(writing, b".")
-
-    handlers = {number: signal.signal(number, ask) for number in (signal.SIGINT, signal.SIGTERM)}
+    handlers = {number: signal.signal(number, lambda *_: None) for number in (signal.SIGINT, signal.SIGTERM)}
+    signal.set_wakeup_fd(writing, warn_on_full_buffer=False)
     try:
         yield lambda seconds: bool(select.select([reading], [], [], seconds)[0])
     finally:
+        signal.set_wakeup_fd(-1)
         for number, handler in handlers.items():
             signal.signal(number, handler)
         os.close(reading)

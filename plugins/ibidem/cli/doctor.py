@@ -34,18 +34,16 @@ def run(
             raise UsageError("SQLite has no index templates", "name a cluster in IBIDEM_ENGINE")
         print_json({"template": {"mappings": own_fields(parse_address(address).layout)}})
         return
-    repaired: dict[str, Any] = {}
+    findings: dict[str, Any] = {}
     if repair:
         with engine_context() as engine:
-            repaired["repaired"] = engine.repair_ledgers()
-    findings: dict[str, Any] = {}
+            findings["repaired"] = engine.repair_ledgers()
     try:
         settings = load()
     except UsageError as error:
         findings |= {"settings": [], "checks": [asdict(Check.from_issue("settings", error))]}
     else:
         findings |= report(settings, lambda: open_engine(settings.address, settings.index))
-    findings |= repaired
     show(findings, describe(findings), as_json=as_json)
     if not all(check["ok"] for check in findings["checks"]):
         raise typer.Exit(FAILED)
