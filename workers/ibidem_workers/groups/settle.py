@@ -14,7 +14,7 @@ import os
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from itertools import compress, islice
 from math import ceil, floor
 from pathlib import Path
@@ -63,16 +63,12 @@ class Join:
     level: Level  # at which level the two are duplicates
 
 
-@dataclass(frozen=True, slots=True)
 class Rules:
-    """The rules of settling, the same for look-ups and for columns."""
+    """The rules of settling, the same for look-ups and for columns: a policy, and manual decisions."""
 
-    policy: Policy  # the decision for a pair, which counts only pairs with a key that an index stores
-    overrides: Overrides  # manual decisions
-
-    def __post_init__(self) -> None:
-        """Remove rules for pairs that no look-up finds."""
-        object.__setattr__(self, "policy", replace(self.policy, indexed=True))
+    def __init__(self, policy: Policy, overrides: Overrides) -> None:
+        self.policy = replace(policy, indexed=True)  # which counts only pairs with a key that an index stores
+        self.overrides = overrides
 
     def joins(self, leads: Sequence[Row], rows: Sequence[Row]) -> list[Join]:
         """Return the joins of a block; all its other documents become leads."""
@@ -147,18 +143,14 @@ class LeadChanged(Exception):
     """Another process changed a lead that a document was about to join."""
 
 
-@dataclass(slots=True)
 class Settler:
-    """Settles portions of one index."""
+    """Settles portions of one index, by some rules."""
 
-    store: StoredGroups  # the index's groups
-    rules: Rules  # the rules that documents are settled by
-    # Documents that changed groups since searches were last refreshed, which may still show them as leads of the old.
-    recent_changes: set[DocumentRef] = field(default_factory=set)
-    _places: Mapping[str, int] = field(init=False)
-
-    def __post_init__(self) -> None:
-        self._places = index_places(self.store)
+    def __init__(self, store: StoredGroups, rules: Rules) -> None:
+        self.store, self.rules = store, rules
+        # Documents that changed groups since the last refresh; searches may still show them as leads of the old ones.
+        self.recent_changes = set[DocumentRef]()
+        self._places = index_places(store)
 
     def settle(
         self, portion: Sequence[GroupedDocument], marks: Marks, plan: Plan, match: Match | None = None
