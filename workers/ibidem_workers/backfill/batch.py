@@ -7,9 +7,9 @@ written later, or its deleter crashed.
 """
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from itertools import islice
 from typing import Literal, TypeVar
@@ -91,19 +91,6 @@ def paginate(items: Iterable[Item], size: int = PAGE) -> Iterator[list[Item]]:
     items = iter(items)
     while page := list(islice(items, size)):
         yield page
-
-
-def interleave(sources: Iterable[Iterator[Item]]) -> Iterator[Item]:
-    """Yield one item from each source in turn, until all are exhausted.
-
-    >>> list(interleave([iter("abc"), iter("x")]))
-    ['a', 'x', 'b', 'c']
-    """
-    queue = deque(sources)
-    while queue:
-        for item in islice(source := queue.popleft(), 1):
-            yield item
-            queue.append(source)
 
 
 def all_writes(end: Marks) -> list[SeqNoRange]:
@@ -216,16 +203,12 @@ class Checkpoint:
         now = tables.current()
         return self.schema == SCHEMA and all(now.get(code) == name for code, name in self.tables.items())
 
-    def as_json(self) -> dict[str, object]:
-        """Return the stored record, which `from_json` parses."""
-        return asdict(self)
-
     @classmethod
     def from_json(cls, record: Mapping[str, object]) -> "Checkpoint":
-        """Parse a stored record.
+        """Parse a stored record, as `asdict` returns it.
 
         >>> one = Checkpoint("r", 0.0, "news", pages=[OpenPage(0, "news/0", -1, 7, 8)])
-        >>> Checkpoint.from_json(one.as_json()) == one
+        >>> Checkpoint.from_json(asdict(one)) == one
         True
         """
         checkpoint = parse_record(cls, record)

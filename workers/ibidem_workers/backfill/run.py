@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, replace
 from functools import partial
-from itertools import chain
+from itertools import chain, zip_longest
 from typing import Any
 
 from ibidem_core.errors import Permanent, retry_unavailable
@@ -35,7 +35,6 @@ from ibidem_workers.backfill.batch import (
     OwnWrites,
     all_writes,
     has_words,
-    interleave,
     is_current,
     load_checkpoint,
     names,
@@ -215,7 +214,8 @@ class Backfill:
     ) -> Iterator[tuple[BackfillBatch, ShardRef]]:
         """Hand out pages that others wrote, of each part in turn; each is noted before it is signed."""
         checkpoint = self.checkpoint
-        for part, found in interleave([self._names(seq_range, each) for seq_range, each in gaps.items()]):
+        pages = (self._names(seq_range, each) for seq_range, each in gaps.items())
+        for part, found in filter(None, chain.from_iterable(zip_longest(*pages))):
             if self.stop():
                 return
             seq_range = SeqNoRange(part, checkpoint.seq_range(part).after, found[-1].order)
@@ -229,7 +229,7 @@ class Backfill:
         paths, joined, followed = [INDEX_PATH + progress.source], progress.joined, progress.followed
         read = RunRecord(progress.run, paths, progress.started, state, progress.documents, progress.number)
         self._head.write(asdict(replace(read, holder=holder, joined=joined, followed=followed)))
-        self._progress.write(progress.as_json())
+        self._progress.write(asdict(progress))
 
     def _names(self, seq_range: SeqNoRange, gaps: Sequence[SeqNoRange]) -> Iterator[tuple[ShardRef, list[Name]]]:
         """Yield the names of the documents that others wrote in a range, page by page."""
