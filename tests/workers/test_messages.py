@@ -216,7 +216,7 @@ def serialized(sizes: list[int]) -> list[SerializedDocument]:
 @given(SIZES, st.integers(50, 400))
 def test_every_document_travels_once_and_in_order_in_batches_of_a_size(sizes: list[int], characters: int) -> None:
     batches = list(cut(serialized(sizes), characters))
-    records = [json.loads(orjson.dumps(body)) for batch in batches for body in batch.body]
+    records = [orjson.loads(each.json) for batch in batches for each in batch.documents]
     assert [record["id"] for record in records] == [str(at) for at in range(len(sizes))]
     assert [batch.number for batch in batches] == list(range(len(batches)))
     for batch in batches:

@@ -59,16 +59,11 @@ def batch_key(run: str, number: int) -> str:
     return f"{run}/{number:08d}"
 
 
-@dataclass(frozen=True, slots=True)
-class SerializedBatch:
+class SerializedBatch(NamedTuple):
     """Documents of one message, serialized by a submitter."""
 
     number: int  # its place in the run, from 0
     documents: Sequence[SerializedDocument]
-
-    @property
-    def body(self) -> list[orjson.Fragment]:
-        return [orjson.Fragment(document.json) for document in self.documents]
 
 
 def cut_records(records: Sequence[SentRecord], characters: int) -> list[Sequence[SentRecord]]:

@@ -13,6 +13,7 @@ from dataclasses import asdict
 from functools import cached_property, partial
 from pathlib import Path
 
+import orjson
 import xxhash
 
 from ibidem_core.errors import EngineError, Unavailable, retry_unavailable
@@ -63,7 +64,8 @@ class ToBroker:
         self._app, self._patience = make_app(settings), settings.patience
 
     def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:
-        retry_unavailable(lambda: send(self._app, run, batch.number, batch.body, again=again), self._patience)
+        documents = [orjson.Fragment(each.json) for each in batch.documents]
+        retry_unavailable(lambda: send(self._app, run, batch.number, documents, again=again), self._patience)
 
 
 class ToProcesses(ExitStack):
@@ -73,7 +75,7 @@ class ToProcesses(ExitStack):
         super().__init__()
         self.window = IN_HAND * settings.workers
         self._engine, self._settings = engine, settings
-        self._held: SentBatch | None = None
+        self._held = list[SentBatch]()  # the first batch, while it may be the only one
         self._futures = list[Future[None]]()
 
     @cached_property
@@ -86,16 +88,16 @@ class ToProcesses(ExitStack):
         characters = sum(each.characters for each in batch.documents)
         is_small = len(batch.documents) <= SMALL_BATCH and characters <= SMALL_TEXT
         if batch.number == 0 and is_small and not runs.may_be_harmful(self._engine, run):
-            self._held = sent
+            self._held.append(sent)
             return
-        waiting, self._held = [self._held] if self._held else [], None
-        self._futures += map(self._pool.submit, [*waiting, sent])
+        self._futures += map(self._pool.submit, [*self._held, sent])
+        self._held.clear()
 
     def finish(self) -> None:
         """Do the batch that has waited."""
-        if self._held is not None:
+        for sent in self._held:
             context = WorkerContext(self._engine, Tables(self._settings.tables, self._settings.index), self._settings)
-            work_on(context, self._held)
+            work_on(context, sent)
 
     def check(self) -> None:
         """Raise the error of a batch."""
