@@ -155,7 +155,7 @@ POLICY = Policy()  # of groups before figures of the collection are counted, or 
 
 
 class Conflict(Exception):
-    """Another process has written the checkpoint since it was read."""
+    """Another process settles: it has written the checkpoint since it was read, or taken the lease."""
 
 
 @dataclass(slots=True)

@@ -1,6 +1,7 @@
 """`ibidem strip`: remove from an index what ibidem added."""
 
 from collections.abc import Iterator
+from dataclasses import asdict
 from itertools import chain
 from typing import Annotated
 
@@ -32,7 +33,7 @@ def run(
     logs.set_up(settings)
     with bar("Reading" if dry else "Removing", rated=True) as advance:
         result = strip(settings, advance, into=into, dry=dry, records=records)
-    answer = result.as_json()
+    answer = asdict(result)
     refused = refusals({"refusals": answer["refusals"], "run": ""})
     show(answer, chain(map(Text, report(result, settings.index, into, dry=dry)), refused), as_json=as_json)
     if result.refused or result.left:

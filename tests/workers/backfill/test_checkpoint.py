@@ -3,7 +3,7 @@
 A checkpoint says what was handed out and what is accounted for; what is between our own writes belongs to others.
 """
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import pytest
@@ -61,7 +61,7 @@ def test_a_damaged_checkpoint_is_none(engine: Engine, change: dict[str, Any]) ->
     checkpoint = Checkpoint("r", 0.0, "news", into="copy")
     assert checkpoint.key == "backfill/copy"
     for each, expected in ((checkpoint, checkpoint), (replace(checkpoint, **change), None)):
-        engine.put_records("runs", {each.key: each.as_json()})
+        engine.put_records("runs", {each.key: asdict(each)})
         assert load_checkpoint(engine, "copy") == expected
 
 

@@ -64,18 +64,15 @@ Comparison = tuple[FieldCounts, FieldCounts, int]
 
 def check_counts(look: Callable[[], Comparison], location: str) -> None:
     """Compare counts; if they differ, count again a few times."""
-    difference = ""
     for turn in range(MAX_LOOKS):
         time.sleep(PAUSE if turn else 0)
         before, after, tolerance = look()
-        for name, count in before.by_field.items():
-            now = after.by_field.get(name, 0)
-            if abs(now - count) > tolerance:
-                difference = f"{count:,} documents had field {name!r}, and {now:,} have it now"
-                break
-        else:
+        counts = [(name, count, after.by_field.get(name, 0)) for name, count in before.by_field.items()]
+        differences = [each for each in counts if abs(each[1] - each[2]) > tolerance]
+        if not differences:
             return
-    raise Permanent(f"{location}: {difference}", REMEDY)
+    name, count, now = differences[0]
+    raise Permanent(f"{location}: {count:,} documents had field {name!r}, and {now:,} have it now", REMEDY)
 
 
 class FieldGuard:

@@ -23,7 +23,7 @@ STRIP_PREFIX = "strip/"  # before the key of the record, next to the first index
 
 @dataclass(slots=True)
 class StripResult:
-    """Counts of a removal."""
+    """Counts of a removal, as `ibidem strip --json` prints them."""
 
     read: int = 0  # documents that were read
     stripped: int = 0  # documents whose signatures are removed; in a dry run, would be
@@ -34,12 +34,6 @@ class StripResult:
     pruned: int = 0  # with a new index: documents that were deleted from the first one during the copy
     alias: str = ""  # the alias that the new index has now; empty for none
     fields: bool = False  # whether empty fields stay in the mapping
-
-    def as_json(self) -> dict[str, object]:
-        """Return the JSON of `ibidem strip --json`."""
-        names = ("read", "stripped", "bytes", "refused", "left", "pruned", "alias", "fields")
-        refusals = [refusal.as_json() for refusal in self.refusals]
-        return {**{name: getattr(self, name) for name in names}, "refusals": refusals}
 
     def count(self, original: SourceDocument, bare: SourceDocument) -> None:
         """Count a document that was read; `bare` is the document without signatures."""

@@ -21,7 +21,6 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import partial
 from math import inf
@@ -203,10 +202,6 @@ ROUNDS = 10
 Report = Callable[[int], None]  # called with the number of documents that were looked at
 
 
-class LeaseLost(Exception):
-    """Another process has taken over settling; unwritten results are discarded."""
-
-
 class Places(Protocol):
     """Stores what depends on other documents of an index: the hook `places` of a side package."""
 
@@ -292,9 +287,8 @@ class Follower:
             self._go_on()
             self.report(documents)
 
-        with suppress(LeaseLost):
-            plan = partial(self._plan, checkpoint)
-            self.settle_everything(settler, checkpoint, end, self.memory, report, plan, self._add)
+        plan = partial(self._plan, checkpoint)
+        self.settle_everything(settler, checkpoint, end, self.memory, report, plan, self._add)
 
     def _add(self, names: Sequence[DocumentRef]) -> None:
         if self._places is not None:
@@ -318,17 +312,14 @@ class Follower:
         settled = [SeqNoRange(part, 0, checkpoint.settled_write(part)) for part in settler.store.parts()]
         read, size = keeping(settler.store.leads), min(FACTOR * self.size, MAX_PORTION)
         with StoredColumns(sum(map(settler.store.count_leads, [*settled, new])), self.memory) as stored:
-            try:
-                slices = read_slices(settler.store.leads, settled), read_slices(read, [new], size)
-                match = match_columns(stored, slices, settler.rules, self._go_on)
-            except LeaseLost:
-                return
+            slices = read_slices(settler.store.leads, settled), read_slices(read, [new], size)
+            match = match_columns(stored, slices, settler.rules, self._go_on)
             self._settle_in_portions(settler, checkpoint, new, size, self.is_lost, match, read)
 
     def _go_on(self) -> None:
-        """Renew the lease; raise if another process has taken it."""
+        """Renew the lease; give up what is found and not written if another process has taken it."""
         if self.is_lost():
-            raise LeaseLost
+            raise Conflict
 
     def _settle_in_portions(  # noqa: PLR0913, PLR0917 - what is settled, how much at once and until when
         self,
