@@ -14,6 +14,7 @@ from concurrent.futures import Future
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
+from threading import Lock
 from typing import TypeVar
 
 import orjson
@@ -51,6 +52,8 @@ A_DAY = 24 * 60 * 60 * 1_000_000  # in microseconds, as the submitter numbers do
 
 WARM_LANGUAGE = "en"  # language whose idf table is loaded before the first batch
 
+_WATCHED = Lock()
+
 SIGN_SECONDS = 600.0  # seconds that signing a batch may take: the process is ended, and another one tries the batch
 
 
@@ -58,13 +61,15 @@ SIGN_SECONDS = 600.0  # seconds that signing a batch may take: the process is en
 def time_limit(seconds: float) -> Iterator[None]:
     """Exit this process, with its stack on standard error, if the block takes too long.
 
-    The interpreter's own watchdog thread does this, which also runs while a library blocks all other threads.
+    The interpreter's own watchdog thread does this, which also runs while a library blocks all other threads. It
+    watches one block at a time.
     """
-    faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__ or sys.stderr)
-    try:
-        yield
-    finally:
-        faulthandler.cancel_dump_traceback_later()
+    with _WATCHED:
+        faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__ or sys.stderr)
+        try:
+            yield
+        finally:
+            faulthandler.cancel_dump_traceback_later()
 
 
 @dataclass(frozen=True, slots=True)
