@@ -64,14 +64,14 @@ _MENTION = re.compile(rb"dedupe|~indent")  # a body without it asks for no group
 _ALIAS = re.compile(rf"~({'|'.join(ALIASES)})(?=,|$)")
 
 
-def split_alias(indexes: str) -> tuple[str, str]:
-    """Split index names into the engine's own names and the mode that an alias implies, if any.
+def split_alias(indexes: str, mode: str = "") -> tuple[str, str]:
+    """Split index names into the engine's own names and the mode that an alias implies, if any, or else `mode`.
 
     >>> split_alias("news~dedupe,law"), split_alias("news")
     (('news,law', 'collapse'), ('news', ''))
     """
     match = _ALIAS.search(indexes)
-    return _ALIAS.sub("", indexes), ALIASES[match[1]] if match else ""
+    return _ALIAS.sub("", indexes), ALIASES[match[1]] if match else mode
 
 
 def own_target(request: Request, query: str) -> str:
@@ -207,11 +207,9 @@ async def search(
     indexes: Indexes, request: Request, context: WithContext, upstream: WithCluster, caller: WithCaller
 ) -> Response:
     """Search in the engine's own query language; `dedupe=indent` or `collapse` groups duplicates."""
-    indexes, mode = split_alias(indexes)
-    mode = mode or request.headers.get(HEADER, "")
+    indexes, mode = split_alias(indexes, request.headers.get(HEADER, ""))
     content = await request.body()
-    text = read_text(request, content, mode)
-    if text is None:
+    if (text := read_text(request, content, mode)) is None:
         return await forward(request, upstream, content)
     parameters = dict(request.query_params)
     if "source" in parameters and not text:
@@ -247,11 +245,9 @@ async def msearch(
     indexes: Indexes, request: Request, context: WithContext, upstream: WithCluster, caller: WithCaller
 ) -> Response:
     """Run several searches; the dedupe parameters are in each search, or in the query string for all."""
-    indexes, mode = split_alias(indexes)
-    mode = mode or request.headers.get(HEADER, "")
+    indexes, mode = split_alias(indexes, request.headers.get(HEADER, ""))
     content = await request.body()
-    text = read_text(request, content, mode)
-    if text is None:
+    if (text := read_text(request, content, mode)) is None:
         return await forward(request, upstream, content)
     options = {name: value for name, value in request.query_params.items() if is_dedupe_name(name)}
     lines = [
@@ -290,8 +286,7 @@ def with_mode(line: SearchLine, mode: str) -> SearchLine:
     head, body = dict(line[0]), line[1]
     for name in INDEX:
         if name in head:
-            names, alias = split_alias(join_names(head[name]))
-            head[name], mode = names, alias or mode
+            head[name], mode = split_alias(join_names(head[name]), mode)
     return ({DEDUPE: mode, **head} if mode and DEDUPE not in body else head), body
 
 

@@ -283,13 +283,11 @@ class WindowMembers:
 
     def parent(self, row: int) -> str:
         """Return the id of the mail that a row answers or is attached to; empty at a root."""
-        thread = self.thread(row)
-        return thread.parent if thread else ""
+        return str(self.stored[row].get("parent") or "")
 
     def is_inclusive(self, row: int) -> bool:
         """Return whether no other mail of the thread contains the whole mail."""
-        thread = self.thread(row)
-        return bool(thread and thread.inclusive)
+        return bool(self.stored[row].get("inclusive"))
 
     def families(self, rows: Sequence[int]) -> int:
         """Count the families of rows, each of a mail and what is attached to it."""

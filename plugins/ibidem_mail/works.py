@@ -417,11 +417,15 @@ class Works:
         for row, document in enumerate(ordered):
             for name in document.called:
                 called.setdefault(name, row)
-        for a, b in works._same_declared(called):
-            works._join(a, b, "declared")
-        for a, b in works._replaced(called):
-            if not works._are_declared_two(a, b):
-                works._join(a, b, "declared")
+        declared: dict[str, int] = {}
+        for row, document in enumerate(ordered):
+            for name in sorted(document.works):
+                if (other := declared.setdefault(name, called.get(name, row))) != row:
+                    works._join(other, row, "declared")
+        for row, document in enumerate(ordered):
+            for name in sorted(document.replaces | document.replaced_by):
+                if (other := called.get(name, row)) != row and not works._are_declared_two(other, row):
+                    works._join(other, row, "declared")
         unsure = [pair for pair in works._candidates() if not works._join_by_text(*pair, frozenset(), MIN_SHARED)]
         common = works._common_names()
         for a, b, share in unsure:
@@ -479,22 +483,6 @@ class Works:
             for name in document.names.items():
                 works[name].add(self._find(row))
         return frozenset(name for name, roots in works.items() if len(roots) > MAX_WORKS)
-
-    def _same_declared(self, names: Mapping[str, int]) -> Iterator[tuple[int, int]]:
-        """Yield pairs that declare the same work, and pairs in which one declares the other as its work."""
-        works: dict[str, int] = {}
-        for row, document in enumerate(self.documents):
-            for name in sorted(document.works):
-                other = works.setdefault(name, names.get(name, row))
-                if other != row:
-                    yield other, row
-
-    def _replaced(self, names: Mapping[str, int]) -> Iterator[tuple[int, int]]:
-        """Yield pairs in which one document declares that it replaces the other, or is replaced by it."""
-        for row, document in enumerate(self.documents):
-            for name in sorted(document.replaces | document.replaced_by):
-                if names.get(name, row) != row:
-                    yield names[name], row
 
     def _candidates(self) -> Iterator[tuple[int, int, float]]:
         """Yield pairs, not yet joined, that share a name or a run of words, with their similarity."""
