@@ -1,5 +1,6 @@
 """Routes of the page: result list, document, inspect, compare, manual decisions, static files."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
@@ -81,6 +82,7 @@ def home(engine: Engine, context: GatewayContext, parameters: ListQuery) -> Resp
         )
 
 
+PLACE = re.compile("g[0-9]{1,6}")  # a place in the list
 PORTION = 100  # duplicates of a group that are loaded at once
 
 
@@ -212,7 +214,9 @@ def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> st
         return f"/ibidem/page/overrides?{urlencode(message)}"
     if page == "compare":
         return f"{state.part('compare', a=a, b=b)}&{urlencode(message)}"
-    return state.with_message(message, form.get("place", ""))
+    separator, place = "&" if state.suffix(page=state.page) else "?", form.get("place", "")
+    anchor = f"#{place}" if PLACE.fullmatch(place) else ""
+    return f"{state.address(page=state.page)}{separator}{urlencode(message)}{anchor}"
 
 
 @router.get("/static/{version}/{name}")

@@ -147,8 +147,6 @@ ORDERS: tuple[Order, ...] = get_args(Order)
 SIZES = (10, 25, 50)
 MAX_SOURCES = 20
 
-PLACE = re.compile("g[0-9]{1,6}")  # a place in the list
-
 PAPERS = "conrad2003"  # the rule of a paper, which is there to be compared with, not to be chosen by readers
 
 Choice = tuple[str, str]  # a value, and how people call it
@@ -235,16 +233,6 @@ class PageState:
         '/?q=grain&level=identical&page=2'
         """
         return HOME + self.suffix(**changes)
-
-    def with_message(self, message: Sequence[Choice], place: str = "") -> str:
-        """Return the URL of this state with a message on the last action, at a place of the list.
-
-        >>> PageState(q="grain").with_message([("said", "same")], "g3")
-        '/?q=grain&said=same#g3'
-        """
-        separator = "&" if self.suffix(page=self.page) else "?"
-        anchor = f"#{place}" if PLACE.fullmatch(place) else ""
-        return f"{self.address(page=self.page)}{separator}{urlencode(message)}{anchor}"
 
     def policy(self, level: Level = "near") -> Policy:
         """Return the policy for the decision on a pair."""
