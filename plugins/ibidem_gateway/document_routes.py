@@ -1,8 +1,8 @@
 """Routes of `/ibidem/…`: search, inspect, duplicates, compare, groups, doctor and manual decisions."""
 
 import os
-from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Mapping
+from contextlib import closing, suppress
 from functools import partial
 from threading import Lock
 from typing import Annotated, Any
@@ -58,7 +58,7 @@ document_router = APIRouter(prefix="/ibidem", tags=["documents"])
 
 PathId = Annotated[str, Path(description="A document's id.", min_length=1)]
 
-_whole_index = Lock()  # grouping a whole index takes a processor for seconds: one at a time
+WHOLE_INDEX = Lock()  # grouping a whole index takes a processor for seconds: one at a time
 
 
 @document_router.get("/search")
@@ -106,8 +106,12 @@ def compare_pair(engine: CallersEngine, context: WithContext, parameters: Compar
 @document_router.get("/groups")
 def groups(engine: CallersEngine, parameters: LevelParameters) -> Response:
     """Show the groups of the whole index, as `ibidem groups --json` does; one caller at a time."""
-    with lock_index():
+    if not WHOLE_INDEX.acquire(blocking=False):
+        raise HttpError(429, "the index is being grouped for another caller", "try again later")
+    try:
         report = index_groups(engine, parameters.policy(engine))
+    finally:
+        WHOLE_INDEX.release()
     return answer(report.as_json(titles(engine, [name for name, _ in report.largest])))
 
 
@@ -128,17 +132,6 @@ def doctor(caller: WithCaller, context: WithContext, _: NoParameters) -> Respons
 def answer(value: Mapping[str, Any], status: int = 200) -> Response:
     """Serialize a value as JSON."""
     return Response(orjson.dumps(value), status, media_type=JSON)
-
-
-@contextmanager
-def lock_index() -> Iterator[None]:
-    """Hold the lock that allows one whole-index task at a time."""
-    if not _whole_index.acquire(blocking=False):
-        raise HttpError(429, "the index is being grouped for another caller", "try again later")
-    try:
-        yield
-    finally:
-        _whole_index.release()
 
 
 MAX_REASON = 2_000  # characters of a decision's reason

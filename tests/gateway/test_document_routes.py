@@ -62,7 +62,7 @@ def test_a_text_that_is_not_in_the_index_has_its_duplicates_shown_and_is_not_sto
 
 
 def test_the_whole_index_is_grouped_for_one_caller_at_a_time(client: TestClient) -> None:
-    with document_routes.lock_index():
+    with document_routes.WHOLE_INDEX:
         answer = client.get("/ibidem/groups")
     assert (answer.status_code, answer.headers["retry-after"]) == (429, "1")
     assert client.get("/ibidem/groups").status_code == 200
