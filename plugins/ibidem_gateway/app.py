@@ -179,7 +179,5 @@ def listen(host: str, port: int) -> socket.socket:
     try:
         return socket.create_server((host, port), family=family, backlog=BACKLOG)
     except OSError as error:
-        raise UsageError(
-            f"cannot listen on {host}:{port}: {os.strerror(error.errno) if error.errno and error.errno > 0 else error}",
-            "choose another with --host or --port",
-        ) from error
+        reason = os.strerror(error.errno) if error.errno and error.errno > 0 else error
+        raise UsageError(f"cannot listen on {host}:{port}: {reason}", "choose another with --host or --port") from error

@@ -210,12 +210,8 @@ class Collection:
         for name, value in self.long.items():
             if (signatures := LongSignatures.decode(value)) is not None:
                 keys.add(("", name), signatures)
-        long_signatures = LongSignatureCache(
-            lambda refs: {ref: self.long[ref[1]] for ref in refs if ref[1] in self.long}
-        )
-        return LongTextMatcher(names, self.columns.unpack_row, policy, long_signatures), keys.key_index(
-            names, self.columns
-        )
+        longs = LongSignatureCache(lambda refs: {ref: self.long[ref[1]] for ref in refs if ref[1] in self.long})
+        return LongTextMatcher(names, self.columns.unpack_row, policy, longs), keys.key_index(names, self.columns)
 
 
 def evaluate(
@@ -318,9 +314,8 @@ def sign_collection(
     if not packed:
         raise UsageError("there are no documents to evaluate", "name files with documents")
     left_out = {refusal.id for refusal in refusals}
-    return Collection(
-        list(packed), PackedColumns.decode(list(packed.values())), long_signatures, left_out, len(refusals)
-    )
+    columns = PackedColumns.decode(list(packed.values()))
+    return Collection(list(packed), columns, long_signatures, left_out, len(refusals))
 
 
 def split_refusals(refusals: list[Refusal], items: Iterable[Document | Refusal]) -> Iterator[Document]:

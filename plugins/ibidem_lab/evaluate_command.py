@@ -51,14 +51,9 @@ def run(
     policy = pair_policy(named, presets=presets_for(preset)) if any(named.values()) else None
     table = Labels.read(labels, positive)
     documents = add_languages(read((docs,), Choice(language=DETECT), settings.max_text))
+    tables = Tables(settings.tables, settings.index)
     with bar("Signing") as advance:
-        evaluation = evaluate(
-            documents,
-            table,
-            Tables(settings.tables, settings.index),
-            policy,
-            progress=lambda count: advance(count, None),
-        )
+        evaluation = evaluate(documents, table, tables, policy, progress=lambda count: advance(count, None))
     if as_json:
         print_json(asdict(evaluation))
     else:
@@ -103,9 +98,5 @@ def report(evaluation: Evaluation) -> Iterator[Text]:
 def warn_of_labels(labelled: int, documents: int) -> None:
     """Warn if too few documents have labels for a reliable precision."""
     if labelled < MIN_LABELLED_SHARE * documents:
-        messages().print(
-            Text(
-                f"Only {labelled:,} of {documents:,} documents have labels: found pairs of the others count as wrong, "
-                "so precision is too low where labels are missing."
-            )
-        )
+        what = f"Only {labelled:,} of {documents:,} documents have labels: found pairs of the others count as wrong"
+        messages().print(Text(f"{what}, so precision is too low where labels are missing."))

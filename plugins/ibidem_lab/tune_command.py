@@ -47,10 +47,9 @@ def run(
         check_name(save)
     settings, table = load(), Labels.read(labels, positive)
     documents = add_languages(read((docs,), Choice(language=DETECT), settings.max_text))
+    tables = Tables(settings.tables, settings.index)
     with bar("Signing") as advance:
-        collection = sign_collection(
-            documents, Tables(settings.tables, settings.index), lambda count: advance(count, None)
-        )
+        collection = sign_collection(documents, tables, lambda count: advance(count, None))
     tuning = tune(collection, table, learn=learn, collection_size=whole)
     if save and tuning.improves:
         figures = "a learned sum of figures" if tuning.choice == "learned" else str(tuning.chosen)
@@ -67,11 +66,8 @@ def run(
 
 def report(tuning: Tuning) -> Iterator[Text]:
     """Yield the labelled pairs, and the curve."""
-    yield Text(
-        f"{format_count(tuning.documents, 'document')}, {tuning.labelled:,} with labels, "
-        f"{format_count(tuning.pairs, 'pair')} of duplicates "
-        f"in {format_count(tuning.sets, 'set')}"
-    )
+    documents = f"{format_count(tuning.documents, 'document')}, {tuning.labelled:,} with labels"
+    yield Text(f"{documents}, {format_count(tuning.pairs, 'pair')} of duplicates in {format_count(tuning.sets, 'set')}")
     suffix = f", other figures of preset {tuning.chosen.preset}" if tuning.chosen.preset else ""
     suffix += f", without {' and '.join(tuning.chosen.without)}" if tuning.chosen.without else ""
     yield Text(f"\nsimilarity   precision   recall      F1{suffix}", "title")
