@@ -10,9 +10,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.console import Console
-from rich.text import Text
 
-from ibidem.cli.console import THEME, Indented, results, sanitize
+from ibidem.cli.console import THEME, results, sanitize
 from ibidem.cli.search import show
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_engines.engine import Engine
@@ -133,19 +132,6 @@ def test_every_parameter_can_be_asked_for_and_its_help_lists_the_values(run: Run
         assert f"--{name.removeprefix('dedupe_').replace('_', '-')}" in help_text
         assert re.sub(r"\s+", " ", parameter.about) in help_text
         assert f"(default: {parameter.default})" in help_text or name == "dedupe_explain"
-
-
-def drawn(entry: Indented, width: int = 40) -> list[str]:
-    paper = StringIO()
-    Console(file=paper, width=width).print(entry)
-    return paper.getvalue().splitlines()
-
-
-@given(st.lists(st.text("abc", min_size=1, max_size=9), min_size=1, max_size=30), st.integers(0, 12))
-def test_every_line_is_under_the_first_and_no_word_is_lost(words: list[str], columns: int) -> None:
-    lines = drawn(Indented(Text(" ".join(words)), columns))
-    assert all(line.startswith(" " * columns) and line == line.rstrip() and len(line) <= 40 for line in lines)
-    assert " ".join(lines).split() == words
 
 
 def test_compare_tells_differences_only_of_texts_that_share_enough_to_read_them(run: Run) -> None:

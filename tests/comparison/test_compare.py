@@ -120,7 +120,6 @@ def test_no_more_places_are_reported_than_asked_and_a_gap_says_that_there_are_mo
 
 
 TOKENS = st.lists(st.sampled_from("abcd"), max_size=80)
-PASSAGE = "the parties agree that this contract is governed by the law of England"
 
 
 @given(TOKENS, TOKENS, st.integers(1, 8))
@@ -141,21 +140,6 @@ def test_every_word_inside_a_long_enough_common_run_is_covered(a: list[str], b: 
     assert all(places & set(range(start, start + size)) for start in starts)
 
 
-def test_regions_are_characters_of_the_texts_as_they_were_given() -> None:
-    a, b = f"Article 9. {PASSAGE}. Signed in Paris.", f"NOW THEREFORE {PASSAGE.upper()}; and more"
-    words_a, words_b = token_offsets(a), token_offsets(b)
-    (run,) = runs(words_a.tokens, words_b.tokens)
-    assert a[slice(*words_a.extent(run.a))] == PASSAGE
-    assert b[slice(*words_b.extent(run.b))] == PASSAGE.upper()
-    assert run.words == len(PASSAGE.split())
-
-
-@given(TOKENS, TOKENS)
-def test_every_run_is_in_one_passage(a: list[str], b: list[str]) -> None:
-    common = runs(a, b, 3)
-    assert sorted((run for passage in passages(common) for run in passage.runs), key=lambda run: run.a) == common
-
-
 @given(TOKENS, TOKENS)
 def test_blocks_hold_every_word_of_a_passage_once_and_in_order(a: list[str], b: list[str]) -> None:
     for passage in passages(runs(a, b, 3), gap=10):
@@ -163,13 +147,6 @@ def test_blocks_hold_every_word_of_a_passage_once_and_in_order(a: list[str], b: 
         assert [word for block in inside for word in range(*block.a)] == list(range(*passage.a))
         assert [word for block in inside for word in range(*block.b)] == list(range(*passage.b))
         assert all((a[slice(*block.a)] == b[slice(*block.b)]) == block.is_equal for block in inside)
-
-
-def test_one_changed_word_cuts_no_passage_in_two() -> None:
-    a = [f"w{number}" for number in range(40)]
-    b = [*a[:20], "changed", *a[21:]]
-    (passage,) = passages(runs(a, b))
-    assert [block.is_equal for block in blocks(passage, a, b)] == [True, False, True]
 
 
 MANY_WORDS = st.lists(st.sampled_from([f"{a}{b}" for a in "abcdefgh" for b in "xyz"]), max_size=60)
@@ -207,27 +184,8 @@ def test_a_word_broken_at_the_end_of_a_line_covers_both_lines() -> None:
 
 def test_what_a_comparison_says_of_misread_letters_is_what_the_decision_counted() -> None:
     random = Random(5)  # noqa: S311 - a made-up text keeps no secret
-    text = random.choices(
-        [
-            "中国",
-            "我们",
-            "他们",
-            "没有",
-            "可以",
-            "这个",
-            "时间",
-            "人民",
-            "工作",
-            "问题",
-            "经济",
-            "社会",
-            "发展",
-            "学生",
-            "生活",
-            "世界",
-        ],
-        k=200,
-    )
+    words = "中国我们他们没有可以这个时间人民工作问题经济社会发展学生生活世界"
+    text = random.choices([words[at : at + 2] for at in range(0, len(words), 2)], k=200)
     again = [random.choice("末己夫囗") + each[1] if random.random() < 0.05 else each for each in text[::-1]][::-1]
     a, b = (packed("".join(each)) for each in (text, again))
     policy = Policy(characters=Characters(unknown=0.0, misread_dense=0.0))

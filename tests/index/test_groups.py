@@ -13,7 +13,6 @@ from ibidem.comparison.compare import compare
 from ibidem.index.deletion import find_gone
 from ibidem.index.documents import inspect, inspect_outside
 from ibidem.index.groups import dry_run, index_groups
-from ibidem.index.idf_build import MIN_JUDGED, ForeignShare, LanguageSampler, find_foreign
 from ibidem_core.settings import Settings
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.pairs import decide
@@ -22,7 +21,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
 from ibidem_engines.ledger import records
 from ibidem_ingest.document import PAGE_BREAK, Document
-from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
@@ -288,42 +287,3 @@ def test_an_index_of_others_stays_as_it_is(settings: Settings, opensearch: str) 
     assert len(answer["samples"]) == 6
     assert ask(opensearch, "GET", "/untouched") == answer_before
     ask(opensearch, "DELETE", "/untouched")
-
-
-SENTENCE = "the court said that the rent was due and that the tenant had not paid it for a year of the lease "
-GESAGT = "das gericht sagte dass die miete fällig war und der mieter sie seit einem jahr nicht bezahlt hatte und "
-TABLE = Table.build("en", 1_000, dict.fromkeys(("the", "and", "that", "was", "had", "for", "not"), 500.0), "a test")
-
-
-def texts(english: int, german: int) -> list[str]:
-    return [SENTENCE * 9] * english + [GESAGT * 9] * german
-
-
-@pytest.mark.parametrize(
-    ("english", "german", "is_said"),
-    [
-        *((0, MIN_JUDGED, True), (8, 2, True), (1, 20, True)),
-        *((9, 2, False), (20, 0, False), (0, MIN_JUDGED - 1, False), (0, 0, False)),
-    ],
-)
-def test_a_fifth_of_the_documents_is_enough_to_say_so(english: int, german: int, is_said: bool) -> None:
-    expected = ForeignShare("en", german, english + german) if is_said else None
-    assert find_foreign("en", texts(english, german)) == expected
-
-
-def test_all_items_are_passed_on_and_each_language_is_judged_by_its_own_table() -> None:
-    sampler = LanguageSampler()
-    items = [
-        *(Document(f"a{at}", text) for at, text in enumerate(texts(0, 6))),
-        *(Document(f"b{at}", text, language="de") for at, text in enumerate(texts(0, 6))),
-        Refusal("docs.jsonl:13", "c", "text", "it is missing"),
-    ]
-    assert list(sampler.sample(items)) == items
-    calls: list[str] = []
-
-    def find_table(language: str) -> Table | None:
-        calls.append(language)
-        return TABLE if language == "en" else None
-
-    assert sampler.find_foreign(find_table) == [ForeignShare("en", 6, 6)]
-    assert calls == ["de", "en"]

@@ -26,7 +26,6 @@ from ibidem_engines.cluster.source import (
     UnstorableRecord,
     as_document,
     as_source,
-    holds,
     iter_raw_sources,
     read_documents,
     read_storage,
@@ -40,7 +39,6 @@ from ibidem_engines.engine import Destination, FieldCounts, ReindexSource, Sourc
 from ibidem_engines.ledger import values_of_records
 from ibidem_engines.requests import JsonAnswer
 from ibidem_engines.stored_groups import Hit, HitNames, Name, SeqNoRange, read_packed
-from ibidem_ingest.dates import interval, iso_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import read_id
 from servers.indices import ask
@@ -101,13 +99,6 @@ def test_a_document_that_ibidem_never_wrote_is_read_as_far_as_its_fields_say_wha
 def test_the_hash_of_a_mail_is_found_where_another_program_wrote_the_mail() -> None:
     source = orjson.loads(signed_part(make_record("a", meta={"message-id": "<1@x>"}), "full", (), {}))
     assert source["doc"]["ibidem"]["meta"] == ["message-id=<1@x>", "mih=3d01a3d9cf298610632c542db943942f"]
-
-
-@given(st.dates())
-def test_a_day_is_written_as_it_was_read(day: object) -> None:
-    first, _ = interval(str(day))
-    assert first is not None
-    assert iso_day(first) == str(day)
 
 
 @given(st.lists(OBJECTS | st.none(), max_size=3), STYLES)
@@ -217,20 +208,6 @@ def test_a_document_is_read_with_the_vectors_that_it_has_now(elasticsearch: str,
     assert json.loads(second.raw)["kept"]["meaning"] == pytest.approx([1, 1])
     assert first.document.meta == second.document.meta == {}
     assert source.count_fields() == FieldCounts(2, {"meaning": 0, "kept.meaning": 2})
-
-
-NAMES = st.lists(st.sampled_from(["a", "b", "a.b"]), min_size=1, max_size=4)
-
-
-@given(NAMES, st.booleans())
-def test_a_value_is_found_under_names_with_dots_and_in_lists(names: list[str], in_lists: bool) -> None:
-    source: object = 1
-    for name in reversed(names):
-        source = {name: [{"c": 2}, source] if in_lists else source}
-    path = ".".join(names).split(".")
-    assert holds(source, path)
-    assert not holds(source, [*path, "c"]) or in_lists
-    assert not holds(source, ["c", *path])
 
 
 # Effective settings of an index that Elasticsearch 9.2 or later made.

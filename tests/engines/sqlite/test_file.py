@@ -12,9 +12,8 @@ import pytest
 
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.sqlite.file import SQLITE, SqliteFile, from_sqlite
+from ibidem_engines.sqlite.file import SqliteFile
 from ibidem_engines.sqlite.search import conditions
-from ibidem_ingest.errors import IbidemError
 
 PUT = "insert into {ledger} values ('runs', ?, ?)"
 FORKS = pytest.mark.filterwarnings("ignore:.*fork:DeprecationWarning")  # Python 3.12 warns where threads run
@@ -207,46 +206,6 @@ def test_no_statement_runs_for_longer_than_it_may(path: Path) -> None:
     put(file, "a")
     assert count(file) == 1
     file.close()
-
-
-def raised(code: int | None, words: str = "in SQLite's words") -> sqlite3.Error:
-    error = sqlite3.OperationalError(words)
-    if code is not None:
-        error.sqlite_errorcode = code
-    return error
-
-
-@pytest.mark.parametrize(
-    ("code", "kind"),
-    [
-        (sqlite3.SQLITE_BUSY, Unavailable),
-        (sqlite3.SQLITE_BUSY_SNAPSHOT, Unavailable),
-        (sqlite3.SQLITE_LOCKED, Unavailable),
-        (sqlite3.SQLITE_FULL, Permanent),
-        (sqlite3.SQLITE_IOERR_WRITE, Permanent),
-        (sqlite3.SQLITE_READONLY_DBMOVED, Permanent),
-        (sqlite3.SQLITE_ERROR, Permanent),
-        (None, Permanent),
-    ],
-)
-def test_what_may_pass_is_unavailable_and_all_else_is_permanent(code: int | None, kind: type[IbidemError]) -> None:
-    error = from_sqlite(raised(code), "news.sqlite")
-    assert type(error) is kind
-    assert "news.sqlite" in str(error)
-    assert "in SQLite's words" in str(error)
-    assert all(from_sqlite(raised(known), "news.sqlite").remedy for known in SQLITE)
-
-
-@pytest.mark.parametrize("values", [["a"], ["a", "b"]])
-@pytest.mark.parametrize("name", ["thread", "work"])
-def test_the_documents_of_a_thread_or_a_work_are_found_without_a_look_at_the_others(
-    file: SqliteFile, name: str, values: list[str]
-) -> None:
-    limits = conditions(Query(filters=tuple(Filter(name, value) for value in values)))
-    statement = f"explain query plan select d.place from {{documents}} d where true{limits.sql}"  # noqa: S608 - made of constants
-    with file.reading():
-        plan = [str(step[3]) for step in file.run(statement, limits.values)]
-    assert any(f"INDEX ibidem.news.{name}s" in step for step in plan), plan
 
 
 def test_values_are_bound_and_never_written_into_a_statement() -> None:

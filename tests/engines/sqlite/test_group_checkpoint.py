@@ -68,16 +68,6 @@ def test_the_progress_of_an_index_that_is_gone_is_forgotten_wherever_it_was_note
     assert not noted.follow_indices([NEWS], {"news": "n1"})
 
 
-def test_the_joins_of_a_portion_are_added_by_level_and_nothing_of_it_is_in_hand_any_more(
-    noted: GroupCheckpoint,
-) -> None:
-    noted.plan(iter([("news", "c")]))
-    assert noted.in_hand == [("news", "c")]
-    noted.settle(NEWS, 11, {"near": 2, "partial": 1})
-    assert noted.joined == {"near": 5, "identical": 1, "partial": 1}
-    assert (noted.done, noted.in_hand) == ({"news/1": 11, "old/0": 5}, [])
-
-
 def test_a_checkpoint_is_read_as_it_was_written(engine: Engine, noted: GroupCheckpoint) -> None:
     assert GroupCheckpoint.read(engine) == GroupCheckpoint()
     noted.save(engine)
@@ -114,32 +104,6 @@ def test_of_a_damaged_checkpoint_the_policy_is_kept_if_it_can_be_read(
 ) -> None:
     kept = GroupCheckpoint(policy=noted.policy, origin=noted.origin) if window_days else GroupCheckpoint()
     assert checkpoint_of({**asdict(noted), **change}) == (kept if change else noted)
-
-
-@pytest.mark.parametrize("entry", [None, [], {"policy": []}])
-def test_what_is_no_checkpoint_at_all_is_a_new_one(entry: object) -> None:
-    assert checkpoint_of(entry) == GroupCheckpoint()
-
-
-@pytest.mark.parametrize(
-    ("entry", "is_settled"),
-    [
-        (None, False),
-        ({}, False),
-        ({"done": "all"}, False),
-        ({"done": {"news/1": 7, "old/0": 4}}, False),
-        ({"done": {"news/1": "7", "old/0": 5}}, False),
-        ({"done": {"news/1": 7, "old/0": 5}}, True),
-        ({"done": {"news/1": 8, "old/0": 6}, "seen": "what is not read"}, True),
-    ],
-)
-def test_writes_are_settled_once_each_part_is_noted_up_to_them(
-    engine: Engine, entry: Mapping[str, object] | None, is_settled: bool
-) -> None:
-    if entry is not None:
-        engine.put_records("groups", {KEY: entry})
-    assert has_settled(engine, {NEWS: 7, OLD: 5}) is is_settled
-    assert has_settled(engine, {})
 
 
 def test_a_part_without_a_write_is_settled_before_it_was_ever_looked_at(engine: Engine) -> None:

@@ -91,19 +91,6 @@ def test_queries_are_as_deep_as_the_plugin_makes_them() -> None:
         assert (body["query"], adjusted) == (line["deep"], line["adjusted"])
 
 
-@pytest.mark.parametrize(
-    ("query", "adjusted"),
-    [
-        ({"knn": {"field": {"vector": [1.0], "k": 2}}}, ["query.knn.field.k"]),
-        ({"knn": {"place": {"vector": [1.0], "max_distance": 2}}}, []),
-        ({"match": {"knn": {"query": "wheat"}}}, []),
-        ({"bool": {"must": "wheat"}}, []),
-    ],
-)
-def test_names_of_fields_and_what_is_no_query_are_left_as_they_are(query: dict[str, Any], adjusted: list[str]) -> None:
-    assert [each["part"] for each in deepen({"query": query}, 100)[1]] == adjusted
-
-
 PARTIAL_INDEX = "clients-books"
 TEXTS = {"whole": book(*range(20)), "part": book(*range(5, 12)), "other": book(*range(60, 70))}
 

@@ -2,13 +2,16 @@
 
 import pytest
 
+from ibidem_dedupe.overrides import Overrides
+from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.sqlite.engine import SqliteGroups
 from ibidem_engines.stored_groups import Assignment
 from ibidem_workers.groups.follower import Follower
+from ibidem_workers.groups.settle import Join, Rules, Settler, promote
 from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import opened
-from workers.groups.test_follower import OTHER, TEXT, before_a_write, followers, joined, write
+from workers.groups.test_follower import OTHER, TEXT, before_a_write, decide, followers, joined, write
 from workers.groups.test_service import check, groups, index, named, plain
 
 
@@ -81,3 +84,43 @@ def settle(engine: Engine) -> None:
     texts = {"a": TEXT, "b": f"{TEXT} more", "c": f"{TEXT} again", "x": OTHER, "y": f"{OTHER} more", "z": f"{OTHER} on"}
     write(engine, **texts)
     Follower(engine).catch_up()
+
+
+@pytest.mark.parametrize("size", [1, 3])
+@pytest.mark.parametrize("many", [1, 10_000])
+def test_of_several_leads_of_a_group_the_first_keeps_it_and_each_other_starts_one_of_its_own(
+    engine: Engine, many: int, size: int
+) -> None:
+    write(engine, a=TEXT, b=OTHER, c=" ".join(f"third{at}" for at in range(90)))
+    engine.groups().assign([Assignment(each, "a group", lead=True) for each in named(engine, "abc")])
+    Follower(engine, size=size, min_new=many).catch_up()
+    check(engine)
+    assert named(engine, "a")[0].group == "a group"
+
+
+def test_the_other_document_of_a_manual_decision_is_looked_up_by_its_name(engine: Engine) -> None:
+    write(engine, a=TEXT)
+    decide(engine, "same")
+    Follower(engine).catch_up()
+    write(engine, b=OTHER)
+    Follower(engine, min_new=10_000).step()
+    assert groups(engine) == {"a": "a", "b": "a"}
+
+
+def test_an_heir_that_could_not_be_written_is_told(engine: Engine) -> None:
+    write(engine, a=TEXT, b=f"{TEXT} more")
+    Follower(engine).catch_up()
+    engine.delete(["a"], 2)
+    with before_a_write(engine, lambda: write(engine, 3, b=OTHER)):
+        assert not promote(engine.groups())
+    assert promote(engine.groups())
+
+
+def test_what_was_found_to_join_a_lead_joins_it_only_while_it_leads(engine: Engine) -> None:
+    write(engine, x=OTHER, a=TEXT, b=f"{TEXT} more")
+    other, lead, document = named(engine, "xab")
+    engine.groups().assign([Assignment(lead, other.group, lead=False)])
+    join = Join(("news", "b"), ("news", "a"), "near")
+    settler = Settler(engine.groups(), Rules(Policy(), Overrides()))
+    settler.settle([document], engine.groups().newest(), lambda _: None, lambda *_: [join])
+    assert named(engine, "b")[0].lead
