@@ -272,6 +272,7 @@ def test_regrouping_mends_groups_that_others_made_wrong(engine: Engine, everythi
     right = groups(engine)
     rows = stored(engine)
     wrong = [Assignment(each, rows[0].group, lead=False) for each in rows[1:6]]
+    wrong += [Assignment(each, rows[0].group, lead=True) for each in rows[6:9]]
     engine.groups().assign(wrong)
     regroup(engine, everything=everything, size=5)
     check(engine)
