@@ -25,7 +25,7 @@ THOROUGH: Mapping[str, str] = {
     "test_a_worker_logs_these_events_with_these_fields": "starts a worker; that there are no others is tried each time",
     "engines/cluster/test_least_rights.py": "every row of a page with the rights of its users, and without each",
     "faults/test_busy.py": "floods and network faults wait for servers that do not answer",
-    "faults/test_dead_letters.py": "by a queue into a cluster; workers/test_dead_letters.py has each step",
+    "faults/test_dead_letters.py": "by a queue into a cluster; cli/test_delete.py has each step",
     "faults/test_flood.py": "floods and network faults wait for servers that do not answer",
     "faults/test_kills.py": "rounds of killing; each kill by itself is tested where its process is",
     "faults/test_network.py": "floods and network faults wait for servers that do not answer",

@@ -4,8 +4,8 @@ import orjson
 import pytest
 
 from ibidem_engines.engine import Engine
-from ibidem_ingest.document import ORIGIN, Document
-from ibidem_ingest.errors import Refusal, UsageError
+from ibidem_ingest.document import ORIGIN
+from ibidem_ingest.errors import Refusal
 from ibidem_workers.dead_letters import (
     MAX_RECORD,
     RECORD_EXCERPT,
@@ -13,7 +13,6 @@ from ibidem_workers.dead_letters import (
     add_dead_letters,
     forget,
     letters,
-    read_again,
     writable,
 )
 
@@ -23,20 +22,6 @@ def letter(name: str, run: str = "run-1", when: float = 1.0, **record: object) -
     return DeadLetter(run, refusal, 4, when, {"id": name, "text": "some text", "version": 3} | record)
 
 
-def test_a_letter_is_kept_with_its_document_and_reason(engine: Engine) -> None:
-    add_dead_letters(engine, [letter("a")])
-    assert letters(engine) == [letter("a")]
-    assert letter("a").as_json() | {"run": ""} == {
-        "id": "a",
-        "why": "it crashed its worker",
-        "tries": 4,
-        "when": "1970-01-01T00:00:01Z",
-        "field": "text",
-        "where": "message run/0",
-        "run": "",
-    }
-
-
 def test_two_files_that_gave_one_id_fail_each_by_itself(engine: Engine) -> None:
     of_two_files = [letter("a", **{ORIGIN: origin}) for origin in ("/x/a", "/y/a")]
     add_dead_letters(engine, of_two_files)
@@ -44,22 +29,6 @@ def test_two_files_that_gave_one_id_fail_each_by_itself(engine: Engine) -> None:
     assert letters(engine, ["a"]) == of_two_files
     forget(engine, of_two_files[:1])
     assert letters(engine) == of_two_files[1:]
-
-
-def test_an_id_without_a_letter_is_an_error_that_names_it(engine: Engine) -> None:
-    add_dead_letters(engine, [letter("a")])
-    with pytest.raises(UsageError, match=r"'b'.*ibidem status --dead"):
-        letters(engine, ["a", "b"])
-
-
-def test_a_letter_is_read_again_with_the_version_it_came_with() -> None:
-    assert list(read_again([letter("a")], 100)) == [Document("a", "some text", language="", version=3)]
-
-
-def test_a_letter_that_still_cannot_be_read_is_refused_again() -> None:
-    (refusal,) = read_again([letter("a", language="English, mostly")], 100)
-    assert isinstance(refusal, Refusal)
-    assert (refusal.id, refusal.field) == ("a", "language")
 
 
 def nested(depth: int) -> object:

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import GroupCheckpoint
-from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.batches import BatchResult, batch_key, refusals_as_json
+from ibidem_ingest.errors import UsageError
+from ibidem_workers.batches import BatchResult, batch_key
 from ibidem_workers.runs import BLOCK, RunMonitor, RunRecord, parse_run, summary
 from support.examples import examples
 
@@ -25,28 +25,6 @@ def noted_run(engine: Engine, batches: int, documents: int, state: str = "submit
 
 def note(engine: Engine, number: int, account: BatchResult) -> None:
     engine.put_records("runs", {batch_key("run", number): account.as_json()})
-
-
-def test_batches_add_up(engine: Engine) -> None:
-    record = noted_run(engine, 2, 7)
-    record.refused = 1
-    engine.put_records("runs", {record.key: asdict(record)})
-    read_refusal = Refusal("news.jsonl:3", "", "", "not JSON")
-    engine.put_records("runs", {"run/refused/000000": {"refusals": refusals_as_json([read_refusal])}})
-    late_refusal = Refusal("message", "x", "date", "none")
-    note(engine, 0, BatchResult(indexed=3, unsigned=1, at=4.0))
-    note(engine, 1, BatchResult(indexed=1, unchanged=1, stale=1, refusals=[late_refusal], at=2.5))
-    counts = summary(engine, "run")
-    assert {name: counts[name] for name in ("read", "indexed", "unchanged", "stale", "refused", "unsigned")} == {
-        "read": 8,
-        "indexed": 4,
-        "unchanged": 1,
-        "stale": 1,
-        "refused": 2,
-        "unsigned": 1,
-    }
-    assert counts["refusals"] == [read_refusal.as_json(), late_refusal.as_json()]
-    assert (counts["took_s"], counts["state"], counts["pending"]) == (4.0, "done", 0)
 
 
 def test_duplicates_are_the_documents_that_joined_a_group_since_the_run_began_and_before_the_next(
@@ -96,13 +74,6 @@ def test_a_submission_that_was_killed_is_shown_with_what_it_sent(engine: Engine)
     note(engine, 0, BatchResult(indexed=5))
     counts = summary(engine, "run")
     assert (counts["read"], counts["state"], counts["pending"]) == (5, "reading", 0)
-
-
-def test_without_a_name_the_last_run_is_meant(engine: Engine) -> None:
-    for name in ("20250101-000000-aaaa", "20260101-000000-aaaa"):
-        record = RunRecord(name, [], 0.0, "submitted")
-        engine.put_records("runs", {record.key: asdict(record)})
-    assert summary(engine)["run"] == "20260101-000000-aaaa"
 
 
 def test_a_run_that_is_not_there_is_an_error_that_says_what_to_do(engine: Engine) -> None:

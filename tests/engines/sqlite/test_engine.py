@@ -5,7 +5,7 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Mapping, Sequence
-from contextlib import closing, suppress
+from contextlib import closing
 from dataclasses import asdict
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,15 +15,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from ibidem.index.doctor import damaged_records, reader
-from ibidem_core.errors import DamagedRecord, Permanent
+from ibidem.index.doctor import damaged_records
+from ibidem_core.errors import Permanent
 from ibidem_dedupe.overrides import Override, pair_key
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
-from ibidem_engines.ledger import Tombstone, check_entry, load_overrides, read_ledger
+from ibidem_engines.ledger import Tombstone, load_overrides, read_ledger
 from ibidem_engines.query import parse_query
 from ibidem_engines.sqlite.engine import lookup_values
-from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from support.examples import examples
 from support.signed_records import make_record
@@ -220,22 +219,6 @@ class TestDamaged:
         with closing(sqlite3.connect(tmp_path / "index.sqlite")) as file, file:
             file.execute("""update "ibidem.news.ledger" set entry = '{"a": [' where key like '%bad%'""")
         assert len(load_overrides(engine)) == 1
-
-
-@given(
-    st.sampled_from(("runs", "dead", "tombstones", "overrides", "presets", "groups")),
-    st.sampled_from(("run/a", "backfill/", "groups/lease", "a/0001", "a/refused/01", "saved:x", "reported:x:1")),
-    st.recursive(
-        st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(),
-        lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=8), inner, max_size=4),
-        max_leaves=8,
-    ),
-)
-def test_whatever_another_program_writes_a_reader_takes_it_or_says_that_it_is_damaged(
-    ledger: Ledger, key: str, entry: Any
-) -> None:
-    with suppress(DamagedRecord):
-        check_entry(entry, reader(ledger, key))
 
 
 @pytest.mark.parametrize("at", ["2026-01-05", "2026-01-05T10:00:00", "yesterday"])

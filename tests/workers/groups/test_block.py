@@ -1,6 +1,5 @@
 """Each document of a block joins the same lead as in one pass over all documents."""
 
-import random
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedupe.test_column_rules import rule_of
-from ibidem_dedupe.overrides import Override, Overrides
+from ibidem_dedupe.overrides import Overrides
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import CLEAN, Policy
 from ibidem_engines.ledger import POLICY
@@ -25,50 +24,12 @@ from ibidem_workers.groups.settle import (
     near_keys,
 )
 from simulation.memory_groups import carries
-from support.naive_settling import judge, plain
+from support.naive_settling import judge
 from support.windows import SampleWindow, example_settings, pack_signatures, signatures, value, windows, with_slots
 
 
 def rows_of(window: SampleWindow) -> list[Row]:
     return [Row(("news", f"{at:04}"), at, value or b"") for at, value in enumerate(window.values, 1)]
-
-
-def in_blocks(rows: Sequence[Row], rules: Rules, size: int) -> dict[str, str]:
-    """Settle block after block, each against all leads before it."""
-    groups: dict[str, str] = {}
-    leads: list[Row] = []
-    for at in range(0, len(rows), size):
-        block = rows[at : at + size]
-        joins = {join.name[1]: join.lead[1] for join in rules.joins(leads, block)}
-        groups |= {row.name[1]: joins.get(row.name[1], row.name[1]) for row in block}
-        leads += [row for row in block if row.name[1] not in joins]
-    return groups
-
-
-POLICIES = (POLICY, POLICY.within(30), POLICY.at("identical"), Policy(), PRESETS["scans"].policy)
-
-
-@example_settings
-@given(windows, st.integers(1, 20), st.sampled_from(POLICIES))
-def test_blocks_of_any_size_give_what_one_pass_over_all_gives(window: SampleWindow, size: int, policy: Policy) -> None:
-    rows = rows_of(window)
-    assert in_blocks(rows, Rules(policy, Overrides()), size) == plain(rows, judge(policy))
-
-
-def decisions(rows: Sequence[Row], rng: random.Random) -> list[Override]:
-    """Some manual decisions, at most one on a pair."""
-    pairs = {tuple(sorted(row.name for row in rng.sample(rows, 2))) for _ in range(6)} if len(rows) > 1 else set()
-    return [Override(a, b, rng.choice(["same", "not"])) for a, b in sorted(pairs)]
-
-
-@example_settings
-@given(windows, st.integers(1, 20), st.randoms(use_true_random=False))
-def test_what_readers_said_is_followed_in_blocks_of_any_size(
-    window: SampleWindow, size: int, rng: random.Random
-) -> None:
-    rows = rows_of(window)
-    words = decisions(rows, rng)
-    assert in_blocks(rows, Rules(POLICY, Overrides(words)), size) == plain(rows, judge(POLICY, words))
 
 
 RULES = Rules(POLICY, Overrides())
