@@ -3,8 +3,9 @@
 import logging
 import time
 from collections.abc import Callable
-from random import uniform
 from typing import TypeVar
+
+from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
 
 from ibidem_ingest.errors import IbidemError
 
@@ -29,7 +30,7 @@ class DamagedRecord(Permanent):
     """A record next to the index is damaged."""
 
 
-FIRST_PAUSE, LONGEST_PAUSE = 0.1, 5.0  # seconds; pauses are random, and may be twice as long each time
+BACKOFF = wait_random_exponential(multiplier=0.1, max=5.0)
 WARN_AT = 5  # attempt after which a warning is logged: about two seconds have passed
 
 HEEDS_AFTER = 0.5  # seconds after which a waiting worker looks whether it was asked to end
@@ -45,25 +46,29 @@ def retry_unavailable(
     has_ended: Callable[[], bool] = lambda: False,
     pause: Callable[[float], None] = time.sleep,
 ) -> Answer:
-    """Call until the engine or broker responds, with pauses that add up to so many seconds at most."""
-    waited, longest = 0.0, FIRST_PAUSE
-    attempt = 0
-    while True:
-        attempt += 1
-        try:
-            answer = call()
-        except Unavailable as error:
-            if waited >= seconds or has_ended():
-                raise
-            if attempt == WARN_AT:
-                about = {"why": error.what, "seconds": seconds}
-                _log.warning("waiting for a service that does not answer", extra=about)
-        else:
-            if attempt > WARN_AT:
-                _log.warning("the service answers again", extra={"waited_s": round(waited, 1)})
-            return answer
-        rest = min(uniform(0, longest), seconds - waited)  # noqa: S311 - many that wait are not to call at once
-        waited, longest = waited + rest, min(2 * longest, LONGEST_PAUSE)
-        while rest > 0 and not has_ended():
-            pause(min(rest, HEEDS_AFTER))
-            rest -= HEEDS_AFTER
+    """Call until the engine or broker responds, with random pauses that grow to 5 s at most."""
+
+    def warn(state: RetryCallState) -> None:
+        """Log a warning when the retries begin to take long."""
+        error = state.outcome.exception() if state.outcome else None
+        if state.attempt_number == WARN_AT and isinstance(error, Unavailable):
+            _log.warning("waiting for a service that does not answer", extra={"why": error.what, "seconds": seconds})
+
+    retrying = Retrying(
+        retry=retry_if_exception_type(Unavailable),
+        stop=lambda state: state.idle_for >= seconds or has_ended(),
+        wait=lambda state: min(BACKOFF(state), seconds - state.idle_for),
+        sleep=lambda pause_s: _pause(pause_s, has_ended, pause),
+        before_sleep=warn,
+        reraise=True,
+    )
+    answer = retrying(call)
+    if retrying.statistics["attempt_number"] > WARN_AT:
+        _log.warning("the service answers again", extra={"waited_s": round(retrying.statistics["idle_for"], 1)})
+    return answer
+
+
+def _pause(pause_s: float, has_ended: Callable[[], bool], pause: Callable[[float], None]) -> None:
+    while pause_s > 0 and not has_ended():
+        pause(min(pause_s, HEEDS_AFTER))
+        pause_s -= HEEDS_AFTER

@@ -69,7 +69,7 @@ def virtual_time(scheduler: Scheduler) -> Iterator[None]:
         (retry, "_pause"): lambda seconds, has_ended, _: scheduler.pause(seconds),
     }
     drawn = random.getstate()
-    random.seed(scheduler.rng.getrandbits(64))  # pauses before another try are drawn from there
+    random.seed(scheduler.rng.getrandbits(64))  # tenacity draws its pauses from there
     patches = [patch.object(module, name, value) for (module, name), value in changes.items()]
     for each in patches:
         each.start()

@@ -22,11 +22,11 @@ import msgpack
 import numpy as np
 import orjson
 
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import Document, language_code
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.table import MIN_DOCUMENTS as LEAST_DOCUMENTS
 from ibidem_ingest.idf.table import OWN_WORDS, Table, write_whole
-from ibidem_ingest.language import add_languages, is_code
+from ibidem_ingest.language import add_languages
 from ibidem_ingest.private import make_folder
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.feature_set import candidates
@@ -194,7 +194,7 @@ class Tables:
         Raises:
             TableError: The table's file is damaged, or the folder cannot be read or written.
         """
-        if not is_code(language):
+        if not language_code(language):
             return None
         if language not in self._current:
             self._current[language] = self._open_current(language)
@@ -237,7 +237,7 @@ class Tables:
     def current(self) -> dict[str, str]:
         """Return the name of each language's current table, if any."""
         stems = {path.stem.partition("@")[0] for path in self.folder.glob("*.current")}
-        pointers = {language: self._read_pointer(language) for language in sorted(stems) if is_code(language)}
+        pointers = {language: self._read_pointer(language) for language in sorted(stems) if language_code(language)}
         return {language: name for language, name in pointers.items() if name not in ("", _NONE)}
 
     def keep(self, table: Table) -> None:
@@ -293,10 +293,10 @@ class Tables:
         """Count the words of languages that have no list, if some documents are in one."""
         some = add_languages(documents[:: max(1, len(documents) // SAMPLE)])
         languages = {each.language for each in some if each.language not in _UNSPACED and not self.of(each.language)}
-        if not any(map(is_code, languages)):
+        if not any(map(language_code, languages)):
             return
         texts = [(each.language, each.text) for each in add_languages(documents)]
-        for language in sorted(filter(is_code, languages)):
+        for language in sorted(filter(language_code, languages)):
             table = count_words([text for of, text in texts if of == language], language)
             if table is None:
                 continue
