@@ -13,7 +13,7 @@ Rows that the rules cannot tell from an earlier row need no keys of their own: t
 """
 
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -118,37 +118,32 @@ def group(  # noqa: PLR0913 - what is grouped, by which rules, and with what bef
     original = first_copies(columns, policy, leads, constraints)
     is_copy = original != np.arange(len(columns))
     classifier = PairClassifier(columns, policy, constraints, matcher, long_index)
+    grouping = Grouping.alone(classifier.size)
     if loops.IN_USE is None:
-        work = LeaderClustering(classifier, np.empty(0, np.int64))
+        work = LeaderClustering(classifier, np.empty(0, np.int64), grouping)
         work.settle_one_by_one(np.flatnonzero(~is_copy), leads)
     else:
         entries = classifier.shared_keys(is_copy)
-        work = LeaderClustering(classifier, np.zeros(entries.keys, np.int64))
+        work = LeaderClustering(classifier, np.zeros(entries.keys, np.int64), grouping)
         if classifier.size <= BLOCK and not leads:
             work.settle(entries)
         else:
             work.settle_in_blocks(entries, leads, report)
-    work.join_copies(np.flatnonzero(is_copy), original)
-    return Grouping(work.lead, work.evidence, work.crowded & (work.lead == work.rows))
+    # A copy joins the lead of the row that it is a copy of, or else that row.
+    copies, first = np.flatnonzero(is_copy), original[is_copy]
+    is_lead = grouping.lead[first] == first
+    grouping.lead[copies] = grouping.lead[first]
+    grouping.evidence[copies] = np.where(is_lead, evidence.TABLE.code("content"), grouping.evidence[first])
+    return replace(grouping, crowded=grouping.crowded & (grouping.lead == np.arange(classifier.size)))
 
 
 @dataclass(eq=False, slots=True)
 class LeaderClustering:
-    """A grouping in progress."""
+    """A grouping in progress, at first with every row as a lead that may still join another."""
 
     classifier: PairClassifier  # decides on pairs
     lead_counts: Rows  # (k,) how many leads hold each key so far
-    rows: Rows = field(init=False)
-    lead: Rows = field(init=False)
-    evidence: Codes = field(init=False)
-    crowded: Bools = field(init=False)
-
-    def __post_init__(self) -> None:
-        """Start with every row as a lead that may still join another."""
-        self.rows = np.arange(self.classifier.size)
-        self.lead = np.arange(self.classifier.size)
-        self.evidence = np.zeros(self.classifier.size, np.uint8)
-        self.crowded = np.zeros(self.classifier.size, bool)
+    grouping: Grouping
 
     def settle_one_by_one(self, rows: Rows, settled_count: int) -> None:
         """Settle rows by the plain definition: each is compared with the leads that it shares a value with."""
@@ -157,8 +152,11 @@ class LeaderClustering:
             if row >= settled_count:
                 pairs = row * self.classifier.size + np.array(values.earlier(row), np.int64)
                 self.join_within(self.classifier.classify(iter([pairs])))
-            if self.lead[row] == row:
+            if self.grouping.lead[row] == row:
                 values.add(row)
+
+    def _classify(self, entries: KeyIndex, ranges: CandidateRanges) -> DuplicatePairs:
+        return self.classifier.classify(expand_pairs(entries, ranges, self.classifier.size))
 
     def settle_in_blocks(self, entries: KeyIndex, settled_count: int, report: Callable[[int], None]) -> None:
         """Settle very many rows block by block: each block is first compared with the leads of all earlier blocks."""
@@ -166,7 +164,7 @@ class LeaderClustering:
         leads.add(entries.keep(entries.row < settled_count))
         for number, block in enumerate(blocks(entries, settled_count, self.classifier.size)):
             report(settled_count + number * BLOCK)
-            self.join_first(self.classifier.classify(expand_pairs(block, leads.postings(block), self.classifier.size)))
+            self.join_first(self._classify(block, leads.postings(block)))
             undecided = block.keep(self._are_leads(block))
             # Keys are renumbered, so that arrays of counts have the size of the block and not of the index.
             keys, key = np.unique(undecided.key, return_inverse=True)
@@ -177,7 +175,7 @@ class LeaderClustering:
 
     def _are_leads(self, entries: KeyIndex) -> Bools:
         """Return which entries belong to leads: only these rows are looked up, and a block has few leads."""
-        leads: Bools = self.lead[entries.row] == entries.row
+        leads: Bools = self.grouping.lead[entries.row] == entries.row
         return leads
 
     def settle(self, entries: KeyIndex) -> None:
@@ -186,40 +184,26 @@ class LeaderClustering:
         while len(entries.row):
             last = next_block_end(entries, self.lead_counts, self.classifier.size)
             block_entries = entries.keep(entries.row < last)
-            self.join_within(
-                self.classifier.classify(
-                    expand_pairs(block_entries, CandidateRanges.build(block_entries), self.classifier.size)
-                )
-            )
+            self.join_within(self._classify(block_entries, CandidateRanges.build(block_entries)))
             if last >= self.classifier.size:
                 return
             undecided = entries.keep(self._are_leads(entries))
-            candidates = expand_pairs(
-                undecided, CandidateRanges.build(undecided, leads_before(undecided, last)), self.classifier.size
-            )
-            self.join_first(self.classifier.classify(candidates))
+            ranges = CandidateRanges.build(undecided, leads_before(undecided, last))
+            self.join_first(self._classify(undecided, ranges))
             leads = entries.keep(self._are_leads(entries) & (entries.row < last))
             self.lead_counts += np.bincount(leads.key, minlength=len(self.lead_counts))
             later = undecided.keep(self._are_leads(undecided) & (undecided.row >= last))
             entries = drop_unshared(self.drop_crowded(later))
 
-    def join_copies(self, copies: Rows, original: Rows) -> None:
-        """Let copies join the lead of the row that they are copies of, or else that row."""
-        first = original[copies]
-        self.lead[copies] = self.lead[first]
-        self.evidence[copies] = np.where(
-            self.lead[first] == first, evidence.TABLE.code("content"), self.evidence[first]
-        )
-
     def drop_crowded(self, entries: KeyIndex) -> KeyIndex:
         """Drop the keys that too many leads share."""
         is_full = self.lead_counts[entries.key] >= MAX_LEADS
-        self.crowded[entries.row[is_full]] = True
+        self.grouping.crowded[entries.row[is_full]] = True
         return entries.keep(~is_full)
 
     def join_within(self, pairs: DuplicatePairs) -> None:
         """Settle a block in order: each row joins the first lead that it duplicates."""
-        lead, evidence = self.lead, self.evidence
+        lead, evidence = self.grouping.lead, self.grouping.evidence
         for row, earlier, code in zip(pairs.row.tolist(), pairs.earlier.tolist(), pairs.code.tolist(), strict=True):
             if (
                 lead[row] == row
@@ -234,8 +218,8 @@ class LeaderClustering:
             self.join_within(pairs)
             return
         row, positions = np.unique(pairs.row, return_index=True)
-        self.lead[row] = pairs.earlier[positions]
-        self.evidence[row] = pairs.code[positions]
+        self.grouping.lead[row] = pairs.earlier[positions]
+        self.grouping.evidence[row] = pairs.code[positions]
 
 
 @dataclass(eq=False, slots=True)

@@ -14,7 +14,7 @@ from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import BUCKETS, TERMS, Hashes, KeyIndex, Portion, length_buckets
 from ibidem_dedupe.collection import look_misread
 from ibidem_dedupe.column_rules import Bools, Rows, eligible
-from ibidem_dedupe.leader_clustering import LeaderClustering, columns_read
+from ibidem_dedupe.leader_clustering import Grouping, LeaderClustering, columns_read
 from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import UNDECIDED, PairClassifier, verify
 from ibidem_dedupe.policy import LONG_TOKENS, Policy, Terms, min_shared_terms
@@ -216,9 +216,10 @@ def settle(batches: Batches, policy: Policy, constraints: PairConstraints) -> Ba
     index = KeyIndex(number, at.astype(np.int32), int(np.count_nonzero(is_first & (key < 0))), TERMS)
     local = constraints.renumber({row: place for place, row in enumerate(rows.tolist())})
     columns = decode(documents["packed"].combine_chunks())
-    work = LeaderClustering(PairClassifier(columns, policy, local), held[is_first].astype(np.int64))
+    grouping = Grouping.alone(rows.size)
+    work = LeaderClustering(PairClassifier(columns, policy, local), held[is_first].astype(np.int64), grouping)
     work.settle_in_blocks(index, 0, lambda _: None)
-    yield table({"row": rows, "earlier": rows[work.lead], "code": work.evidence.astype(np.int32)})
+    yield table({"row": rows, "earlier": rows[grouping.lead], "code": grouping.evidence.astype(np.int32)})
 
 
 def equal_slots(batch: pa.RecordBatch) -> pa.RecordBatch:
