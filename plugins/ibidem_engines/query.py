@@ -153,10 +153,11 @@ def _group(pieces: Iterator[Token], notes: list[str], depth: int = 0, field: str
         notes += [UNPAIRED] * bool(depth)
     if has_and and has_or and len(entries) > 1:
         notes.append("OR was applied before AND; parentheses change that")
+    own = len(none_of)
     for at, entry in reversed(list(enumerate(entries))):  # a group alone is the same as its parts
         if len(entry) == 1 and isinstance(group := entry[0], Words):
             entries[at : at + 1] = map(list, group.all_of)
-            none_of += group.none_of
+            none_of[own:own] = group.none_of
     return Words(tuple(map(tuple, entries)), tuple(none_of))
 
 
