@@ -13,7 +13,6 @@ from ibidem.cli.status import name_few
 from ibidem.grouped_search.api import format_count
 from ibidem.index import deletion
 from ibidem.index.deletion import Takedown, find_copies, format_until
-from ibidem.index.documents import fetch_documents
 from ibidem_core.settings import Settings, load
 from ibidem_engines.engine import Engine, WriteStatus
 from ibidem_ingest.errors import UsageError
@@ -101,10 +100,9 @@ def show_documents(engine: Engine, ids: Sequence[str], copies: Takedown) -> list
     """Print each document to delete with its difference, then the copies that stay; returns the ids that exist."""
     console = messages()
     known: list[str] = []
-    for entry in fetch_documents(engine, [(engine.index, id_) for id_ in ids]):
-        known.append(entry.document.id)
-        found = copies.differences.get(entry.document.id)
-        document = entry.document
+    for document in deletion.read_documents(engine, ids):
+        known.append(document.id)
+        found = copies.differences.get(document.id)
         facts = (document.id, document.date, document.source, document.title)
         line = " · ".join(sanitize(part) for part in facts if part)
         console.print(Text(f"  {line}" + ("" if found is None else f" ({sanitize(found) or 'equal'})")))

@@ -191,12 +191,12 @@ def find_copies(engine: Engine, ids: Sequence[str], *, same_words: bool = False)
             "its identical copies cannot be determined; name only documents that exist",
         )
     originals: dict[bytes, list[Document]] = {}
-    for document in _read(engine, list(packed)):
+    for document in read_documents(engine, list(packed)):
         originals.setdefault(_words(document), []).append(document)
     found = dict.fromkeys(_candidates(engine, [value for value in packed.values() if value is not None]))
     copies: list[str] = []
     differences: dict[str, str] = {}
-    for document in _read(engine, [id_ for id_ in found if id_ not in packed]):
+    for document in read_documents(engine, [id_ for id_ in found if id_ not in packed]):
         same = originals.get(_words(document), [])
         others = same or [each for group in originals.values() for each in group]
         differences[document.id] = min((difference(each, document) for each in others), key=len)
@@ -205,7 +205,7 @@ def find_copies(engine: Engine, ids: Sequence[str], *, same_words: bool = False)
     return Takedown([*dict.fromkeys(ids), *copies], differences)
 
 
-def _read(engine: Engine, ids: Sequence[str]) -> Iterator[Document]:
+def read_documents(engine: Engine, ids: Sequence[str]) -> Iterator[Document]:
     yield from (stored.document for stored in fetch_documents(engine, [(engine.index, id_) for id_ in ids]))
 
 
@@ -351,7 +351,7 @@ def find_leftovers(engine: Engine, ids: Sequence[str]) -> Leftovers:
     """Find what would still hold the texts of some documents without them: by their ids, or by an equal text."""
     attachments = sorted({hit.id for hit in fetch_hits(engine, ids, f"meta.{FAMILY}")} - set(ids))
     known = {*ids, *attachments}
-    texts = {normalize(document.text) for document in _read(engine, [*ids, *attachments])} - {""}
+    texts = {normalize(document.text) for document in read_documents(engine, [*ids, *attachments])} - {""}
 
     def is_left(id_: str, text: object) -> bool:
         return id_ in known or normalize(str(text)) in texts
@@ -370,5 +370,5 @@ def still_held(engine: Engine, settings: Settings, ids: Sequence[str]) -> Iterat
     for name in sorted({each.source for each in checkpoints if each.into}):
         # A former index that was deleted is gone with its documents.
         with closing(open_engine(settings.address, name)) as former, suppress(EngineError):
-            if found := [each.document.id for each in former.fetch([(name, id_) for id_ in ids])]:
+            if found := [each.id for each in read_documents(former, ids)]:
                 yield name, found
