@@ -113,24 +113,19 @@ COMPRESSION_SUFFIXES = frozenset({".gz", ".xz", ".zst", ".bz2"})
 PACKED = frozenset({Format.PDF, Format.DOCX, Format.EPUB})
 
 SUFFIXES = {
-    suffix: format_
-    for format_, suffixes in (
-        (Format.JSONL, ".jsonl .ndjson"),
-        (Format.TEXT, ".txt .text"),
-        (Format.MARKDOWN, ".md .markdown"),
-        (Format.TEXT, ".rst"),
-        (Format.EML, ".eml"),
-        (Format.MSG, ".msg"),
-        (Format.MBOX, ".mbox"),
-        (Format.DOCX, ".docx"),
-        (Format.EPUB, ".epub"),
-        (Format.CSV, ".csv .tsv"),
-        (Format.HTML, ".html .htm .xhtml"),
-        (Format.PDF, ".pdf"),
-    )
-    for suffix in suffixes.split()
+    **dict.fromkeys((".jsonl", ".ndjson"), Format.JSONL),
+    **dict.fromkeys((".txt", ".text"), Format.TEXT),
+    **dict.fromkeys((".md", ".markdown"), Format.MARKDOWN),
+    ".rst": Format.TEXT,
+    ".eml": Format.EML,
+    ".msg": Format.MSG,
+    ".mbox": Format.MBOX,
+    ".docx": Format.DOCX,
+    ".epub": Format.EPUB,
+    **dict.fromkeys((".csv", ".tsv"), Format.CSV),
+    **dict.fromkeys((".html", ".htm", ".xhtml"), Format.HTML),
+    ".pdf": Format.PDF,
 }
-
 
 # Mailboxes of Outlook, which no reader takes, by suffix, with what to do about them.
 CONVERTED = {

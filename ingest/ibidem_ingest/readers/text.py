@@ -20,8 +20,6 @@ MAX_TITLE = 200
 TITLE_CHARACTERS = 2_000  # characters of a text in which its title is looked for
 
 BYTES_A_CHARACTER = 4
-
-
 DAMAGED_BYTES = "damaged_bytes"  # key of a record under which a reader says how many bytes it replaced
 
 
@@ -60,7 +58,6 @@ def content(path: Path, max_text: int, encoding: str = "") -> bytes:
 
 
 FRONT_MATTER = "---"  # line before and after the front matter of a text
-
 FRONT_LINES = 200
 
 
