@@ -133,16 +133,10 @@ def fetch(ids: Sequence[DocumentRef], query: Query, fields: Fields, offset_limit
     """Build the request for documents by index and id that match a query."""
     body = fetch_by_name(ids)
     body["query"] = {"bool": {"filter": [body["query"]], "must": [clause(query, fields)]}}
-    return body if offset_limit is None else body | {"highlight": _highlight(fields, offset_limit)}
+    return body if offset_limit is None else body | {"highlight": highlight(fields, offset_limit)}
 
 
-def search_body(query: Query, fields: Fields, size: int, offset_limit: str) -> Clause:
-    """Request the top of a ranking with its documents; highlighted if only the server has the analyzer."""
-    body = {name: part for name, part in window(query, fields, size).items() if name not in ONLY_PACKED}
-    return body if fields.are_cut_as_ours else body | {"highlight": _highlight(fields, offset_limit)}
-
-
-def _highlight(fields: Fields, offset_limit: str) -> Clause:
+def highlight(fields: Fields, offset_limit: str) -> Clause:
     return {
         offset_limit: MAX_OFFSET,
         "pre_tags": [queries.HIGHLIGHT[0]],

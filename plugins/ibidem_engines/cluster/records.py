@@ -181,6 +181,11 @@ def _search(ledger: Ledger, *searches: tuple[Sequence[str], Clause]) -> RequestF
     return (yield ApiRequest("POST", "/_msearch", lines=lines))["responses"]
 
 
+def count_records(ledger: Ledger, sources: Sequence[str]) -> RequestFlow[int]:
+    (answer,) = yield from _search(ledger, (sources, {"query": all_of({"term": {"ledger": ledger}}), **COUNTED}))
+    return total_of(_found(answer))
+
+
 @dataclass(slots=True)
 class Reading:
     """A ledger next to several names that is read in slices, in key order."""
@@ -412,9 +417,7 @@ class LedgerStore:
 
     def count(self, ledger: Ledger) -> int:
         """Count records, as last made visible by a refresh."""
-        body: Clause = {"query": all_of({"term": {"ledger": ledger}}), **COUNTED}
-        (answer,) = self.cluster.hold(_search(ledger, (self.names.sources, body)))
-        return total_of(_found(answer))
+        return self.cluster.hold(count_records(ledger, self.names.sources))
 
     def delete(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records under every name of the index; returns how many existed."""

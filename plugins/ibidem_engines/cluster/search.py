@@ -471,7 +471,10 @@ class ClusterSearch(engine.EngineSearch):
         if not (yield from may_use_plugin(self.plugins, self.index)):
             return None
         view = yield from self._begin(view)
-        body = lookup.apply_view(dsl.search_body(self._ranked, self.fields, size, self.dialect.offset_limit), view)
+        body = lookup.apply_view(dsl.window(self._ranked, self.fields, size), view)
+        body = {name: part for name, part in body.items() if name not in dsl.ONLY_PACKED}
+        if not self.fields.are_cut_as_ours:  # only the server has the analyzer
+            body["highlight"] = dsl.highlight(self.fields, self.dialect.offset_limit)
         body |= {"from": start, "ext": {NAME: dict(options)}}
         answer = yield self._target(view).search(body)
         hits = hits_of(answer)
