@@ -343,7 +343,8 @@ def make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
 def _try_codec(cluster: ClusterClient, codec: str) -> None:
     """Write into a temporary index: a server without a codec's library fails at the first document."""
     trial = f"/{TRIAL}{secrets.token_hex(4)}"
-    settings = {"number_of_shards": 1, "number_of_replicas": 0, "codec": codec, "hidden": True}
+    shape = {"number_of_shards": 1, "number_of_replicas": 0}
+    settings = {**shape, "codec": codec, "hidden": True, "refresh_interval": -1}  # a second refresh would wait in vain
     try:
         cluster.ask("PUT", trial, {"settings": settings})
         cluster.ask("POST", f"{trial}/_doc", {"text": "one"})
