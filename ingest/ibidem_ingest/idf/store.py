@@ -363,13 +363,11 @@ class Tables:
         except FileNotFoundError:
             return ""
         except OSError as error:
-            raise TableError(
-                f"cannot read {pointer}: {error.strerror}", "name another folder for the idf tables"
-            ) from error
+            remedy = "name another folder for the idf tables"
+            raise TableError(f"cannot read {pointer}: {error.strerror}", remedy) from error
         if name != _NONE and not _NAME.fullmatch(name):
-            raise TableError(
-                f"{pointer} does not name an idf table", "delete the file; the default table is then current"
-            )
+            remedy = "delete the file; the default table is then current"
+            raise TableError(f"{pointer} does not name an idf table", remedy)
         return name
 
     @contextmanager

@@ -220,7 +220,7 @@ class TokenBatch:
 
     @classmethod
     def _cut(cls, buffer: bytes, begins: Places) -> "TokenBatch":
-        """Cut a buffer in which each document begins at one of some places."""
+        """Cut a buffer at its spaces; each document begins at one of some places."""
         starts, ends = loops.compiled().tokens(buffer)
         return cls(buffer, starts, ends, *hash_tokens(buffer, starts, ends), np.searchsorted(starts, begins))
 
@@ -247,10 +247,8 @@ class TokenBatch:
 
     def keep(self, kept: Flags) -> "TokenBatch":
         """Return the batch with some of its tokens, in a buffer of their own: runs of letters are read from it."""
-        offsets = np.append(0, kept.cumsum())[self.offsets]
-        left = self.select(kept, offsets)
-        buffer = b" ".join([b"", *left.join_tokens(), _TAIL])
-        return TokenBatch(buffer, *loops.compiled().tokens(buffer), left.hashes, left.leading, offsets)
+        texts = self.select(kept, np.append(0, kept.cumsum())[self.offsets]).join_tokens()
+        return self._cut(b" ".join([b"", *texts, _TAIL]), _begins(texts))
 
     def token(self, number: int) -> str:
         return self.buffer[self.starts[number] : self.ends[number]].decode()
