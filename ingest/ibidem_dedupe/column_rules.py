@@ -53,8 +53,8 @@ class Pairs:
     @cached_property
     def numbers_shared(self) -> Figures:
         """Share of the numbers that both texts have: `numbers.compare`."""
-        shared_terms, union = common_numbers(self.columns.number_sketch, self.a, self.b)
-        return np.where(union > 0, shared_terms / np.maximum(1, union), 1.0)
+        shared, union = common_numbers(self.columns.number_sketch, self.a, self.b)
+        return np.where(union > 0, shared / np.maximum(1, union), 1.0)
 
     @property
     def numbers_differing(self) -> Figures:
@@ -66,20 +66,13 @@ class Pairs:
         """Return whether both texts are forms whose numbers differ: `numbers.forms_differ`."""
         counts, length = self.columns.numbers, self.columns.length
         of_a, of_b = (FORM * counts[rows].astype(np.int64) >= length[rows] for rows in (self.a, self.b))
-        mask: Bools = of_a & of_b
-        forms = np.flatnonzero(mask)
-        shared_terms, union = common_numbers(self.columns.number_sketch, self.a[forms], self.b[forms])
-        mask[forms] = shared_terms < FORM_SHARE * union
+        mask: Bools = of_a & of_b & (self.numbers_shared < FORM_SHARE)
         return mask
 
-    @cached_property
     def numbers_agree(self) -> Bools:
-        """Whether the numbers agree: `pair_evidence.numbers_agree`."""
+        """Return whether the numbers agree: `numbers.agree`."""
         counts = self.columns.numbers
-        agree = np.minimum(counts[self.a], counts[self.b]) < FEW
-        pairs_left = np.flatnonzero(~agree)
-        shared_terms, union = common_numbers(self.columns.number_sketch, self.a[pairs_left], self.b[pairs_left])
-        agree[pairs_left] = shared_terms / np.maximum(1, union) >= MIN_SHARE
+        agree: Bools = (np.minimum(counts[self.a], counts[self.b]) < FEW) | (self.numbers_shared >= MIN_SHARE)
         return agree
 
 
@@ -158,8 +151,8 @@ def shared_terms(pairs: Pairs, policy: Policy) -> Bools:
     selection = np.flatnonzero(pairs.has_equal(columns.idf) & (pairs.lengths >= rule.lengths))
     selection = selection[eligible(columns, rule, pairs.a[selection]) & eligible(columns, rule, pairs.b[selection])]
     if rule.numbers:
-        selection = selection[pairs.take(selection).numbers_agree]
-        selection = selection[~pairs.take(selection).forms_differ()]
+        subset = pairs.take(selection)
+        selection = selection[subset.numbers_agree() & ~subset.forms_differ()]
     a, b = pairs.a[selection], pairs.b[selection]
     min_shared = needed_by_size(rule.share)[np.minimum(columns.term_count[a], columns.term_count[b])]
     mask[selection] = count_shared(columns.terms, a, b) >= min_shared
@@ -203,7 +196,7 @@ def same_profile(pairs: Pairs, policy: Policy) -> Bools:
         return np.zeros(len(pairs.a), bool)
     equal: Bools = pairs.shares(profiles) & (pairs.lengths >= policy.profile)
     selection = np.flatnonzero(equal)
-    equal[selection] = pairs.take(selection).numbers_agree
+    equal[selection] = pairs.take(selection).numbers_agree()
     return equal
 
 

@@ -201,7 +201,7 @@ def _number_columns(pairs: Pairs, runs: Figures) -> Sequence[Figures]:
     fewest: Rows = np.minimum(columns.numbers[pairs.a], columns.numbers[pairs.b]).astype(np.int64)
     differing = pairs.numbers_differing
     return (
-        pairs.numbers_agree.astype(np.float64),
+        pairs.numbers_agree().astype(np.float64),
         pairs.numbers_shared,
         _logarithms(1 + differing),
         np.minimum(1.0, differing / ((1 - runs) * shortest + 1)),

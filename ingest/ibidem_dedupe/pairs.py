@@ -253,13 +253,6 @@ class LongTextMatcher:
         )
         return (a, b) if a and b else None
 
-    def code(self, row: int, other_row: int) -> int:
-        """Return the code of the evidence for a pair: 0 without evidence, and while long signatures have to be read."""
-        if self.long_signatures.missing:  # they are read first, then everything is grouped again
-            return 0
-        found = self.evidence(row, other_row)
-        return evidence.TABLE.code(found.signature) if found else 0
-
 
 BUDGET = 200_000  # pairs of entries that are spread out at once: bounds the memory
 
@@ -318,8 +311,9 @@ class PairClassifier:
         if code != UNDECIDED or self.matcher is None:
             return code
         is_long = (self.columns.flags[[row, earlier]] & LONG) > 0
-        if is_long.all():
-            return self.matcher.code(row, earlier)
+        if is_long.all():  # missing signatures are read first, then everything is grouped again
+            found = None if self.matcher.long_signatures.missing else self.matcher.evidence(row, earlier)
+            return evidence.TABLE.code(found.signature) if found else 0
         page, text = (row, earlier) if is_long[1] else (earlier, row)
         # Packed values, which only long texts keep, are not needed for a page.
         signatures = self.matcher.long_signatures.get(self.matcher.names[text])
