@@ -318,7 +318,7 @@ class DedupeRequest:
 
     mode: Mode = "off"
     policy: Policy = field(default_factory=Policy)  # the figures of the decision, the level and date window among them
-    keep: Keep = Keep()  # which member of a group is shown as its lead
+    keep: Keep = field(default_factory=Keep)  # which member of a group is shown as its lead
     window: int = WINDOW  # number of hits to group together
     scope: Scope = "window"  # where duplicates of the page's leads are looked for
     max_per_group: int | None = None  # the most duplicates shown of a group, without the lead; None: all
