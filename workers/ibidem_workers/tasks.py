@@ -52,7 +52,7 @@ A_DAY = 24 * 60 * 60 * 1_000_000  # in microseconds, as the submitter numbers do
 
 WARM_LANGUAGE = "en"  # language whose idf table is loaded before the first batch
 
-_WATCHED = Lock()
+_WATCHED = Lock()  # the interpreter's watchdog watches one block at a time
 
 SIGN_SECONDS = 600.0  # seconds that signing a batch may take: the process is ended, and another one tries the batch
 
@@ -61,8 +61,7 @@ SIGN_SECONDS = 600.0  # seconds that signing a batch may take: the process is en
 def time_limit(seconds: float) -> Iterator[None]:
     """Exit this process, with its stack on standard error, if the block takes too long.
 
-    The interpreter's own watchdog thread does this, which also runs while a library blocks all other threads. It
-    watches one block at a time.
+    The interpreter's own watchdog thread does this, which also runs while a library blocks all other threads.
     """
     with _WATCHED:
         faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__ or sys.stderr)
