@@ -1,7 +1,6 @@
 """Contract of every engine for stored groups, threads and works: each sentence of the protocol, over every engine."""
 
-from collections.abc import Callable, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import pytest
 
@@ -22,7 +21,6 @@ from ibidem_engines.stored_groups import (
 )
 from ibidem_ingest.signatures.lookup_keys import LookupField
 from servers.indices import ask
-from servers.kinds import CLUSTERS
 from support.signed_records import make_record as record
 
 FIVE = {"rare": 5}, {"rare": (70, 90)}  # how many rare terms a lead has to carry, and how long it may be
@@ -361,41 +359,3 @@ def test_searches_are_narrowed_by_them(engine: Engine) -> None:
         "thread=b": [],
     }
     assert {condition: matching(engine, "words", condition) for condition in found} == found
-
-
-@pytest.mark.usefixtures("members")
-class TestServers:
-    """What a client of a server does by itself."""
-
-    @pytest.fixture(params=CLUSTERS)
-    def address(self, request: pytest.FixtureRequest) -> str:
-        return str(request.getfixturevalue(request.param))
-
-    @pytest.fixture
-    def search(self, address: str, engine: Engine) -> Callable[[str], Any]:
-        return lambda body: ask(address, "POST", f"/{engine.index}/_search", body)
-
-    def test_terms_are_counted(self, search: Callable[[str], Any]) -> None:
-        aggs = ", ".join(f'"{name}": {{"terms": {{"field": "ibidem.{name}"}}}}' for name in FIELDS)
-        counts = search(f'{{"size": 0, "aggs": {{{aggs}}}}}')["aggregations"]
-        buckets = {
-            name: {each.get("key_as_string", each["key"]): each["doc_count"] for each in part["buckets"]}
-            for name, part in counts.items()
-        }
-        assert buckets == {
-            "thread": {"a": 2},
-            "parent": {"a": 1},
-            "parent_by": {"headers": 1},
-            "inclusive": {"true": 1, "false": 1},
-            "work": {"c": 2},
-            "edition": {1: 1, 2: 1},
-            "edition_by": {"name": 1},
-            "current": {"true": 1, "false": 1},
-        }
-
-    def test_documents_are_filtered_and_collapsed(self, search: Callable[[str], Any]) -> None:
-        kept = search('{"query": {"bool": {"filter": [{"term": {"ibidem.inclusive": true}}]}}}')
-        assert [hit["_id"] for hit in kept["hits"]["hits"]] == ["b"]
-        collapse = '"collapse": {"field": "ibidem.thread", "inner_hits": {"name": "mails"}}'
-        (hit,) = search(f'{{"query": {{"exists": {{"field": "ibidem.thread"}}}}, {collapse}}}')["hits"]["hits"]
-        assert hit["inner_hits"]["mails"]["hits"]["total"]["value"] == 2

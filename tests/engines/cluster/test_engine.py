@@ -469,31 +469,6 @@ class TestOtherWriters:
         assert [outcome.status for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
         assert find_ids(at(address)) == ["d1"]
 
-    def test_a_document_whose_group_is_settled_before_its_deletion_is_followed_is_deleted_all_the_same(
-        self, address: str, kind: str
-    ) -> None:
-        done: list[object] = []
-
-        def delete() -> None:
-            done.append(at(address).delete(["d0"], 5))
-
-        def settle() -> None:
-            regrouped = json.dumps({"doc": {"ibidem": {"group": "another"}}})
-            done.append(ask(address, "POST", f"/{INDEX}/_update/d0", regrouped))
-
-        with between(address, meanwhile(delete, settle)) as server:
-            outcomes = at(server.address(kind)).write(make_records(2))
-        assert len(done) == 2
-        assert [outcome.status for outcome in outcomes] == [WriteStatus.STALE, WriteStatus.INDEXED]
-        assert find_ids(at(address)) == ["d1"]
-
-    def test_a_document_written_between_reading_and_writing_is_decided_again(self, address: str, kind: str) -> None:
-        newer = make_record("d0", "wheat", version=7)
-        with between(address, meanwhile(lambda: at(address).write([newer]))) as server:
-            (outcome,) = at(server.address(kind)).write(make_records(1))
-        assert (outcome.status, outcome.previous_version) == (WriteStatus.STALE, 7)
-        assert find_ids(at(address)) == []
-
     def test_of_two_deletions_that_read_at_the_same_time_the_newer_tombstone_stays(
         self, address: str, kind: str
     ) -> None:

@@ -15,14 +15,6 @@ from support.compiled_loops import compile_loops
 from support.signing_loops import ABSENT
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("size", [0, 1, 62, 63, 64, 65, 127, 128])
-def test_a_token_is_cut_wherever_it_ends_in_a_block(size: int, library: Path) -> None:
-    buffer = b" " + b"x" * size + b" " * 9
-    starts, ends = loops.Loops(library).tokens(buffer)
-    assert list(zip(starts.tolist(), ends.tolist(), strict=True)) == ([(1, 1 + size)] if size else [])
-
-
 @pytest.mark.skipif(loops.IN_USE is None, reason=ABSENT)
 @pytest.mark.parametrize("count", [count_shared, common_numbers])
 def test_rows_beyond_an_array_are_refused_before_a_loop_runs(count: Callable[..., object]) -> None:

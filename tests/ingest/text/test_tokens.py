@@ -16,7 +16,6 @@ from ibidem_ingest.text.tokens import (
     UNASSIGNED,
     TokenBatch,
     TokenShapes,
-    character_kinds,
     is_term,
     join_broken_words,
     kind,
@@ -51,15 +50,6 @@ def test_this_python_normalises_all_known_characters_as_the_first_one_did() -> N
             letters = unicodedata.normalize("NFKC", chr(point)).lower()
             digest.update(unicodedata.normalize("NFKC", letters).encode("utf-8", "surrogatepass") + b"\n")
     assert digest.hexdigest() == "a704358dc87d6871176b8a01492f6ff88d67c527254509cc8b8a6366bef51967"
-
-
-@pytest.mark.parametrize(
-    ("characters", "expected"),
-    [("日々ひカーไทລາខမြ", "SSSSSSSSSSSM"), ("٣๓५Ⅳ½", "DsD--"), ("\u0378\ud800", "??"), ("한국어", "LLL")],
-)
-def test_kinds_of_scripts(characters: str, expected: str) -> None:
-    assert character_kinds(characters).decode() == expected
-    assert [chr(kind(character)) for character in characters] == list(expected)
 
 
 texts = st.text(st.sampled_from("aB1é\u0301-\u2010¬\u00ad\u2223 \t\r\n\f."), max_size=30)

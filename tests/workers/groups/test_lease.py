@@ -75,20 +75,6 @@ def test_a_lease_is_taken_while_another_process_that_may_be_alive_holds_it(
     assert clock.passed == (0 if is_taken else follower.RACE_SECONDS)
 
 
-@pytest.mark.parametrize(
-    ("seconds", "until"),
-    [(1.0, SECONDS), (SECONDS / 4, SECONDS), (SECONDS / 4 + 1, SECONDS / 4 + 1 + SECONDS), (100.0, 100 + SECONDS)],
-)
-def test_a_lease_is_renewed_once_a_quarter_of_its_time_has_passed(
-    engine: Engine, clock: Clock, seconds: float, until: float
-) -> None:
-    lease = SettlingLease(engine, "mine")
-    assert lease.take()
-    clock.passed += seconds - follower.RACE_SECONDS
-    assert not lease.renew()
-    assert engine.get_record("runs", KEY)["until"] == NOW + until
-
-
 def test_a_lease_that_another_took_is_lost_though_that_one_gives_it_back(engine: Engine, clock: Clock) -> None:
     lease, other = SettlingLease(engine, "mine"), {"name": "other", "process": ELSEWHERE}
     assert lease.take()
