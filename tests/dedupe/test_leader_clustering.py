@@ -16,7 +16,7 @@ from ibidem.grouped_search.response import Window
 from ibidem_dedupe import leader_clustering, pairs
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.leader_clustering import group
-from ibidem_dedupe.overrides import Override, PairConstraints
+from ibidem_dedupe.overrides import PairConstraints
 from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
@@ -139,29 +139,6 @@ def test_ten_thousand_copies_cost_ten_thousand_comparisons_and_not_fifty_million
 BASE = signatures(1)
 NEAR = with_slots(signatures(2, slots=BASE.slots), 60)
 HITS = SampleWindow([value(BASE, "0"), value(NEAR, "1"), value(signatures(3), "2"), None]).hits
-
-
-def word(a: int, b: int, verdict: str) -> Override:
-    return Override((HITS[a].index, HITS[a].id), (HITS[b].index, HITS[b].id), verdict)  # type: ignore[arg-type]
-
-
-def test_evidence_is_the_strongest_of_the_pair_or_none() -> None:
-    window = Window.group(HITS, Policy())
-    assert "minhash" in str(window.evidence(1, 0))
-    assert window.evidence(2, 0) is None
-    assert window.evidence(3, 0) is None
-
-
-def test_not_beats_every_evidence_and_same_counts_where_there_is_none() -> None:
-    window = Window.group(HITS, Policy(), [word(0, 1, "not"), word(2, 3, "same")])
-    assert window.grouping.lead.tolist() == [0, 1, 2, 2]
-    assert window.evidence(1, 0) is None
-    assert "override" in str(window.evidence(3, 2))
-
-
-def test_words_about_hits_behind_the_page_s_steps_are_not_told_of_those_on_it() -> None:
-    window = Window.group(HITS, Policy(), [word(0, 1, "not"), word(0, 3, "same")])
-    assert [other for other, _, _ in window.head(2).overrides.for_row(0)] == [1]
 
 
 def test_a_group_s_name_is_made_of_index_level_and_first_occurrence() -> None:

@@ -116,16 +116,6 @@ def test_a_thread_is_a_tree_with_inclusive_answers_first_and_attachments_below_t
     assert (thread.total, thread.families, thread.inclusive) == (7, 6, 4)
 
 
-def test_ancestors_holders_and_altered_quotations_are_known(threads: Engine) -> None:
-    thread = some(read_thread(threads, "last"))
-    assert [each.id for each in thread.ancestors("last")] == ["faithful", "question"]
-    assert [each.document.id for each in thread.entries if each.alters] == ["altered", "evil"]
-    assert {each.document.id: set(each.holders) for each in thread.entries if each.holders} == {
-        "question": {"faithful", "last"},
-        "faithful": {"last"},
-    }
-
-
 def test_an_inspection_says_why_a_mail_is_in_its_thread_and_which_mails_hold_it(threads: Engine) -> None:
     lines = {name: describe(read(threads, name)) for name in ("question", "faithful", "altered")}
     assert lines["question"] == [

@@ -6,12 +6,11 @@ from pathlib import Path
 from uuid import uuid4
 
 import pytest
-from amqp.exceptions import AccessRefused, AMQPError, NotAllowed, PreconditionFailed, RecoverableConnectionError
 from redis import Redis
 
-from ibidem_core.errors import EngineError, Permanent, Unavailable
+from ibidem_core.errors import Permanent, Unavailable
 from ibidem_core.settings import Settings, load
-from ibidem_workers.celery_app import connect_broker, count_rejected, make_app, send, translate_error
+from ibidem_workers.celery_app import connect_broker, count_rejected, make_app, send
 from servers.kinds import BROKERS
 from support.rabbitmq_queues import delete_queues
 
@@ -83,24 +82,6 @@ def test_a_broker_that_does_not_answer_is_named_without_its_password() -> None:
         connect_broker(Settings(broker="amqp://me:secret@127.0.0.1:1//"))
     assert "secret" not in str(caught.value)
     assert "127.0.0.1:1" in str(caught.value)
-
-
-@pytest.mark.parametrize(
-    ("error", "error_class", "remedy"),
-    [
-        (AccessRefused("no"), Permanent, "IBIDEM_BROKER"),
-        (NotAllowed("no"), Permanent, "NAME"),
-        (PreconditionFailed("no"), Permanent, "delete_queue"),
-        (RecoverableConnectionError("gone"), Unavailable, "again"),
-    ],
-)
-def test_each_refusal_has_its_class_and_its_remedy(
-    error: AMQPError, error_class: type[EngineError], remedy: str
-) -> None:
-    failure = translate_error(error, "amqp://me:secret@mq//")
-    assert type(failure) is error_class
-    assert "amqp://***@mq//" in failure.what
-    assert remedy in failure.remedy
 
 
 @pytest.mark.server("rabbitmq")

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from ibidem.cli.regroup import stored_policy
-from ibidem.index.groups import stored_report
 from ibidem_core.errors import DamagedRecord
 from ibidem_dedupe.parameters import PRESETS, Preset, pair_policy
 from ibidem_dedupe.policy import Policy
@@ -84,13 +83,6 @@ def test_one_document_that_changed_since_it_was_signed_refuses_nothing(engine: E
     engine.write([replace(changed, packed=pack(changed.document, changed.signatures, ["source"]))])
     engine.refresh()
     check_distinct(engine, ["meta.docket"])
-
-
-def test_stored_groups_count_no_document_without_signatures_as_a_duplicate(engine: Engine) -> None:
-    engine.write([make_record("a"), make_record("b"), make_record("c", "..."), make_record("d", "")])
-    engine.refresh()
-    counted = stored_report(engine)
-    assert (counted["documents"], counted["duplicates"], counted["sizes"]) == (4, 0, {})
 
 
 @pytest.mark.parametrize(

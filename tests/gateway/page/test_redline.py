@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ibidem.comparison.compare import Comparison, compare
 from ibidem_dedupe.policy import Policy
-from ibidem_gateway.page.comparison import ComparedPair, Part, Redline, mark_texts, parts, redline, stay
+from ibidem_gateway.page.comparison import ComparedPair, Part, Redline, mark_texts, parts, redline
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from support.leases import LEASE
@@ -45,17 +45,6 @@ def test_each_column_holds_the_whole_of_its_text(tables: Tables, sentences: list
     for side, text in (("a", a), ("b", b)):
         shown = "".join(run.text for row in lines.rows for run in getattr(row, side) if run.kind != "page")
         assert shown == text
-
-
-@given(st.lists(st.tuples(st.integers(1, 20), st.integers(1, 9)), max_size=12, unique_by=lambda each: each[0]))
-def test_what_stays_ascends_and_is_the_heaviest(passages: list[tuple[int, int]]) -> None:
-    weights = dict(passages)
-    best: dict[int, int] = {}
-    for number, weight in passages:
-        best[number] = weight + max((total for end, total in best.items() if end < number), default=0)
-    kept = stay(passages)
-    assert kept == sorted(kept)
-    assert sum(weights[number] for number in kept) == max(best.values(), default=0)
 
 
 SENTENCES = [f"{sentence}." for sentence in LEASE.split(". ")]

@@ -108,15 +108,6 @@ def test_pages_hold_each_document_once_in_the_order_of_one_long_page(wrapped_cli
     assert len(set(full_page)) == len(full_page) == SAYING
 
 
-def test_what_is_next_to_the_hits_is_answered_of_all_that_matches(plain_client: Any, wrapped_client: Any) -> None:
-    body = {"query": QUERY, "size": 2, "aggregations": {"longest": {"max": {"field": "ibidem.length"}}}}
-    native = plain_client.search(index=INDEX, body=body)
-    grouped = wrapped_client.search(index=INDEX, body=body, dedupe="indent")
-    assert grouped["aggregations"] == native["aggregations"]
-    assert grouped["_shards"] == native["_shards"]
-    assert "aggregations" not in wrapped_client.search(index=INDEX, body={"query": QUERY}, dedupe="indent")
-
-
 def test_a_point_in_time_is_ranked_without_naming_its_index(kind: str, plain_client: Any, wrapped_client: Any) -> None:
     point = {"id": open_point(kind, plain_client, INDEX), "keep_alive": "1m"}
     body = {"query": QUERY, "size": 9, "pit": point, "sort": [{"ibidem.id": "asc"}]}
