@@ -10,7 +10,6 @@ from ibidem_dedupe.parameters import parse_request
 from support.examples import examples
 from support.fake_engine import PAGE
 from support.signed_books import PARTIAL, Library, Shelf, shelf, shelves
-from support.some import some
 from support.windows import example_settings
 
 OPTIONS = {"dedupe": "indent", "dedupe_level": "partial", "dedupe_explain": "true"}
@@ -66,14 +65,3 @@ def test_generated_windows_hold_relations_of_every_kind() -> None:
         kinds |= {evidence.why.get("relation") for row, other in pairs if (evidence := window.decide(row, other))}
     assert kinds >= {"same_pagination", "different_pagination", "contiguous_subset", "contains", "part_of"}
     assert "overlapping_text" in kinds
-
-
-def test_each_duplicate_says_what_it_is_to_its_lead_and_where() -> None:
-    window = shelf(3, 12)
-    response = search_index(Library(window), PAGE, parse_request(OPTIONS), 1, 20)
-    row = {name: at for at, (_, name) in enumerate(window.names)}
-    partial = [hit for hit in response["hits"]["hits"] if hit["_dedupe"]["level"] == "partial"]
-    assert partial
-    for hit in partial:
-        evidence = some(window.decide(row[hit["_id"]], row[hit["_dedupe"]["of"]]))
-        assert hit["_dedupe"]["why"] == dict(evidence.why)

@@ -150,13 +150,6 @@ def test_a_new_kind_of_evidence_is_a_module_and_a_row_of_the_table() -> None:
     assert (join.name[1], join.lead[1], join.level) == ("b", "a", "near")
 
 
-def test_a_kind_that_a_policy_takes_away_does_not_count() -> None:
-    names = {kind.name for kind in evidence.TABLE.counted(Policy(slots=None))}
-    assert names == {"content", "termvector", "fingerprint", "characters"}
-    assert {kind.name for kind in evidence.TABLE.counted(Policy("identical"))} == {"content"}
-    assert {"shingles", "pages"} <= {kind.name for kind in evidence.TABLE.counted(Policy("partial"))}
-
-
 def test_two_thirds_in_common_are_the_default_figures() -> None:
     terms, default = some(Policy().similar(66).terms), some(Policy().terms)
     for size in (20, 35, 60):

@@ -58,14 +58,6 @@ def test_the_reason_is_against_the_lead_that_is_shown_and_says_when_the_two_woul
     assert by_id["0002"]["notes"] == ["would not pass against 0001 alone"]
 
 
-def test_collapse_carries_its_duplicates_as_native_collapse_does_the_lead_left_out() -> None:
-    lead = answer(CHAIN, mode="collapse", max_per_group=1)["hits"]["hits"][0]
-    inner = lead["inner_hits"]["duplicates"]["hits"]
-    assert inner["total"] == {"value": 2, "relation": "eq"}
-    assert [hit["_id"] for hit in inner["hits"]] == ["0001"]
-    assert (lead["_dedupe"]["shown"], lead["_dedupe"]["hidden"]) == (2, 1)
-
-
 def test_a_document_that_has_gone_since_is_said_to_be() -> None:
     class Forgetful(FakeEngine):
         def fetch(self, ids: Any, query: Any = None) -> list[StoredDocument]:
