@@ -175,13 +175,6 @@ def test_places_lie_in_the_text_and_never_run_backwards(text: str) -> None:
     assert offsets.ends == sorted(offsets.ends)
 
 
-def test_a_word_broken_at_the_end_of_a_line_covers_both_lines() -> None:
-    text = "the defen-\n  dant pleads"
-    offsets = token_offsets(text)
-    place = offsets.tokens.index("defendant")
-    assert text[offsets.starts[place] : offsets.ends[place]] == "defen-\n  dant"
-
-
 def test_what_a_comparison_says_of_misread_letters_is_what_the_decision_counted() -> None:
     random = Random(5)  # noqa: S311 - a made-up text keeps no secret
     words = "中国我们他们没有可以这个时间人民工作问题经济社会发展学生生活世界"

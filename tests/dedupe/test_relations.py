@@ -25,7 +25,6 @@ from ibidem_dedupe.relations import match_parts, relate
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.signatures.long_text import MIN_EQUAL_SLOTS, PART_SLOTS, LongSignatures, sign_long
 from ibidem_ingest.signatures.packed import Packed, PackedColumns
-from ibidem_ingest.signatures.schema import FULL_SET
 from ibidem_workers.groups.settle import Row, Rules
 from support.some import some
 from support.windows import pack_signatures, signatures, value
@@ -155,11 +154,6 @@ def test_two_thirds_in_common_are_the_default_figures() -> None:
     for size in (20, 35, 60):
         assert min_shared_terms(terms.share, size) == min_shared_terms(default.share, size)
     assert Policy().similar(66).slots == Policy().slots
-
-
-def test_all_terms_are_shared_at_a_share_of_one_and_none_more() -> None:
-    for size in range(1, FULL_SET + 1):
-        assert min_shared_terms(1.0, size) == size
 
 
 def test_the_percentage_printed_is_one_that_similarity_takes() -> None:

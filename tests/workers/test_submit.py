@@ -27,11 +27,6 @@ def sent() -> Sent:
     return Sent()
 
 
-def test_a_document_travels_with_the_place_it_was_read_from(engine: Engine, settings: Settings, sent: Sent) -> None:
-    Submission(engine, settings, sent).send([Document("a", "x", where="news.jsonl:17"), Document("b", "x")])
-    assert [record["ibidem.where"] for record in sent] == ["news.jsonl:17", "document 2"]
-
-
 def test_documents_without_a_version_get_one_that_grows_with_the_lines_and_in_a_later_run(
     engine: Engine, settings: Settings, sent: Sent
 ) -> None:
