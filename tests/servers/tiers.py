@@ -119,7 +119,6 @@ NIGHTLY: Mapping[str, str] = {
 # simulation: left to the night.
 OTHERS = {
     "adversary/test_patterns.py::test_time_grows_with_the_length_of_the_text",
-    "answers/test_answers.py::test_every_search_in_sqlite_has_the_answer_that_is_written_down",
     "cli/test_doctor.py::test_an_index_of_its_template_needs_no_right_on_mappings",
     "clients/test_openaleph.py",
     "engines/cluster/test_least_rights.py",
@@ -133,7 +132,6 @@ OTHERS = {
     "gateway/test_recipes.py",
     "plugin/test_mixed.py",
     "plugin/test_retrievers.py",
-    "plugin/test_same_answers.py",
     "plugin/test_signatures_beside.py",
     "retrieval/test_frameworks.py",
     "servers/test_same_groups.py",
