@@ -215,11 +215,10 @@ def settle(batches: Batches, policy: Policy, constraints: PairConstraints) -> Ba
     number = (np.cumsum(is_first) - 1).astype(np.int32)
     index = KeyIndex(number, at.astype(np.int32), int(np.count_nonzero(is_first & (key < 0))), TERMS)
     local = constraints.renumber({row: place for place, row in enumerate(rows.tolist())})
-    columns = decode(documents["packed"].combine_chunks())
-    grouping = Grouping.alone(rows.size)
-    work = LeaderClustering(PairClassifier(columns, policy, local), held[is_first].astype(np.int64), grouping)
+    classifier = PairClassifier(decode(documents["packed"].combine_chunks()), policy, local)
+    work = LeaderClustering(classifier, held[is_first].astype(np.int64), Grouping.alone(classifier.size))
     work.settle_in_blocks(index, 0, lambda _: None)
-    yield table({"row": rows, "earlier": rows[grouping.lead], "code": grouping.evidence.astype(np.int32)})
+    yield table({"row": rows, "earlier": rows[work.grouping.lead], "code": work.grouping.evidence.astype(np.int32)})
 
 
 def equal_slots(batch: pa.RecordBatch) -> pa.RecordBatch:
