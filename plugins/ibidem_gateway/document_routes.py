@@ -18,18 +18,8 @@ from pydantic import Field
 from ibidem.comparison.compare import compare
 from ibidem.grouped_search.api import search_window
 from ibidem.grouped_search.texts import check_date
+from ibidem.index import documents
 from ibidem.index.doctor import report
-from ibidem.index.documents import (
-    add_override,
-    find_overrides,
-    inspect_outside,
-    read_decision,
-    read_document,
-    read_verdict,
-    remove_override,
-    report_overrides,
-    titles,
-)
 from ibidem.index.documents import inspect as inspect_document
 from ibidem.index.groups import index_groups
 from ibidem_core.errors import EngineError, Permanent, Unavailable
@@ -90,14 +80,16 @@ def duplicates(outside: OutsideText, engine: CallersEngine, context: WithContext
     """Find the documents that a text repeats which is not in the index, as `ibidem inspect --file` does."""
     date, policy = check_date(outside.date, "the text"), level.policy(engine, "partial")
     document = Document("text", outside.text, outside.title, date, language=outside.language)
-    return answer(inspect_outside(engine, document, context.tables(), policy, context.settings.distinct).as_json())
+    return answer(
+        documents.inspect_outside(engine, document, context.tables(), policy, context.settings.distinct).as_json()
+    )
 
 
 @document_router.get("/compare")
 def compare_pair(engine: CallersEngine, context: WithContext, parameters: ComparedParameters) -> Response:
     """Compare two documents, as `ibidem compare --json` does."""
-    left, right = read_document(engine, parameters.a), read_document(engine, parameters.b)
-    decision = read_decision(engine, parameters.a, parameters.b)
+    left, right = documents.read_document(engine, parameters.a), documents.read_document(engine, parameters.b)
+    decision = documents.read_decision(engine, parameters.a, parameters.b)
     policy = parameters.policy(engine, "partial")
     distinct = context.settings.distinct
     return answer(compare(left, right, context.tables(), policy, decision, distinct).as_json())
@@ -112,7 +104,7 @@ def groups(engine: CallersEngine, parameters: LevelParameters) -> Response:
         report = index_groups(engine, parameters.policy(engine))
     finally:
         WHOLE_INDEX.release()
-    return answer(report.as_json(titles(engine, [name for name, _ in report.largest])))
+    return answer(report.as_json(documents.titles(engine, [name for name, _ in report.largest])))
 
 
 @document_router.get("/doctor")
@@ -163,21 +155,23 @@ class NewOverride(StrictQuery):
 @override_router.get("")
 def overrides(engine: CallersEngine, _: NoParameters) -> Response:
     """List the manual decisions on pairs of documents that the caller may read."""
-    return answer({"overrides": [each.as_record() for each in find_overrides(engine)]})
+    return answer({"overrides": [each.as_record() for each in documents.find_overrides(engine)]})
 
 
 @override_router.post("", dependencies=Allowed, status_code=201)
 def add(new: NewOverride, engine: CallersEngine, caller: WithCaller) -> Response:
     """Record that two documents are not duplicates, or that they are the same."""
     author = caller.name or new.author
-    override = add_override(engine, (new.a, new.b), read_verdict(new.verdict), author=author, reason=new.reason)
-    return answer(report_overrides(engine, [override]), 201)
+    override = documents.add_override(
+        engine, (new.a, new.b), documents.read_verdict(new.verdict), author=author, reason=new.reason
+    )
+    return answer(documents.report_overrides(engine, [override]), 201)
 
 
 @override_router.delete("", dependencies=Allowed)
 def remove(engine: CallersEngine, pair: PairParameters) -> Response:
     """Remove the manual decision on two documents."""
-    return answer(report_overrides(engine, remove_override(engine, pair.a, pair.b, readable=True)))
+    return answer(documents.report_overrides(engine, documents.remove_override(engine, pair.a, pair.b, readable=True)))
 
 
 router = APIRouter(tags=["operation"])

@@ -15,20 +15,10 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.requests import ClientDisconnect, Request
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from ibidem_gateway import upstream
 from ibidem_gateway.dependencies import gateway_context
 from ibidem_gateway.page.state import LABELS, html, read_leniently
 from ibidem_gateway.proxy import CLOSED, MAX_BODY
-from ibidem_gateway.upstream import (
-    JSON,
-    RETRY_HEADERS,
-    RIGHTS,
-    STAGES,
-    STATUSES,
-    HttpError,
-    Metrics,
-    accepts_html,
-    to_http_error,
-)
 
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 COSTLY_PATHS = ("/ibidem/groups",)
@@ -43,7 +33,7 @@ def check_host(host: str, hosts: tuple[str, ...]) -> None:
     if "*" in hosts or (match and match["name"].lower() in hosts):
         return
     remedy = f"it is called {', '.join(hosts)}; IBIDEM_GATEWAY_HOSTS names others"
-    raise HttpError(421, f"this gateway does not answer for the host {host!r}", remedy)
+    raise upstream.HttpError(421, f"this gateway does not answer for the host {host!r}", remedy)
 
 
 def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None:
@@ -54,7 +44,7 @@ def check_site(method: str, headers: Mapping[str, str], path: str = "/") -> None
     if method in SAFE_METHODS and followed:
         return
     remedy = "open the gateway's own page, or send the request with a program"
-    raise HttpError(403, "this request comes from a page of another site", remedy)
+    raise upstream.HttpError(403, "this request comes from a page of another site", remedy)
 
 
 def same_site(headers: Mapping[str, str]) -> bool:
@@ -82,7 +72,7 @@ POLICY = {
 }
 """Headers of every answer: a browser loads nothing from elsewhere, runs no script of a page, guesses no type."""
 
-SINGLE_HEADERS = frozenset(name.encode() for name in (*RIGHTS, "content-encoding", "content-type", "host"))
+SINGLE_HEADERS = frozenset(name.encode() for name in (*upstream.RIGHTS, "content-encoding", "content-type", "host"))
 """Headers that a request may have once: the caller whose answer is cached is the caller that the engine sees."""
 
 _BUFFERED = re.compile(r"/ibidem/(?!_)|(?:/.+)?/_m?search$", re.DOTALL)  # an index may be <a-{now/d}>
@@ -100,7 +90,9 @@ QUIET_PATHS = (*PROBES, "/metrics")
 class GatewayMiddleware:
     """The outermost layer of the gateway."""
 
-    def __init__(self, app: ASGIApp, *, metrics: Metrics, hosts: Iterable[str], product: Mapping[str, str]) -> None:
+    def __init__(
+        self, app: ASGIApp, *, metrics: upstream.Metrics, hosts: Iterable[str], product: Mapping[str, str]
+    ) -> None:
         self._app = app
         self._metrics = metrics
         self._hosts = tuple(hosts)  # host names of the gateway
@@ -122,7 +114,7 @@ class GatewayMiddleware:
                     headers.setdefault(name, value)
             await send(message)
 
-        STAGES.set({})
+        upstream.STAGES.set({})
         try:
             check_headers(scope)
             headers = Headers(scope=scope)
@@ -154,7 +146,7 @@ def bounded(receive: Receive) -> Receive:
         length += len(message.get("body", b""))
         if length > MAX_BODY:
             reason = f"the request's body is longer than {MAX_BODY:,} bytes"
-            raise HttpError(413, reason, "send it in several requests")
+            raise upstream.HttpError(413, reason, "send it in several requests")
         return message
 
     return receive_bounded
@@ -166,7 +158,7 @@ def check_headers(scope: Scope) -> None:
     for name in set(names):
         if names.count(name) > 1:
             header = name.decode("latin-1")
-            raise HttpError(400, f"header {header!r} is sent twice", "send it once")
+            raise upstream.HttpError(400, f"header {header!r} is sent twice", "send it once")
 
 
 def log_response(scope: Scope, status: int, seconds: float) -> None:
@@ -174,15 +166,15 @@ def log_response(scope: Scope, status: int, seconds: float) -> None:
     level = logging.DEBUG if scope["path"] in QUIET_PATHS else logging.INFO
     if LOG.isEnabledFor(level):
         event = {"method": scope["method"], "path": scope["path"], "status": status, "all_ms": round(1e3 * seconds, 1)}
-        times = {f"{stage}_ms": round(1e3 * took, 1) for stage, took in STAGES.get().items()}
+        times = {f"{stage}_ms": round(1e3 * took, 1) for stage, took in upstream.STAGES.get().items()}
         if times:
             times["other_ms"] = round(max(0.0, event["all_ms"] - sum(times.values())), 1)
         LOG.log(level, "answered", extra=event | times)
 
 
-def as_page(request: Request, error: HttpError) -> Response:
+def as_page(request: Request, error: upstream.HttpError) -> Response:
     """Create an error page for people; form input is kept."""
-    title = STATUSES.get(error.status, STATUSES[500])[1]
+    title = upstream.STATUSES.get(error.status, upstream.STATUSES[500])[1]
     answer = html(
         "page_error.html",
         error.status,
@@ -192,7 +184,7 @@ def as_page(request: Request, error: HttpError) -> Response:
         state=read_leniently(request.query_params),
         labels=LABELS,
     )
-    answer.headers.update(RETRY_HEADERS.get(error.status, {}))
+    answer.headers.update(upstream.RETRY_HEADERS.get(error.status, {}))
     return answer
 
 
@@ -211,9 +203,9 @@ def hide_address(text: str, engine: str) -> str:
 
 def refuse(request: Request, error: Exception) -> Response:
     """Respond to a failed request, and count it."""
-    http_error = to_http_error(request, error)
+    http_error = upstream.to_http_error(request, error)
     gateway_context(request).metrics.errors.labels(http_error.kind).inc()
-    if accepts_html(request):
+    if upstream.accepts_html(request):
         return as_page(request, http_error)
-    headers = RETRY_HEADERS.get(http_error.status)
-    return Response(orjson.dumps(http_error.as_json()), http_error.status, headers=headers, media_type=JSON)
+    headers = upstream.RETRY_HEADERS.get(http_error.status)
+    return Response(orjson.dumps(http_error.as_json()), http_error.status, headers=headers, media_type=upstream.JSON)

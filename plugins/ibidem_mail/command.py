@@ -13,19 +13,8 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
+from ibidem.cli import console
 from ibidem.cli.app import START
-from ibidem.cli.console import (
-    Indented,
-    bar,
-    engine_context,
-    format_difference,
-    messages,
-    one_line,
-    print_json,
-    results,
-    sanitize,
-    show,
-)
 from ibidem.cli.groups import COLUMNS, writer
 from ibidem.comparison.word_diff import Piece, word_diff
 from ibidem.grouped_search.api import format_count
@@ -117,8 +106,8 @@ class ChangedVersion(Version):
 def report_sets(kind: str, export: Path | None, *, as_json: bool) -> None:
     """Find threads or versions; export and print them."""
     write = writer(export)
-    with engine_context() as engine:
-        with bar("Reading") as advance:
+    with console.engine_context() as engine:
+        with console.bar("Reading") as advance:
             documents = stored_documents(engine, lambda count: advance(count, None))
             if kind == "threads":
                 forest = Forest.grow(Parents.find(thread_mails(documents)))
@@ -130,10 +119,13 @@ def report_sets(kind: str, export: Path | None, *, as_json: bool) -> None:
                 write(found.rows, ThreadedMail)
             else:
                 changes = differences(engine, found.rows)
-                rows = (ChangedVersion(**asdict(row), changed=format_difference(made).plain) for row, made in changes)
+                rows = (
+                    ChangedVersion(**asdict(row), changed=console.format_difference(made).plain)
+                    for row, made in changes
+                )
                 write(rows, ChangedVersion)
     report = found.as_json()
-    show(report, (thread_lines if kind == "threads" else version_lines)(report), as_json=as_json)
+    console.show(report, (thread_lines if kind == "threads" else version_lines)(report), as_json=as_json)
 
 
 def version_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -145,11 +137,13 @@ def version_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     if figures["by"]:
         yield Text("\nEvidence that a document is a version", "title")
     for reason, count in figures["by"].items():
-        yield Indented(Text(reason), COLUMNS, f"{count:>8,}")
+        yield console.Indented(Text(reason), COLUMNS, f"{count:>8,}")
     if figures["largest"]:
         yield Text("\nWorks with the most versions, by the current one", "title")
     for work in figures["largest"]:
-        yield Indented(one_line(Text(sanitize(work["current"]))), COLUMNS, f"{work['size']:>8,}")
+        yield console.Indented(
+            console.one_line(Text(console.sanitize(work["current"]))), COLUMNS, f"{work['size']:>8,}"
+        )
 
 
 def thread_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -161,15 +155,17 @@ def thread_lines(figures: Mapping[str, Any]) -> Iterator[RenderableType]:
     if figures["by"]:
         yield Text("\nEvidence for the mail that is answered", "title")
     for reason, count in figures["by"].items():
-        yield Indented(Text(reason), COLUMNS, f"{count:>8,}")
+        yield console.Indented(Text(reason), COLUMNS, f"{count:>8,}")
     if figures["altered"]:
         yield Text(f"\nAltered quotations: {len(figures['altered']):,}", "title")
     for each in figures["altered"][:MAX_ALTERED]:
-        yield one_line(Text(sanitize(f"{each['id']} quotes {each['quotes']} otherwise"), "account"))
+        yield console.one_line(Text(console.sanitize(f"{each['id']} quotes {each['quotes']} otherwise"), "account"))
     if figures["largest"]:
         yield Text("\nLargest threads", "title")
     for thread in figures["largest"]:
-        yield Indented(one_line(Text(sanitize(thread["thread"]))), COLUMNS, f"{thread['size']:>8,}")
+        yield console.Indented(
+            console.one_line(Text(console.sanitize(thread["thread"]))), COLUMNS, f"{thread['size']:>8,}"
+        )
 
 
 WRITERS = {"threads": write_threads, "works": write_works}
@@ -178,22 +174,22 @@ WRITERS = {"threads": write_threads, "works": write_works}
 def write_sets(names: Sequence[str], *, as_json: bool) -> None:
     """Find and store threads or works, and settle the groups of the documents that changed."""
     settings, written = load(), {}
-    with engine_context(settings) as engine:
+    with console.engine_context(settings) as engine:
         for name in names:
-            with bar("Reading") as advance:
+            with console.bar("Reading") as advance:
                 written[name] = WRITERS[name](engine, lambda count: advance(count, None))
         if any(each.written for each in written.values()):
             settle_all(engine)
     if as_json:
         took = round(time.monotonic() - START, 3)
-        print_json({name: each.as_json(name) for name, each in written.items()} | {"took_s": took})
+        console.print_json({name: each.as_json(name) for name, each in written.items()} | {"took_s": took})
         return
     for name, each in written.items():
         counts = f"{format_count(each.documents, 'document')} in {format_count(each.sets, name.removesuffix('s'))}"
-        results().print(Text(f"{counts}; {each.written:,} written"))
+        console.results().print(Text(f"{counts}; {each.written:,} written"))
         for count, reason in (
             (each.changed, "written again meanwhile: run the command again"),
             (each.ambiguous, "left out, since several indexes hold their ids: remove each from all indexes but one"),
         ):
             if count:
-                messages().print(Text(f"{format_count(count, 'document')} {reason}"))
+                console.messages().print(Text(f"{format_count(count, 'document')} {reason}"))

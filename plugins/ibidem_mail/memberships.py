@@ -17,28 +17,11 @@ from typing import Any, NamedTuple, cast
 from ibidem.index.documents import AT_ONCE, fetch_documents
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_dedupe.parameters import Membership
+from ibidem_engines import stored_groups
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Filter, Query
-from ibidem_engines.stored_groups import (
-    THREAD,
-    WORK,
-    GroupedDocument,
-    MembershipChange,
-    Values,
-    hash_packed,
-    index_places,
-)
 from ibidem_ingest.document import Document
-from ibidem_ingest.mail.head import (
-    ANSWERED,
-    FAMILY,
-    MESSAGE_ID,
-    REFERENCES,
-    ancestor_ids,
-    family_id,
-    is_mail,
-    message_ids,
-)
+from ibidem_ingest.mail import head
 from ibidem_mail.forest import Forest, ThreadedMail
 from ibidem_mail.parents import By, Parents, thread_mails
 from ibidem_mail.works import Works, versioned_documents, versions
@@ -64,20 +47,20 @@ class ThreadMember(NamedTuple):
         return self.by == BY_FAMILY
 
     @classmethod
-    def read(cls, values: Values) -> "ThreadMember | None":
+    def read(cls, values: stored_groups.Values) -> "ThreadMember | None":
         """Parse the stored form; None for a document of no thread."""
         thread, parent, by = (str(values.get(name) or "") for name in ("thread", "parent", "parent_by"))
         return cls(thread, parent, by, bool(values.get("inclusive"))) if thread else None
 
 
-def thread_places(rows: Iterable[ThreadedMail], families: Mapping[str, str]) -> dict[str, Values]:
+def thread_places(rows: Iterable[ThreadedMail], families: Mapping[str, str]) -> dict[str, stored_groups.Values]:
     """Return the places of mails and attachments in their stored form, by id.
 
     An attachment has the thread of its mail, and is inclusive where this is, so that a filter tears no family apart.
     """
-    places: dict[str, Values] = {}
+    places: dict[str, stored_groups.Values] = {}
     for row in rows:
-        places[row.id] = dict(zip(THREAD, (row.thread, row.parent, row.by, row.inclusive), strict=True))
+        places[row.id] = dict(zip(stored_groups.THREAD, (row.thread, row.parent, row.by, row.inclusive), strict=True))
     attachments = {
         name: {**places[mail], "parent": mail, "parent_by": BY_FAMILY}
         for name, mail in families.items()
@@ -95,7 +78,7 @@ class WorkMember(NamedTuple):
     current: bool  # whether it is the last version; of copies, the last by name or date
 
     @classmethod
-    def read(cls, values: Values) -> "WorkMember | None":
+    def read(cls, values: stored_groups.Values) -> "WorkMember | None":
         """Parse the stored form; None for a document of no work.
 
         >>> WorkMember.read({"work": "a", "edition": 2, "current": True})
@@ -162,16 +145,16 @@ class Reading:
 
     def documents(self) -> Iterator[Document]:
         for hits in self.engine.scan(size=AT_ONCE):
-            hashes = {(hit.index, hit.id): hash_packed(hit.packed) for hit in hits}
+            hashes = {(hit.index, hit.id): stored_groups.hash_packed(hit.packed) for hit in hits}
             for stored in fetch_documents(self.engine, list(hashes)):
                 document = stored.document
                 self.text_hashes[stored.index, document.id] = hashes[stored.index, document.id]
-                if family := family_id(document.meta, document.id):
+                if family := head.family_id(document.meta, document.id):
                     self.families[document.id] = family
                 yield document
             self.progress(len(self.text_hashes))
 
-    def write(self, places: Mapping[str, Values], fields: tuple[str, ...], sets: int) -> WrittenMembers:
+    def write(self, places: Mapping[str, stored_groups.Values], fields: tuple[str, ...], sets: int) -> WrittenMembers:
         """Write the places of documents that differ from the stored ones."""
         store, nothing = self.engine.groups(), dict.fromkeys(fields)
         store.prepare_memberships()
@@ -184,7 +167,7 @@ class Reading:
             for name in batch:
                 wanted = places.get(name[1], nothing) if holders[name[1]] == 1 else nothing
                 if name in stored and wanted != {field: stored[name][field] for field in fields}:
-                    changes.append(MembershipChange(name, self.text_hashes[name], wanted))
+                    changes.append(stored_groups.MembershipChange(name, self.text_hashes[name], wanted))
             planned += len(changes)
             written += store.write_memberships(changes) if changes else 0
         ambiguous = sum(count for count in holders.values() if count > 1)
@@ -197,15 +180,17 @@ def write_threads(engine: Engine, progress: Progress = lambda _: None) -> Writte
     reading = Reading(engine.group_set(), progress)
     forest = Forest.grow(Parents.find(thread_mails(reading.documents())))
     places = thread_places(forest.rows(), reading.families)
-    return reading.write(places, THREAD, len({place["thread"] for place in places.values()}))
+    return reading.write(places, stored_groups.THREAD, len({place["thread"] for place in places.values()}))
 
 
 def write_works(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
     """Find the works of all documents, and store each document's place among the versions."""
     reading = Reading(engine.group_set(), progress)
     rows = list(versions(Works.find(versioned_documents(reading.documents()))))
-    places = {row.id: dict(zip(WORK, (row.work, row.version, row.by, row.current), strict=True)) for row in rows}
-    return reading.write(places, WORK, len({row.work for row in rows}))
+    places = {
+        row.id: dict(zip(stored_groups.WORK, (row.work, row.version, row.by, row.current), strict=True)) for row in rows
+    }
+    return reading.write(places, stored_groups.WORK, len({row.work for row in rows}))
 
 
 # Remedy where no document is of a thread or a work.
@@ -221,7 +206,7 @@ class WindowMembers:
 
     kind: Membership
     names: Sequence[DocumentRef]  # index and id of each row
-    stored: Sequence[Values]  # their stored values
+    stored: Sequence[stored_groups.Values]  # their stored values
     days: Sequence[int]  # first day of each row's date; a large number without one
 
     @property
@@ -379,7 +364,7 @@ class ThreadPlaces:
         if changes and not self._write(changes) and turn < TURNS:
             self._place(names, turn + 1)
 
-    def _write(self, changes: Sequence[MembershipChange]) -> bool:
+    def _write(self, changes: Sequence[stored_groups.MembershipChange]) -> bool:
         """Write places; returns whether all were written, since a document may change after it was read."""
         store = self.engine.groups()
         if not self._is_prepared:
@@ -395,12 +380,12 @@ class ThreadPlaces:
         mails, named = dict[str, None](), dict[str, None]()  # ids of the mails, and message ids in their headers
         for entry in fetch_documents(self.engine, names):
             document, name = entry.document, (entry.index, entry.document.id)
-            if is_mail(document.meta):
+            if head.is_mail(document.meta):
                 placed.append(name)
                 mails[document.id] = None
-                own = message_ids(document.meta.get(MESSAGE_ID))[:1]
-                named |= dict.fromkeys([*own, *ancestor_ids(document.meta)])
-            elif family := family_id(document.meta, document.id):
+                own = head.message_ids(document.meta.get(head.MESSAGE_ID))[:1]
+                named |= dict.fromkeys([*own, *head.ancestor_ids(document.meta)])
+            elif family := head.family_id(document.meta, document.id):
                 placed.append(name)
                 families.append(family)
         if not placed:
@@ -408,9 +393,9 @@ class ThreadPlaces:
         new = self._unique(placed)
         found = self._find("id", families)
         forms = [form for each in named for form in (f"<{each}>", each)]  # all that readers write
-        for each in (MESSAGE_ID, ANSWERED, REFERENCES):
+        for each in (head.MESSAGE_ID, head.ANSWERED, head.REFERENCES):
             found |= self._find(f"meta.{each}", forms)
-        attached = self._find(f"meta.{FAMILY}", list(mails))
+        attached = self._find(f"meta.{head.FAMILY}", list(mails))
         stored = self.engine.run(self.engine.searching().memberships(sorted(found)))
         threads = {str(each["thread"]) for each in stored.values() if each["thread"]}
         members = self._find("thread", sorted({*threads, *mails}))
@@ -433,12 +418,12 @@ class ThreadPlaces:
 
     def _unique(self, names: Sequence[DocumentRef]) -> set[DocumentRef]:
         """Leave out documents whose id exists in several indexes, since answers to them are ambiguous."""
-        if len(index_places(self.engine.groups())) == 1:
+        if len(stored_groups.index_places(self.engine.groups())) == 1:
             return set(names)
         holders = Counter(id_ for _, id_ in self._find("id", sorted({id_ for _, id_ in names})))
         return {name for name in names if holders[name[1]] == 1}
 
-    def _changes(self, touched: "_Touched") -> Iterator[MembershipChange]:
+    def _changes(self, touched: "_Touched") -> Iterator[stored_groups.MembershipChange]:
         """Yield the places of documents that differ from the stored ones."""
         families: dict[str, str] = {}
         parents = Parents.of_heads(thread_mails(self._mails(touched, families)), touched.known_parents())
@@ -448,14 +433,14 @@ class ThreadPlaces:
             name = ref(each)
             place = places.get(name[1]) if holders[name[1]] == 1 else None
             if place and place != touched.place(name):
-                yield MembershipChange(name, hash_packed(each.packed), place)
+                yield stored_groups.MembershipChange(name, stored_groups.hash_packed(each.packed), place)
 
     def _mails(self, touched: "_Touched", families: dict[str, str]) -> Iterator[Document]:
         """Yield the mails that have or get a place, and record which mail each attachment names."""
         for entry in fetch_documents(self.engine, [ref(each) for each in touched.documents]):
             document, name = entry.document, (entry.index, entry.document.id)
-            if not is_mail(document.meta):
-                if family := family_id(document.meta, document.id):
+            if not head.is_mail(document.meta):
+                if family := head.family_id(document.meta, document.id):
                     families[document.id] = family
             elif name in touched.new or touched.place(name)["thread"]:
                 yield document
@@ -465,14 +450,14 @@ class ThreadPlaces:
 class _Touched:
     """New documents, and others whose places they may change."""
 
-    documents: Sequence[GroupedDocument]  # all of them
-    stored: Mapping[DocumentRef, Values]  # their stored memberships
+    documents: Sequence[stored_groups.GroupedDocument]  # all of them
+    stored: Mapping[DocumentRef, stored_groups.Values]  # their stored memberships
     new: set[DocumentRef]  # those that are new
 
-    def place(self, name: DocumentRef) -> Values:
+    def place(self, name: DocumentRef) -> stored_groups.Values:
         """Return the stored place of a document in a thread."""
         stored = self.stored.get(name, {})
-        return {each: stored.get(each) for each in THREAD}
+        return {each: stored.get(each) for each in stored_groups.THREAD}
 
     def known_parents(self) -> dict[str, tuple[str, By]]:
         """Return the parents that were found by the contents of mails, by id."""

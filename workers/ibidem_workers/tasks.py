@@ -29,22 +29,12 @@ from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document, place, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.batches import (
-    TRIES,
-    WRITES,
-    BatchResult,
-    SentRecord,
-    batch_key,
-    cut_records,
-    overlap,
-    read_account,
-    read_tries,
-)
+from ibidem_workers import batches
 from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, printable, writable
 
 Item = TypeVar("Item")
 Answer = TypeVar("Answer")
-Write = Callable[[], BatchResult]  # writes documents that were signed, and counts them
+Write = Callable[[], batches.BatchResult]  # writes documents that were signed, and counts them
 
 _log = logging.getLogger(__name__)
 
@@ -93,9 +83,9 @@ def do_batch(  # noqa: PLR0913, PLR0917 - a batch, and what is done with documen
     key: str,
     documents: Sequence[Item],
     tries: int,
-    do: Callable[[Sequence[Item]], BatchResult],
+    do: Callable[[Sequence[Item]], batches.BatchResult],
     refuse: Callable[[Item, int], Refusal],
-) -> BatchResult:
+) -> batches.BatchResult:
     """Do the documents of a batch; after too many tries of it one by one, and each try is counted before it begins.
 
     A document that ends its process too often is refused.
@@ -105,18 +95,18 @@ def do_batch(  # noqa: PLR0913, PLR0917 - a batch, and what is done with documen
     extra = {"tries": tries, "documents": len(documents)}
     _log.warning("batch ended its workers and is done document by document", extra=extra)
     keys = [f"{key}/{number:06d}" for number in range(len(documents))]
-    asked = [*keys, *(f"{each}{TRIES}" for each in keys)]
+    asked = [*keys, *(f"{each}{batches.TRIES}" for each in keys)]
     entries = context.retry(lambda: context.engine.get_records_by_key("runs", asked))
-    counts = read_tries(entry for entry in entries.items() if entry[0].endswith(TRIES))
-    account, noted = BatchResult(), dict[str, dict[str, object]]()
+    counts = batches.read_tries(entry for entry in entries.items() if entry[0].endswith(batches.TRIES))
+    account, noted = batches.BatchResult(), dict[str, dict[str, object]]()
     for each, document in zip(keys, documents, strict=True):
-        count = counts.get(f"{each}{TRIES}", tries if len(documents) == 1 else 0)
+        count = counts.get(f"{each}{batches.TRIES}", tries if len(documents) == 1 else 0)
         if each in entries:
-            account += read_account(entries[each])
+            account += batches.read_account(entries[each])
         elif count >= context.settings.tries:
-            account += BatchResult(refusals=[refuse(document, count)])
+            account += batches.BatchResult(refusals=[refuse(document, count)])
         else:
-            noted |= {f"{each}{TRIES}": {"tries": count + 1}}
+            noted |= {f"{each}{batches.TRIES}": {"tries": count + 1}}
             context.retry(partial(context.engine.put_records, "runs", noted))
             result = do([document])
             account, noted = account + result, {each: result.as_json()}
@@ -128,24 +118,24 @@ def write_portions(
     sign: Callable[[Sequence[Item]], Write],
     refuse: Callable[[Item, str], Refusal],
     at_once: int,
-) -> BatchResult:
+) -> batches.BatchResult:
     """Sign portions of a batch, each by its call, and write each in a thread while the next is signed.
 
     The documents of a portion that fails are signed and written one by one, so that a faulty one affects no other.
     """
 
-    def write(items: Sequence[Item], signed: Callable[[], Write]) -> BatchResult:
+    def write(items: Sequence[Item], signed: Callable[[], Write]) -> batches.BatchResult:
         try:
             return signed()()
         except EngineError:
             raise
         except Exception as error:  # noqa: BLE001 - an error of one document becomes its refusal
             if len(items) == 1:
-                return BatchResult(refusals=[refuse(items[0], f"{type(error).__name__}: {error}")])
-        return sum((write([each], partial(sign, [each])) for each in items), BatchResult())
+                return batches.BatchResult(refusals=[refuse(items[0], f"{type(error).__name__}: {error}")])
+        return sum((write([each], partial(sign, [each])) for each in items), batches.BatchResult())
 
     calls = (partial(write, items, attempt(signing)) for items, signing in portions)
-    return sum(overlap(calls, at_once), BatchResult())
+    return sum(batches.overlap(calls, at_once), batches.BatchResult())
 
 
 def attempt(call: Callable[[], Answer]) -> Callable[[], Answer]:
@@ -158,14 +148,14 @@ def attempt(call: Callable[[], Answer]) -> Callable[[], Answer]:
     return future.result
 
 
-def count_outcomes(written: Iterable[tuple[str, Record, Outcome]]) -> BatchResult:
+def count_outcomes(written: Iterable[tuple[str, Record, Outcome]]) -> batches.BatchResult:
     """Count what became of documents, of which each is given with the place that a refusal names."""
     by_status: defaultdict[WriteStatus, list[tuple[str, Record, Outcome]]] = defaultdict(list)
     for each in written:
         by_status[each[2].status].append(each)
     indexed, unchanged = by_status[WriteStatus.INDEXED], by_status[WriteStatus.UNCHANGED]
     refused = by_status[WriteStatus.REFUSED]
-    return BatchResult(
+    return batches.BatchResult(
         indexed=len(indexed),
         unchanged=len(unchanged),
         stale=len(by_status[WriteStatus.STALE]),
@@ -182,7 +172,7 @@ class Delivery:
 
     run: str  # the run that it belongs to
     number: int  # its place in the run, from 0
-    records: list[SentRecord]  # the documents as `Document.as_record` returns them, each with its version
+    records: list[batches.SentRecord]  # the documents as `Document.as_record` returns them, each with its version
     died: bool = False  # whether a worker has ended with it in hand since it was last handed out
     again: bool = False  # whether an earlier try may have written some of it
     tries: int = 0  # how often it was tried before, by the ledger
@@ -190,35 +180,35 @@ class Delivery:
 
     @property
     def key(self) -> str:
-        return batch_key(self.run, self.number)
+        return batches.batch_key(self.run, self.number)
 
-    def place(self, record: SentRecord) -> str:
+    def place(self, record: batches.SentRecord) -> str:
         """Return the place of a document; the message for one without an origin."""
         return place(record, f"message {self.key}")
 
-    def refuse(self, record: SentRecord, reason: str) -> Refusal:
+    def refuse(self, record: batches.SentRecord, reason: str) -> Refusal:
         """Return the refusal of a document that failed, in a form that every engine can store."""
         id_ = printable_id(record)
         return printable(Refusal(self.place(record), id_, "", f"{reason}; look at it with: ibidem status --dead {id_}"))
 
 
-def sign_and_write(context: WorkerContext, delivery: Delivery) -> BatchResult:
+def sign_and_write(context: WorkerContext, delivery: Delivery) -> batches.BatchResult:
     """Sign and write a batch; its result is stored first, so that the message can be acknowledged.
 
     A batch that has a result already is left alone. One that ended its workers too often is done document by document,
     and a document that does goes to the dead letters.
     """
-    engine, key, tries_key = context.engine, delivery.key, f"{delivery.key}{TRIES}"
+    engine, key, tries_key = context.engine, delivery.key, f"{delivery.key}{batches.TRIES}"
     with log_context(run=delivery.run, batch=key):
         entries = context.retry(lambda: engine.get_records_by_key("runs", [key, tries_key]))
         if key in entries:
-            return read_account(entries[key])
-        tries = min(read_tries(entries.items()).get(tries_key, 0) + delivery.died, context.settings.tries)
+            return batches.read_account(entries[key])
+        tries = min(batches.read_tries(entries.items()).get(tries_key, 0) + delivery.died, context.settings.tries)
         if delivery.died:
             context.retry(lambda: engine.put_records("runs", {tries_key: {"tries": tries}}))
         delivery, rejections = replace(delivery, tries=tries), engine.rejections
 
-        def refuse(record: SentRecord, tries: int) -> Refusal:
+        def refuse(record: batches.SentRecord, tries: int) -> Refusal:
             return delivery.refuse(record, f"it crashed its worker {tries} times")
 
         process = partial(_process, context, delivery)
@@ -247,7 +237,7 @@ def work_on(context: WorkerContext, sent: SentBatch, deaths: int = 0) -> None:
     sign_and_write(context, Delivery(run, number, list(map(orjson.loads, documents)), died=deaths > 0))
 
 
-def _log_batch(result: BatchResult, stages: Stages, tries: int, rejections: int = 0) -> None:
+def _log_batch(result: batches.BatchResult, stages: Stages, tries: int, rejections: int = 0) -> None:
     """Log the result of a batch; run and batch come from the log context."""
     for refusal in result.refusals:
         _log.info("document refused", extra={"document": refusal.id, "field": refusal.field, "why": refusal.why})
@@ -258,29 +248,29 @@ def _log_batch(result: BatchResult, stages: Stages, tries: int, rejections: int 
         _log.info("batch done", extra=counts | {name: count for name, count in seldom.items() if count})
 
 
-def _process(context: WorkerContext, delivery: Delivery, sent: Sequence[SentRecord]) -> BatchResult:
+def _process(context: WorkerContext, delivery: Delivery, sent: Sequence[batches.SentRecord]) -> batches.BatchResult:
     """Sign and write documents of a batch: a portion of the maximum write size is signed while others are written.
 
     A batch with a repeated id stays whole: which of two documents of one id is the newer is decided where both are
     written together.
     """
 
-    def sign(part: Sequence[SentRecord]) -> Write:
+    def sign(part: Sequence[batches.SentRecord]) -> Write:
         with delivery.stages("read"):
             documents, refusals = _read(delivery, part, context.settings.max_text)
         with delivery.stages("sign"), context.time_limit():
             signed = list(records(documents, context.tables, context.settings.distinct))
-        return lambda: BatchResult(refusals=refusals) + _write(context, delivery, signed)
+        return lambda: batches.BatchResult(refusals=refusals) + _write(context, delivery, signed)
 
     portions = [sent]
     if context.engine.parallel_writes and len({printable_id(record) for record in sent}) == len(sent):
-        portions = cut_records(sent, context.settings.batch_characters // WRITES)
+        portions = batches.cut_records(sent, context.settings.batch_characters // batches.WRITES)
     signing = ((portion, partial(sign, portion)) for portion in portions)
-    account = write_portions(signing, sign, delivery.refuse, WRITES if len(portions) > 1 else 1)
+    account = write_portions(signing, sign, delivery.refuse, batches.WRITES if len(portions) > 1 else 1)
     return replace(account, refusals=[printable(refusal) for refusal in account.refusals])
 
 
-def _write(context: WorkerContext, delivery: Delivery, signed: Sequence[Record]) -> BatchResult:
+def _write(context: WorkerContext, delivery: Delivery, signed: Sequence[Record]) -> batches.BatchResult:
     """Write documents; those that an earlier try of the message wrote count as written."""
     calls: list[int] = []
 
@@ -296,7 +286,9 @@ def _write(context: WorkerContext, delivery: Delivery, signed: Sequence[Record])
     return replace(count_outcomes(written), languages=Counter(record.document.language for record in signed))
 
 
-def _read(delivery: Delivery, sent: Sequence[SentRecord], max_text: int) -> tuple[list[Document], list[Refusal]]:
+def _read(
+    delivery: Delivery, sent: Sequence[batches.SentRecord], max_text: int
+) -> tuple[list[Document], list[Refusal]]:
     documents, refusals = [], []
     max_version = time.time_ns() // 1_000 + A_DAY
     for record in sent:
@@ -322,7 +314,7 @@ def _own_outcome(outcome: Outcome, record: Record) -> Outcome:
     return outcome
 
 
-def _note(engine: Engine, delivery: Delivery, result: BatchResult) -> None:
+def _note(engine: Engine, delivery: Delivery, result: batches.BatchResult) -> None:
     """Keep the refused documents as dead letters, then the result."""
     if result.refusals:
         received = {(delivery.place(record), printable_id(record)): record for record in delivery.records}

@@ -11,20 +11,8 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
+from ibidem.cli import console
 from ibidem.cli.app import SOME_REFUSED
-from ibidem.cli.console import (
-    Advance,
-    Indented,
-    Json,
-    bar,
-    engine_context,
-    messages,
-    option,
-    print_json,
-    sanitize,
-    show,
-    table,
-)
 from ibidem.grouped_search.api import format_count
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load
@@ -67,7 +55,7 @@ SKIPPED = (
 Summary = Mapping[str, Any]
 
 
-def update_bar(advance: Advance, progress: Progress) -> None:
+def update_bar(advance: console.Advance, progress: Progress) -> None:
     """Update a progress bar; the total is known once all documents are submitted."""
     advance(progress.done, progress.documents if progress.submitted else None)
 
@@ -79,10 +67,10 @@ def describe(summary: Summary) -> Iterator[RenderableType]:
     yield from remarks(summary)
 
 
-def count_lines(counts: Sequence[tuple[int, str]]) -> Iterator[Indented]:
+def count_lines(counts: Sequence[tuple[int, str]]) -> Iterator[console.Indented]:
     """Yield numbers with what each means, one below the other."""
     width = max(len(f"{number:,}") for number, _ in counts)
-    yield from (Indented(Text(f"{number:>{width},}  {meaning}"), 0) for number, meaning in counts)
+    yield from (console.Indented(Text(f"{number:>{width},}  {meaning}"), 0) for number, meaning in counts)
 
 
 def counts(summary: Summary) -> Iterator[tuple[int, str]]:
@@ -106,7 +94,7 @@ def refusals(summary: Summary) -> Iterator[RenderableType]:
     by_reason: defaultdict[tuple[str, str], list[Mapping[str, str]]] = defaultdict(list)
     for entry in entries:
         by_reason[entry["field"], entry["why"]].append(entry)
-    yield from (Indented(describe_refusals(group), 2) for group in islice(by_reason.values(), REFUSALS_SHOWN))
+    yield from (console.Indented(describe_refusals(group), 2) for group in islice(by_reason.values(), REFUSALS_SHOWN))
     if len(by_reason) > REFUSALS_SHOWN or any(len(group) > NAMES_SHOWN for group in by_reason.values()):
         yield Text(f"  all {len(entries):,}: ibidem status {summary['run']} --json")
 
@@ -117,13 +105,13 @@ def describe_refusals(group: Sequence[Mapping[str, str]]) -> Text:
     if len(group) == 1:
         document = f"document {first['id']!r}" if first["id"] else ""
         place = ", ".join(part for part in (first["where"], document, first["field"]) if part)
-        return Text(sanitize(f"{place}: {first['why']}"))
+        return Text(console.sanitize(f"{place}: {first['why']}"))
     field = f"{first['field']}: " if first["field"] else ""
     places = [entry["where"] for entry in group]
     names = name_few(places if len(set(places)) == len(group) else [entry["id"] for entry in group])
     if first["why"] == EMPTY_REMEDY and not field:
         return Text(f"{len(group):,} empty files: {names}")
-    return Text(sanitize(f"{len(group):,} documents: {field}{first['why']} ({names})"))
+    return Text(console.sanitize(f"{len(group):,} documents: {field}{first['why']} ({names})"))
 
 
 def remarks(summary: Summary) -> Iterator[RenderableType]:
@@ -139,7 +127,7 @@ def remarks(summary: Summary) -> Iterator[RenderableType]:
     if damaged := summary.get("damaged_bytes"):
         files = name_few([f"{name} ({format_count(count, 'byte')})" for name, count in damaged.items()])
         reason = "� stands in place of bytes that are not in the encoding"
-        yield Text(f"\n{sanitize(f'{reason}: {files}; --strict refuses such files.')}")
+        yield Text(f"\n{console.sanitize(f'{reason}: {files}; --strict refuses such files.')}")
     if unread := summary.get("unread_dates"):
         dates = format_count(unread, "date")
         yield Text(f"\n{dates} could not be read in one way; `meta.date` keeps what was written, and `date` is empty.")
@@ -175,7 +163,7 @@ def name_few(names: Sequence[str]) -> str:
     >>> name_few([str(number) for number in range(12)])
     '0, 1, 2, 3, 4, 5, 6, 7, 8, 9 and others'
     """
-    text = ", ".join(sanitize(name) for name in names[:NAMES_SHOWN])
+    text = ", ".join(console.sanitize(name) for name in names[:NAMES_SHOWN])
     return text + (" and others" if len(names) > NAMES_SHOWN else "")
 
 
@@ -185,12 +173,13 @@ def run(
         typer.Argument(metavar="[RUN|ID]", help="A run's name; the last one by default. With --dead: ids."),
     ] = None,
     dead: Annotated[
-        bool, option("--dead", "List documents that could not be ingested; with ids, show them as they came.")
+        bool, console.option("--dead", "List documents that could not be ingested; with ids, show them as they came.")
     ] = False,
     is_retry: Annotated[
-        bool | None, option("--retry/--drop", "With --dead: ingest these documents again, or forget them; '*' is all.")
+        bool | None,
+        console.option("--retry/--drop", "With --dead: ingest these documents again, or forget them; '*' is all."),
     ] = None,
-    as_json: Json = False,
+    as_json: console.Json = False,
 ) -> None:
     """Show the progress or summary of a run, also of one started with --no-wait; exits with 3 on refusals."""
     if not dead:
@@ -206,24 +195,24 @@ def run(
     elif is_retry:
         retry_dead(names, as_json=as_json)
     else:
-        with engine_context() as engine:
+        with console.engine_context() as engine:
             forget(engine, found := letters(engine, chosen(names)))
         if as_json:
-            print_json({"dropped": len(found)})
+            console.print_json({"dropped": len(found)})
         else:
-            messages().print(f"{format_count(len(found), 'failed document')} dropped")
+            console.messages().print(f"{format_count(len(found), 'failed document')} dropped")
 
 
 def show_run(
     settings: Settings, name: str, *, as_json: bool, is_named: bool = False, started: float | None = None
 ) -> None:
     """Print the summary of a run, maybe with its name or the time since; exit with 3 if documents were refused."""
-    with engine_context(settings) as engine:
+    with console.engine_context(settings) as engine:
         found = summary(engine, name)
     if started is not None:
         found["took_s"] = round(time.monotonic() - started, 3)
     head = [Text(f"Run {found['run']}")] * is_named
-    show(found, chain(head, describe(found)), as_json=as_json)
+    console.show(found, chain(head, describe(found)), as_json=as_json)
     if found["refused"]:
         raise typer.Exit(SOME_REFUSED)
 
@@ -235,28 +224,28 @@ def chosen(ids: Sequence[str]) -> Sequence[str]:
 
 def list_dead(ids: Sequence[str], *, as_json: bool) -> None:
     """List failed documents with the reason; of those that are named, also the record as it came."""
-    with engine_context() as engine:
+    with console.engine_context() as engine:
         dead_letters = letters(engine, chosen(ids))
     columns = ("id", "tries", "when", "why")
     rows = [letter.as_json() for letter in dead_letters]
-    lines: Iterable[RenderableType] = [table(columns, [[row[name] for name in columns] for row in rows])]
+    lines: Iterable[RenderableType] = [console.table(columns, [[row[name] for name in columns] for row in rows])]
     if ids:
         lines = chain.from_iterable(map(letter_lines, dead_letters))
     report = [letter.as_json() | ({"record": letter.record} if ids else {}) for letter in dead_letters]
-    show({"dead": report}, lines if dead_letters else ["No failed documents."], as_json=as_json)
+    console.show({"dead": report}, lines if dead_letters else ["No failed documents."], as_json=as_json)
 
 
 def retry_dead(ids: Sequence[str], *, as_json: bool) -> None:
     """Send failed documents through the queue again; exits with 3 if some were refused again."""
     settings = load()
     logs.set_up(settings)
-    with bar("Indexing") as advance:
+    with console.bar("Indexing") as advance:
         name = retry(chosen(ids), settings, report=partial(update_bar, advance))
     show_run(settings, name, as_json=as_json)
 
 
 def letter_lines(letter: DeadLetter) -> Iterator[Text]:
     for name, value in letter.as_json().items():
-        yield Text.assemble((f"{name:>6}  ", "about"), sanitize(str(value)))
+        yield Text.assemble((f"{name:>6}  ", "about"), console.sanitize(str(value)))
     for name, value in letter.record.items():
-        yield Text.assemble((f"{name}: ", "about"), sanitize(str(value)[:1_000]))
+        yield Text.assemble((f"{name}: ", "about"), console.sanitize(str(value)[:1_000]))

@@ -26,18 +26,6 @@ import orjson
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import ClusterClient, read_responses
-from ibidem_engines.cluster.dsl import (
-    LONG,
-    PACKED,
-    STATES,
-    Clause,
-    all_of,
-    any_of,
-    hits_of,
-    ids_query,
-    total_of,
-    with_ids,
-)
 from ibidem_engines.cluster.index import Layout, beside_key, search_states, write_order
 from ibidem_engines.engine import LookupResult, SignatureLookup, SourceDocument
 from ibidem_engines.query import ReadView
@@ -57,7 +45,7 @@ ROOM_AS_BASE64 = "A" * -(-ROOM // 3 * 4)
 
 def read_hits(answer: Json, sorted_by: int | None = None) -> HitColumns:
     """Parse the hits of a search, with so many of their sort values; those that have ids get them from the engine."""
-    hits = hits_of(answer)
+    hits = dsl.hits_of(answer)
     packed = read_packed(hits)
     ids = packed.ids
     if hits and "_id" in hits[0]:
@@ -76,7 +64,7 @@ def read_hits(answer: Json, sorted_by: int | None = None) -> HitColumns:
 def read_packed(hits: Sequence[Json]) -> PackedValues:
     """Decode the packed values of hits at once; one by one if a value is missing or not base64."""
     try:
-        values = [hit["fields"][PACKED][0].rstrip("=") for hit in hits]
+        values = [hit["fields"][dsl.PACKED][0].rstrip("=") for hit in hits]
         base64 = "".join([*(value + PREFIX_PADDING[len(value) % 4] for value in values), ROOM_AS_BASE64])
         base64 = base64.replace("-", "+").replace("_", "/")
         text: bytes = (
@@ -85,7 +73,7 @@ def read_packed(hits: Sequence[Json]) -> PackedValues:
             else FAST_BASE64.b64decode(base64, validate=True)
         )
     except (LookupError, AttributeError, ValueError):
-        return PackedValues.join([read_binary(hit, PACKED) for hit in hits])
+        return PackedValues.join([read_binary(hit, dsl.PACKED) for hit in hits])
     length = np.array([len(value) for value in values], np.int64)
     room = (length + 3) // 4 * 3
     return PackedValues(text, np.cumsum(room) - room, length * 3 // 4)
@@ -97,7 +85,7 @@ def is_same_state(raw: Json, hit: Hit) -> bool:
     The engine numbers the writes of a shard, so no two of its documents have one number; those of two shards may, and
     then have different packed values, unless one was copied.
     """
-    return write_order(raw["_seq_no"]) == hit.order and hit.packed in (None, read_binary(raw, PACKED))
+    return write_order(raw["_seq_no"]) == hit.order and hit.packed in (None, read_binary(raw, dsl.PACKED))
 
 
 def read_binary(hit: Json, field: str) -> bytes | None:
@@ -129,7 +117,7 @@ def fill_from_beside(ranking: RankedHits, beside: Sequence[str]) -> RequestFlow[
     if not missing:
         return ranking
     keys = {beside_key(hits.indices[row], hits.ids[row]): row for row in missing}
-    request = {"query": ids_query([*keys]), "size": len(keys), "track_total_hits": False, **dsl.PACKED_STATES}
+    request = {"query": dsl.ids_query([*keys]), "size": len(keys), "track_total_hits": False, **dsl.PACKED_STATES}
     found = read_hits((yield beside_target(beside).search_packed(request)))
     packed = list(hits.packed)
     for each in found:  # without ids, which a server loads from stored fields: each value names its document
@@ -188,25 +176,31 @@ def long_values(
     return {names[key]: value for (_, key), value in held.items()}
 
 
-def long_hits(target: Target, ids: Sequence[DocumentRef], matching: Clause | None = None) -> RequestFlow[list[Json]]:
+def long_hits(
+    target: Target, ids: Sequence[DocumentRef], matching: dsl.Clause | None = None
+) -> RequestFlow[list[Json]]:
     """Read documents with long signatures by (index, id), with their packed values and sequence numbers."""
-    clauses = [{"exists": {"field": LONG}}, *([] if matching is None else [matching])]
-    return dsl.fetch_parts(target, ids, STATES | {"docvalue_fields": [LONG, PACKED]}, *clauses, at_once=LONG_AT_ONCE)
+    clauses = [{"exists": {"field": dsl.LONG}}, *([] if matching is None else [matching])]
+    return dsl.fetch_parts(
+        target, ids, dsl.STATES | {"docvalue_fields": [dsl.LONG, dsl.PACKED]}, *clauses, at_once=LONG_AT_ONCE
+    )
 
 
 def read_long(hits: Sequence[Json]) -> dict[DocumentRef, bytes]:
-    values = {(hit["_index"], hit["_id"]): read_binary(hit, LONG) for hit in hits}
+    values = {(hit["_index"], hit["_id"]): read_binary(hit, dsl.LONG) for hit in hits}
     return {name: value for name, value in values.items() if value}
 
 
-NEWEST: Clause = {"ibidem": {"max": {"field": "_seq_no"}}}  # aggregation of the highest sequence number among matches
+NEWEST: dsl.Clause = {
+    "ibidem": {"max": {"field": "_seq_no"}}
+}  # aggregation of the highest sequence number among matches
 
 
-def limit_writes(query: Clause, newest: int) -> Clause:
+def limit_writes(query: dsl.Clause, newest: int) -> dsl.Clause:
     return {"bool": {"must": [query], "filter": [{"range": {"_seq_no": {"lte": newest}}}]}}
 
 
-def apply_view(body: Json, view: ReadView) -> Clause:
+def apply_view(body: Json, view: ReadView) -> dsl.Clause:
     """Restrict a search to a view; without one, request the newest sequence number."""
     if view.newest is not None:
         return {**body, "query": limit_writes(body["query"], view.newest)}
@@ -232,8 +226,8 @@ def fill_packed(cluster: ClusterClient, index: str, documents: Sequence[SourceDo
     """
     keys = [(each.name.index, each.name.id, each.name.routing, each.state) for each in documents]
     incomplete = [key for key, each in zip(keys, documents, strict=True) if each.schema and not each.packed]
-    found = search_states(cluster, index, incomplete, {"docvalue_fields": [PACKED]})
-    packed = {key: read_binary(hit, PACKED) or b"" for key, hit in found.items()}
+    found = search_states(cluster, index, incomplete, {"docvalue_fields": [dsl.PACKED]})
+    packed = {key: read_binary(hit, dsl.PACKED) or b"" for key, hit in found.items()}
     return [
         replace(each, packed=each.packed or packed.get(key, b"")) for key, each in zip(keys, documents, strict=True)
     ]
@@ -286,13 +280,13 @@ class _Question:
         return max(self.total, len(self.hits))
 
 
-Part = tuple[Clause, list[str], list[_Question]]  # a search for some values, and the questions that share it
+Part = tuple[dsl.Clause, list[str], list[_Question]]  # a search for some values, and the questions that share it
 
 
 class LookUp:
     """Look-ups in one index, or in several."""
 
-    def __init__(self, target: Target, layout: Layout, clause: Clause | None) -> None:
+    def __init__(self, target: Target, layout: Layout, clause: dsl.Clause | None) -> None:
         self._target = target
         self._kinds = layout.kinds
         self._limit = layout.max_hits
@@ -314,7 +308,7 @@ class LookUp:
         yield from self._ask_apart(parts, answers[len(chunks) :])
         return list(map(_result, asked))
 
-    def _shared_body(self, questions: Sequence[_Question]) -> Clause:
+    def _shared_body(self, questions: Sequence[_Question]) -> dsl.Clause:
         """Build one search for the values of all lookups."""
         values = distinct_values((each.name, each.values) for each in questions)
         return self._body([with_value_query(self._kinds, *item) for item in values.items()], MAX_TOGETHER)
@@ -368,22 +362,22 @@ class LookUp:
                         question.total = count
             parts, answers = self._parts(halves), ()
 
-    def _count_others(self, question: _Question, body: Clause, count: int, listed: int) -> RequestFlow[int]:
+    def _count_others(self, question: _Question, body: dsl.Clause, count: int, listed: int) -> RequestFlow[int]:
         """Count what matches apart from the searching document itself, which may not be among what is listed."""
         own_id = question.search.own_id
         if not own_id or question.name != "content" or count <= listed:
             return count
-        others = {"bool": {"must": [body["query"]], "must_not": [ids_query([own_id])]}}
+        others = {"bool": {"must": [body["query"]], "must_not": [dsl.ids_query([own_id])]}}
         ((_, count),) = yield from self._send([{**body, "query": others, "size": 0}])
         return count
 
-    def _send(self, bodies: Sequence[Clause]) -> RequestFlow[list[FoundHits]]:
+    def _send(self, bodies: Sequence[dsl.Clause]) -> RequestFlow[list[FoundHits]]:
         answers = read_responses((yield self._target.searches(bodies))) if bodies else []
-        return [(list(read_hits(answer, 0)), total_of(answer)) for answer in answers]
+        return [(list(read_hits(answer, 0)), dsl.total_of(answer)) for answer in answers]
 
-    def _body(self, clauses: Sequence[Clause], limit: int) -> Clause:
-        filters = [any_of(clauses), *([] if self._clause is None else [self._clause])]
-        return with_ids(search_in_order(filters, min(limit, self._limit)))
+    def _body(self, clauses: Sequence[dsl.Clause], limit: int) -> dsl.Clause:
+        filters = [dsl.any_of(clauses), *([] if self._clause is None else [self._clause])]
+        return dsl.with_ids(search_in_order(filters, min(limit, self._limit)))
 
 
 def _questions(search: SignatureLookup) -> list[_Question]:
@@ -421,10 +415,10 @@ def _result(questions: Sequence[_Question]) -> LookupResult:
     )
 
 
-def search_in_order(filters: Sequence[Clause], size: int) -> Clause:
+def search_in_order(filters: Sequence[dsl.Clause], size: int) -> dsl.Clause:
     """Build a search for packed values, with hits ordered by sequence number."""
     return {
-        "query": all_of(*filters),
+        "query": dsl.all_of(*filters),
         "size": size,
         "track_total_hits": True,
         "sort": ["_seq_no"],
@@ -432,14 +426,16 @@ def search_in_order(filters: Sequence[Clause], size: int) -> Clause:
     }
 
 
-def with_value_query(kinds: Collection[str], name: LookupField, values: Sequence[str], min_count: int = 1) -> Clause:
+def with_value_query(
+    kinds: Collection[str], name: LookupField, values: Sequence[str], min_count: int = 1
+) -> dsl.Clause:
     """Build the query for documents with at least `min_count` of the values of one class."""
     if name == "content":
         return dsl.terms("ibidem.content", values, min_count)
     if name not in OWN_FIELD:
         return dsl.terms("ibidem.keys", values, min_count)
     paths = [f"ibidem.{name}"] * ("lean" not in kinds or "full" in kinds) + ["ibidem.keys"] * ("lean" in kinds)
-    return any_of([dsl.terms(path, values, min_count) for path in paths])
+    return dsl.any_of([dsl.terms(path, values, min_count) for path in paths])
 
 
 def distinct_values(items: Iterable[tuple[LookupField, Iterable[str]]]) -> dict[LookupField, list[str]]:
@@ -454,7 +450,7 @@ MAX_CLAUSES = 900  # clauses of a query; a server takes 1,024
 
 
 def leads_with_value(
-    target: Target, layout: Layout, conditions: Sequence[Clause], keys: Sequence[LeadKeys]
+    target: Target, layout: Layout, conditions: Sequence[dsl.Clause], keys: Sequence[LeadKeys]
 ) -> RequestFlow[list[Hit]]:
     """Read the leads that have any of the values, each once."""
     with_value: dict[DocumentRef, Hit] = {}
@@ -464,7 +460,7 @@ def leads_with_value(
         answers = read_responses((yield target.searches(bodies)))
         retries: list[Sequence[LeadKeys]] = []
         for answer, (part, _) in zip(answers, clauses, strict=True):
-            hits, total = read_hits(answer), total_of(answer)
+            hits, total = read_hits(answer), dsl.total_of(answer)
             if total > len(hits) and len(part) > 1:
                 retries += [part[: len(part) // 2], part[len(part) // 2 :]]
             with_value |= {(hit.index, hit.id): hit for hit in hits if hit.id}
@@ -472,20 +468,20 @@ def leads_with_value(
     return list(with_value.values())
 
 
-def _lead_clauses(kinds: Collection[str], keys: Sequence[LeadKeys]) -> list[Clause]:
+def _lead_clauses(kinds: Collection[str], keys: Sequence[LeadKeys]) -> list[dsl.Clause]:
     """Build a clause for all values of which one is enough, and clauses for those of which several are needed."""
     values = distinct_values(item for each in keys for item in each.values.items() if item[0] not in each.min_shared)
     several = [
         (name, each) for each in keys for name, least in each.min_shared.items() if len(each.values[name]) >= least
     ]
-    shares: list[Clause] = []
+    shares: list[dsl.Clause] = []
     for name, each in several:
         shortest, longest = each.lengths[name]
         length = {"range": {"ibidem.length": {"gte": shortest, "lte": longest}}}
         query = with_value_query(kinds, name, each.values[name], each.min_shared[name])
-        shares.append(all_of(query, length))
+        shares.append(dsl.all_of(query, length))
     size = max(1, MAX_CLAUSES // (2 + max((len(each.values[name]) for name, each in several), default=0)))
     batches = list(in_slices(shares, size))
     if values:
         batches.insert(0, [with_value_query(kinds, *item) for item in values.items()])
-    return [any_of(batch) for batch in batches]
+    return [dsl.any_of(batch) for batch in batches]

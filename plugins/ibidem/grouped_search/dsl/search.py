@@ -25,18 +25,9 @@ from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Json, with_current_tables
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
+from ibidem_dedupe import parameters
 from ibidem_dedupe.overrides import DocumentRef, Override
-from ibidem_dedupe.parameters import (
-    MAX_WINDOW,
-    PRESETS,
-    DedupeRequest,
-    PassageFields,
-    Preset,
-    asks_for_stored_preset,
-    dedupe_request,
-    is_dedupe_name,
-    parse_request,
-)
+from ibidem_engines import stored_groups
 from ibidem_engines.cluster import lookup as ranks
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster.client import Failure
@@ -59,19 +50,6 @@ from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.ledger import KEY, GroupCheckpoint, Parse, checkpoint_of, read_entries, read_preset
 from ibidem_engines.query import NOW, Cursor, CursorCodec, Place, ReadView
 from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, ApiRequest, RequestFlow, Target, TtlCache, Value
-from ibidem_engines.stored_groups import (
-    MAX_MEMBERS,
-    Collapsed,
-    Coverage,
-    GroupField,
-    GroupHit,
-    Hit,
-    IndexNames,
-    Ledger,
-    Members,
-    Values,
-    parse_marks,
-)
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 
@@ -89,10 +67,10 @@ class IndexMetadataCache:
     """TTL cache of index metadata and manual decisions; one per client."""
 
     layouts: TtlCache[str, Layout] = field(default_factory=TtlCache)
-    stored_presets: TtlCache[str, Mapping[str, Preset]] = field(default_factory=TtlCache)
+    stored_presets: TtlCache[str, Mapping[str, parameters.Preset]] = field(default_factory=TtlCache)
     decisions: TtlCache[str, Mapping[str, Override]] = field(default_factory=TtlCache)
     checkpoints: TtlCache[str, Sequence[GroupCheckpoint]] = field(default_factory=TtlCache)
-    coverages: TtlCache[str, Coverage] = field(default_factory=TtlCache)
+    coverages: TtlCache[str, stored_groups.Coverage] = field(default_factory=TtlCache)
     points: TtlCache[str, str] = field(default_factory=TtlCache)
     plugins: TtlCache[str, bool] = field(default_factory=TtlCache)
     counts: TtlCache[str, CountResult] = field(default_factory=TtlCache)
@@ -111,7 +89,9 @@ class IndexMetadataCache:
         is_alias = not set(layout.indices) >= set(read_names(index))
         return self.layouts.put(key, layout, ALIAS_S if is_alias else INDEX_S)
 
-    def state(self, target: Target, layout: Layout, request: DedupeRequest) -> RequestFlow[backend.IndexState]:
+    def state(
+        self, target: Target, layout: Layout, request: parameters.DedupeRequest
+    ) -> RequestFlow[backend.IndexState]:
         """Return what decides on the way of a search, but for manual decisions."""
         names = layout_names(target.index, layout)
         if (checkpoints := self.checkpoints.get(key := cache_key(names))) is None:
@@ -124,7 +104,7 @@ class IndexMetadataCache:
             return backend.IndexState(checkpoint, is_beside=bool(layout.beside))
         key = repr((key, target.params, checkpoint.done))
         if (coverage := self.coverages.get(key)) is None:
-            coverage = yield from read_coverage(target, layout, parse_marks(checkpoint.done))
+            coverage = yield from read_coverage(target, layout, stored_groups.parse_marks(checkpoint.done))
             self.coverages.put(key, coverage, COUNTS_S)
         return backend.IndexState(checkpoint, coverage)
 
@@ -137,15 +117,18 @@ class IndexMetadataCache:
             names = self.points.put(key, ",".join(sorted(each["key"] for each in buckets)))
         return names
 
-    def presets(self, names: IndexNames) -> RequestFlow[Mapping[str, Preset]]:
+    def presets(self, names: stored_groups.IndexNames) -> RequestFlow[Mapping[str, parameters.Preset]]:
         return read_manual(self.stored_presets, names, "presets", read_preset)
 
-    def overrides(self, names: IndexNames) -> RequestFlow[Sequence[Override]]:
+    def overrides(self, names: stored_groups.IndexNames) -> RequestFlow[Sequence[Override]]:
         return list((yield from read_manual(self.decisions, names, "overrides", Override.from_record)).values())
 
 
 def read_manual(
-    cache: TtlCache[str, Mapping[str, Value]], names: IndexNames, ledger: Ledger, parse: Parse[Value]
+    cache: TtlCache[str, Mapping[str, Value]],
+    names: stored_groups.IndexNames,
+    ledger: stored_groups.Ledger,
+    parse: Parse[Value],
 ) -> RequestFlow[Mapping[str, Value]]:
     """Return the records of a ledger that people write, by key."""
     key = cache_key(names)
@@ -175,11 +158,11 @@ def read_names(index: str) -> list[str]:
     return [name for name in index.split(",") if name and name[0] not in "-<" and "*" not in name and name != "_all"]
 
 
-def layout_names(index: str, layout: Layout) -> IndexNames:
+def layout_names(index: str, layout: Layout) -> stored_groups.IndexNames:
     return layout.names(*read_names(index))
 
 
-def cache_key(names: IndexNames) -> str:
+def cache_key(names: stored_groups.IndexNames) -> str:
     return repr((names.asked, names.indices))
 
 
@@ -196,17 +179,17 @@ class DslBackend(backend.SearchBackend):
         self.state = backend.UNKNOWN
         self.way = backend.Way(search.request, "request")
         self.ids = False  # whether windows use the engine's own ids instead of those in packed values
-        self._ranked: Sequence[Hit] = ()
-        self._found: Sequence[Hit] = ()
+        self._ranked: Sequence[stored_groups.Hit] = ()
+        self._found: Sequence[stored_groups.Hit] = ()
         self.next_page: Place | None = None
         self.overrides: Sequence[Override] = ()
         self._view = NOW
-        self._heads: Sequence[GroupHit] = ()
+        self._heads: Sequence[stored_groups.GroupHit] = ()
         self._shown: dict[DocumentRef, Json] = {}
 
     @property
     def page(self) -> backend.PageRequest:
-        search, deepest = self.search, min(MAX_WINDOW, self.layout.max_hits)
+        search, deepest = self.search, min(parameters.MAX_WINDOW, self.layout.max_hits)
         if search.request.window > deepest and not search.request.takes_all:
             what = f"dedupe_window={search.request.window} is more than the index allows"
             raise UsageError(what, f"use 1 to {deepest}, or raise index.max_result_window")
@@ -217,7 +200,7 @@ class DslBackend(backend.SearchBackend):
         """Return whether a document matches by its rank, so that no clause can test it alone."""
         return "knn" in self.search.ranking
 
-    def _codec(self, request: DedupeRequest) -> CursorCodec:
+    def _codec(self, request: parameters.DedupeRequest) -> CursorCodec:
         return backend.cursor_codec(self.search.target.index, self.search.digest, request)
 
     @property
@@ -248,8 +231,8 @@ class DslBackend(backend.SearchBackend):
         self.search = replace(self.search, request=self.way.request)
         asks_for_ids = self.way.request.takes_all or self.search.joins or bool(asked.membership)
         self.ids = asks_for_ids or bool(self.layout.bare)
-        if not self.way.request.takes_all and self.search.start >= MAX_WINDOW:
-            what = f"from={self.search.start} lies beyond the first {MAX_WINDOW:,} groups"
+        if not self.way.request.takes_all and self.search.start >= parameters.MAX_WINDOW:
+            what = f"from={self.search.start} lies beyond the first {parameters.MAX_WINDOW:,} groups"
             raise UsageError(what, "narrow the query, or add a filter")
 
     def through_plugin(self) -> RequestFlow[Json | None]:
@@ -300,7 +283,7 @@ class DslBackend(backend.SearchBackend):
         self._found = [hit for each in results for hit in each.hits]
         return results
 
-    def collapse(self, place: Place, size: int) -> RequestFlow[Collapsed]:
+    def collapse(self, place: Place, size: int) -> RequestFlow[stored_groups.Collapsed]:
         aggregations, count = self.search.aggregations, self._cached_count() if self.search.counts else None
         if self.search.request.by == "stored":
             aggregations = response.request_counts(aggregations, response.STORED_COUNTS)
@@ -314,7 +297,7 @@ class DslBackend(backend.SearchBackend):
         self._keep(answer["hits"]["hits"])
         return page
 
-    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
+    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[stored_groups.Members]:
         if self.search.request.keep.by == "rank":  # all documents that are read are shown
             hits, members = yield from self._collapsed_ranking().tails(groups, self._heads, limit)
             self._keep(hits)
@@ -323,7 +306,7 @@ class DslBackend(backend.SearchBackend):
         self.scores |= {each.name: each.score for each in members.hits}
         return members
 
-    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         # In the current state, not the cursor's: a lead is rewritten whenever its group grows.
         return ClusterCollapse(self.search.target, self.search.ranking, self.layout).leads(groups)
 
@@ -348,7 +331,7 @@ class DslBackend(backend.SearchBackend):
         return ClusterCollapse(search.target, body, self.layout, by=self._by, display=parts)
 
     @property
-    def _by(self) -> GroupField:
+    def _by(self) -> stored_groups.GroupField:
         return "content" if self.search.request.by == "content" else "group"
 
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
@@ -362,14 +345,16 @@ class DslBackend(backend.SearchBackend):
         self.renamed |= len(own) < len(read)
         return ranks.read_long(own)
 
-    def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
+    def passages(
+        self, hits: Sequence[stored_groups.Hit], fields: parameters.PassageFields
+    ) -> RequestFlow[Mapping[DocumentRef, Passage]]:
         read = yield from self._read(hits, {"_source": [fields.document, fields.text]})
         return {name: read_passage(raw.get("_source", {}), fields) for name, raw in read.items()}
 
-    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, Values]]:
+    def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
         return read_memberships(self.search.target, names)
 
-    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
+    def versioned(self, hits: Sequence[stored_groups.Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
         address = load().address
         fields = Fields() if address.startswith("sqlite:") else parse_address(address).fields
         read = yield from self._read(hits, {"_source": {"excludes": [fields.text, OURS]}})
@@ -377,7 +362,7 @@ class DslBackend(backend.SearchBackend):
 
     @override
     def fetch(
-        self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
+        self, hits: Sequence[stored_groups.Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
         missing = [hit for hit in hits if backend.document_ref(hit) not in self._shown]
         read = (yield from self._read(missing, self.search.display)) if missing else {}
@@ -386,7 +371,9 @@ class DslBackend(backend.SearchBackend):
             for name, raw in read.items()
         }
 
-    def _read(self, hits: Sequence[Hit], display: Mapping[str, Any]) -> RequestFlow[dict[DocumentRef, Json]]:
+    def _read(
+        self, hits: Sequence[stored_groups.Hit], display: Mapping[str, Any]
+    ) -> RequestFlow[dict[DocumentRef, Json]]:
         documents: dict[DocumentRef, Json] = {}
         for start in range(0, len(hits), AT_ONCE):
             batch = hits[start : start + AT_ONCE]
@@ -486,7 +473,7 @@ def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> 
         return None
     account = pop_account(answer)
     if request.takes_all:
-        most = MAX_MEMBERS if request.max_per_group is None else request.max_per_group
+        most = stored_groups.MAX_MEMBERS if request.max_per_group is None else request.max_per_group
         marks = [hit["_dedupe"] for hit in iterate_hits(answer["hits"]["hits"])]
         is_same = account["by"] == request.by and all(  # every shown duplicate passes against its lead, none is missing
             (each["level"] or not each["indent"]) and each["shown"] > min(most, each["size"] - 1) for each in marks
@@ -571,12 +558,12 @@ def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
 
 def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[DslSearch]:
     """Read the preset of a search, if it is not built in."""
-    if not asks_for_stored_preset(search.request):
+    if not parameters.asks_for_stored_preset(search.request):
         return search
     target = search.target
     layout = (yield from metadata.layout(target.index, target.params)) if target.point is None else NO_LAYOUT
     presets = yield from metadata.presets(layout_names(target.index, layout))
-    policy = parse_request(dict(search.request.figures), presets={**PRESETS, **presets}).policy
+    policy = parameters.parse_request(dict(search.request.figures), presets={**parameters.PRESETS, **presets}).policy
     return replace(search, request=replace(search.request, policy=policy))
 
 
@@ -587,7 +574,7 @@ SearchLine = tuple[Mapping[str, Any], Mapping[str, Any]]  # a header, which name
 
 
 def names_dedupe(line: SearchLine) -> bool:
-    return any(is_dedupe_name(name) for part in line for name in part)
+    return any(parameters.is_dedupe_name(name) for part in line for name in part)
 
 
 def multi_search(  # noqa: PLR0913, PLR0917 - what is asked, and by whose cache and errors it is answered
@@ -618,10 +605,10 @@ def multi_search(  # noqa: PLR0913, PLR0917 - what is asked, and by whose cache 
     return {"took": max((each.get("took", 0) for each in responses), default=0), "responses": responses}
 
 
-def line_request(line: SearchLine, options: Mapping[str, object]) -> DedupeRequest | UsageError | None:
+def line_request(line: SearchLine, options: Mapping[str, object]) -> parameters.DedupeRequest | UsageError | None:
     """Return the dedupe options of a search, or its error; None if the engine's own response is requested."""
     try:
-        request = dedupe_request({**options, **line[0]}, line[1])
+        request = parameters.dedupe_request({**options, **line[0]}, line[1])
     except UsageError as error:
         return error
     return None if request is None or request.mode == "off" else request
@@ -629,7 +616,7 @@ def line_request(line: SearchLine, options: Mapping[str, object]) -> DedupeReque
 
 def answer_line(
     line: SearchLine,
-    request: DedupeRequest,
+    request: parameters.DedupeRequest,
     index: str,
     metadata: IndexMetadataCache,
     error_answer: Callable[[Exception], Json | None],
@@ -666,7 +653,7 @@ def read_lines(parts: Iterable[Any]) -> list[SearchLine]:
 
 
 def without_dedupe(part: Mapping[str, Any]) -> Json:
-    return {name: value for name, value in part.items() if not is_dedupe_name(name)}
+    return {name: value for name, value in part.items() if not parameters.is_dedupe_name(name)}
 
 
 def join_names(value: object) -> str:
