@@ -9,16 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, create_model
 
 from ibidem.grouped_search.dsl.search import IndexMetadataCache
 from ibidem_core.settings import Settings
-from ibidem_dedupe.parameters import (
-    MAX_WINDOW,
-    PAIR_LEVEL,
-    PARAMETERS,
-    DedupeRequest,
-    Mode,
-    Parameter,
-    pair_policy,
-    parse_request,
-)
+from ibidem_dedupe import parameters
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import lookup_presets
@@ -153,14 +144,14 @@ class StrictQuery(BaseModel):
 Id = Annotated[str, Field(description="A document's id.", min_length=1, max_length=MAX_ID_BYTES)]
 
 
-def to_field(parameter: Parameter) -> Any:
+def to_field(parameter: parameters.Parameter) -> Any:
     """Return a dedupe parameter as an optional text field, since the parameter table validates it."""
     description = f"{parameter.about}: {parameter.values} (default: {parameter.default})"
     return str | None, Field(default=None, description=description, max_length=20_000)
 
 
 Deduped: type[StrictQuery] = create_model(
-    "Deduped", __base__=StrictQuery, **{name: to_field(each) for name, each in PARAMETERS.items()}
+    "Deduped", __base__=StrictQuery, **{name: to_field(each) for name, each in parameters.PARAMETERS.items()}
 )
 
 
@@ -172,27 +163,29 @@ class SearchQuery(Deduped):  # type: ignore[misc, valid-type] # made from the ta
         default=[],
         description="FIELD=VALUE: source, language, date, id, meta.NAME, thread, inclusive, work or current.",
     )
-    page: int = Field(default=1, ge=1, le=MAX_WINDOW, description="Which page.")
+    page: int = Field(default=1, ge=1, le=parameters.MAX_WINDOW, description="Which page.")
     size: int = Field(default=10, ge=1, le=1_000, description="Groups on a page.")
 
-    def request(self, mode: Mode, engine: Engine) -> DedupeRequest:
+    def request(self, mode: parameters.Mode, engine: Engine) -> parameters.DedupeRequest:
         """Return the dedupe request, which may use presets of the index."""
         presets = lookup_presets(engine, self.dedupe_preset)
-        return parse_request({name: getattr(self, name) for name in PARAMETERS}, mode=mode, presets=presets)
+        return parameters.parse_request(
+            {name: getattr(self, name) for name in parameters.PARAMETERS}, mode=mode, presets=presets
+        )
 
 
 class LevelQuery(StrictQuery):
     """The parameters of the decision on a pair."""
 
-    dedupe_level: str | None = to_field(PAIR_LEVEL)[1]
-    dedupe_similarity: str | None = to_field(PARAMETERS["dedupe_similarity"])[1]
-    dedupe_preset: str | None = to_field(PARAMETERS["dedupe_preset"])[1]
-    dedupe_window_days: str | None = to_field(PARAMETERS["dedupe_window_days"])[1]
+    dedupe_level: str | None = to_field(parameters.PAIR_LEVEL)[1]
+    dedupe_similarity: str | None = to_field(parameters.PARAMETERS["dedupe_similarity"])[1]
+    dedupe_preset: str | None = to_field(parameters.PARAMETERS["dedupe_preset"])[1]
+    dedupe_window_days: str | None = to_field(parameters.PARAMETERS["dedupe_window_days"])[1]
 
     def policy(self, engine: Engine, level: Level = "near") -> Policy:
         """Return the policy for the decision on a pair."""
-        parameters = {name: getattr(self, name) for name in LevelQuery.model_fields}
-        return pair_policy(parameters, level, lookup_presets(engine, self.dedupe_preset))
+        given = {name: getattr(self, name) for name in LevelQuery.model_fields}
+        return parameters.pair_policy(given, level, lookup_presets(engine, self.dedupe_preset))
 
 
 class Pair(StrictQuery):

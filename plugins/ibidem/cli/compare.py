@@ -10,21 +10,7 @@ import typer
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
 from rich.text import Text
 
-from ibidem.cli.console import (
-    MIN_WIDTH,
-    Indented,
-    Json,
-    Preset,
-    engine_context,
-    figures,
-    format_difference,
-    one_line,
-    option,
-    parameter,
-    presets_for,
-    sanitize,
-    show,
-)
+from ibidem.cli import console
 from ibidem.cli.ingest import FormatName
 from ibidem.comparison.compare import Comparison, Passage, Run, Span, blocks, compare
 from ibidem.comparison.word_diff import PageNumbers, Words, word_diff
@@ -76,9 +62,9 @@ class Columns:
     left: Text  # the document on the left
     right: Text  # the document on the right
 
-    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        width = max(MIN_WIDTH, (options.max_width - GUTTER) // 2)
-        for left, right in zip_longest(self.left.wrap(console, width), self.right.wrap(console, width)):
+    def __rich_console__(self, terminal: Console, options: ConsoleOptions) -> RenderResult:
+        width = max(console.MIN_WIDTH, (options.max_width - GUTTER) // 2)
+        for left, right in zip_longest(self.left.wrap(terminal, width), self.right.wrap(terminal, width)):
             line = (left or Text()).copy()
             line.rstrip()
             if right:
@@ -122,7 +108,7 @@ def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, Span]], style: 
     for is_same, span in spans:
         if span[0] == span[1]:
             continue
-        run = sanitize(text[slice(*words.extent(span))])
+        run = console.sanitize(text[slice(*words.extent(span))])
         line.append(" " * bool(line))
         line.append(run if is_same else f"[{run}]", None if is_same else style)
     return line
@@ -131,28 +117,28 @@ def excerpt(text: str, words: Words, spans: Sequence[tuple[bool, Span]], style: 
 def run(
     a: Annotated[str, typer.Argument(metavar="A", help="An id, or a file with one document.", show_default=False)],
     b: Annotated[str, typer.Argument(metavar="B", help="Another id or file.", show_default=False)],
-    level: Annotated[str | None, parameter(PAIR_LEVEL, "--level", "LEVEL", default=WIDEST_LEVEL)] = None,
-    preset: Preset = None,
+    level: Annotated[str | None, console.parameter(PAIR_LEVEL, "--level", "LEVEL", default=WIDEST_LEVEL)] = None,
+    preset: console.Preset = None,
     format_: FormatName = "",
-    as_ids: Annotated[bool, option("--id", "A and B are ids, also where files have these names.")] = False,
-    as_json: Json = False,
+    as_ids: Annotated[bool, console.option("--id", "A and B are ids, also where files have these names.")] = False,
+    as_json: console.Json = False,
 ) -> None:
     """Compare two documents: every signal, and the text they share."""
     if as_ids and format_:
         raise UsageError("--id and --format cannot be combined", "--format reads files: give one of the two")
-    policy = pair_policy(figures(level, None, preset), WIDEST_LEVEL, presets_for(preset))
+    policy = pair_policy(console.figures(level, None, preset), WIDEST_LEVEL, console.presets_for(preset))
     settings = load()
     choice = None if as_ids else Choice(format_, language=DETECT)
     left, right, decision = documents(a, b, settings, choice)
     comparison = compare(left, right, Tables(settings.tables, settings.index), policy, decision, settings.distinct)
-    show(comparison.as_json(), report(comparison), as_json=as_json)
+    console.show(comparison.as_json(), report(comparison), as_json=as_json)
 
 
 def documents(a: str, b: str, settings: Settings, choice: Choice | None) -> tuple[Document, Document, Override | None]:
     """Read two files, or two documents of the index with the manual decision on them; ids alone without a choice."""
     if choice is not None and Path(a).is_file() and Path(b).is_file():
         return read_file(a, settings, choice), read_file(b, settings, choice), None
-    with engine_context(settings) as engine:
+    with console.engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
         # A file beside an id is read last: it is the other one that is neither.
         names = sorted((a, b), key=lambda name: Path(name).is_file())
@@ -178,26 +164,26 @@ def report(comparison: Comparison) -> Iterator[RenderableType]:
     yield verdict(comparison)
     yield Text()
     for name, values in comparison.signals.items():
-        yield Indented(Text(SIGNALS[name](values)), 13, name)
+        yield console.Indented(Text(SIGNALS[name](values)), 13, name)
     yield Text()
     yield from side_by_side(comparison)
     shares = comparison.signals["overlap"]
     is_readable = max(float(str(shares[side])) for side in ("a", "b")) >= MIN_SHARE
     if is_readable and (pieces := word_diff(comparison.a.text, comparison.b.text)):
-        yield Indented(one_line(format_difference(pieces)), 13, "differs")
+        yield console.Indented(console.one_line(console.format_difference(pieces)), 13, "differs")
 
 
-def heading(letter: str, document: Document) -> Indented:
-    facts = " · ".join(sanitize(part) for part in (document.date, document.source, document.id) if part)
-    title = (sanitize(document.title or document.id), "title")
-    return Indented(Text.assemble(title, (f"\n{facts}", "about")), 3, letter)
+def heading(letter: str, document: Document) -> console.Indented:
+    facts = " · ".join(console.sanitize(part) for part in (document.date, document.source, document.id) if part)
+    title = (console.sanitize(document.title or document.id), "title")
+    return console.Indented(Text.assemble(title, (f"\n{facts}", "about")), 3, letter)
 
 
 def verdict(comparison: Comparison) -> Text:
     """Return the relation of the documents, from a valid manual decision or from their signatures."""
     decision, evidence, note = comparison.decision, comparison.evidence, ""
     if decision is not None:
-        line = " · ".join(sanitize(part) for part in (decision.author, decision.date, decision.reason) if part)
+        line = " · ".join(console.sanitize(part) for part in (decision.author, decision.date, decision.reason) if part)
         if not comparison.is_stale:
             return Text.assemble((f"{VERDICTS[decision.verdict]}, by manual decision", "level"), f" ({line})")
         note = f"\nA manual decision ({VERDICTS[decision.verdict]}; {line}) is not applied: a text has changed since."
@@ -238,10 +224,10 @@ SIGNALS = {
         f"{signal['shared']} of {signal['of']} samples equal, so about {percent(signal['estimate'])} of the "
         f"characters; of the words that differ about {percent(signal['unknown'])} are in no list of words"
     ),
-    "misread": lambda signal: ", ".join(" → ".join(map(sanitize, each)) for each in signal["words"]),
+    "misread": lambda signal: ", ".join(" → ".join(map(console.sanitize, each)) for each in signal["words"]),
     "left_out": lambda signal: "; ".join(
         [f"{format_count(signal['a'], 'word')} of A and {signal['b']:,} of B, in passages that other documents share"]
-        + [sanitize(str(SharedPassage(**each))) for each in signal["passages"]]
+        + [console.sanitize(str(SharedPassage(**each))) for each in signal["passages"]]
     ),
     "numbers": lambda signal: (
         f"{signal['a']} and {signal['b']}, which {'agree' if signal['agree'] else 'do not agree'}"

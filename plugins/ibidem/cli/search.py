@@ -7,21 +7,7 @@ import typer
 from rich.console import Console, RenderableType
 from rich.text import Text
 
-from ibidem.cli.console import (
-    Indented,
-    Json,
-    engine_context,
-    figures,
-    format_difference,
-    highlight,
-    one_line,
-    option,
-    parameter,
-    presets_for,
-    print_json,
-    results,
-    sanitize,
-)
+from ibidem.cli import console
 from ibidem.comparison.compare import Entry, read_groups
 from ibidem.grouped_search.api import Response, ResponseHit, account_line, advice, format_count, search_window
 from ibidem_core.settings import load
@@ -36,13 +22,13 @@ LATE_SHOWN = 10
 MAX_INDENT = 10  # steps to which an answer to an answer is indented
 
 
-def show(response: Response, console: Console, first: int = 1) -> None:
-    styled = console.color_system is not None and not console.no_color
+def show(response: Response, terminal: Console, first: int = 1) -> None:
+    styled = terminal.color_system is not None and not terminal.no_color
     for part in [*late_lines(response["dedupe"]), *entries(response["hits"]["hits"], first, styled=styled)]:
-        console.print(part)
+        terminal.print(part)
     for line in advice(response):
-        console.print(Text(sanitize(line), "level"))
-    console.print(Text(account_line(response, first), "account"))
+        terminal.print(Text(console.sanitize(line), "level"))
+    terminal.print(Text(account_line(response, first), "account"))
 
 
 def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterator[RenderableType]:
@@ -52,31 +38,33 @@ def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterato
             yield from duplicate(entry)
         if hidden := group.hidden:
             before, behind = ("more ", ", shown with --max-per-group") if group.duplicates else ("", "")
-            yield Indented(Text(f"+ {format_count(hidden, before + group.noun)}{behind}", "level"), 4)
+            yield console.Indented(Text(f"+ {format_count(hidden, before + group.noun)}{behind}", "level"), 4)
         yield Text()
 
 
 def lead_lines(entry: Entry, number: int, *, styled: bool) -> Iterator[RenderableType]:
-    title = highlight(entry.title, styled=styled)
+    title = console.highlight(entry.title, styled=styled)
     title.stylize("title")
     width = max(2, len(str(number)))
-    yield Indented(title, width + 2, f"{number:>{width}}")
-    yield Indented(Text(facts_line(entry), "about"), width + 2)
+    yield console.Indented(title, width + 2, f"{number:>{width}}")
+    yield console.Indented(Text(facts_line(entry), "about"), width + 2)
     if entry.passage:
-        yield Indented(highlight(entry.passage, styled=styled), width + 2)
+        yield console.Indented(console.highlight(entry.passage, styled=styled), width + 2)
 
 
 def duplicate(entry: Entry) -> Iterator[RenderableType]:
     width = 4 + 2 * min(max(entry.depth, 1), MAX_INDENT)
-    yield Indented(one_line(Text(sanitize(entry.title))), width, f"{' ' * (width - 2)}└")
-    yield Indented(Text(facts_line(entry), "about"), width)
-    yield Indented(Text.assemble((entry.level, "level"), sanitize(entry.evidence_with_lead)), width)
+    yield console.Indented(console.one_line(Text(console.sanitize(entry.title))), width, f"{' ' * (width - 2)}└")
+    yield console.Indented(Text(facts_line(entry), "about"), width)
+    yield console.Indented(Text.assemble((entry.level, "level"), console.sanitize(entry.evidence_with_lead)), width)
     if pieces := entry.difference:
-        yield Indented(one_line(Text.assemble(("differs: ", "about"), format_difference(pieces))), width)
+        yield console.Indented(
+            console.one_line(Text.assemble(("differs: ", "about"), console.format_difference(pieces))), width
+        )
 
 
 def facts_line(entry: Entry) -> str:
-    return " · ".join(sanitize(part) for part in (*entry.facts, entry.id))
+    return " · ".join(console.sanitize(part) for part in (*entry.facts, entry.id))
 
 
 def late_lines(stats: Mapping[str, Any]) -> Iterator[RenderableType]:
@@ -84,15 +72,15 @@ def late_lines(stats: Mapping[str, Any]) -> Iterator[RenderableType]:
     if not (rows := stats.get("late")):
         return
     yield Text(f"{format_count(len(rows), 'more member')} of groups on earlier pages:", "level")
-    lines = [f"{sanitize(row['id'])} (page {row['page']})" for row in rows[:LATE_SHOWN]]
+    lines = [f"{console.sanitize(row['id'])} (page {row['page']})" for row in rows[:LATE_SHOWN]]
     lines += [f"… {len(rows) - LATE_SHOWN:,} more"] * (len(rows) > LATE_SHOWN)
-    yield from (Indented(Text(line, "about"), 4) for line in lines)
+    yield from (console.Indented(Text(line, "about"), 4) for line in lines)
     yield Text()
 
 
 def advanced(name: str, flag: str, metavar: str) -> Any:
     """Return the option for a dedupe parameter, in the panel of those that few need."""
-    return parameter(name, flag, metavar, panel="Advanced options")
+    return console.parameter(name, flag, metavar, panel="Advanced options")
 
 
 def run(
@@ -104,12 +92,12 @@ def run(
             show_default=False,
         ),
     ] = None,
-    dedupe: Annotated[str | None, parameter("dedupe", "--dedupe", "MODE")] = None,
-    level: Annotated[str | None, parameter("dedupe_level", "--level", "LEVEL")] = None,
+    dedupe: Annotated[str | None, console.parameter("dedupe", "--dedupe", "MODE")] = None,
+    level: Annotated[str | None, console.parameter("dedupe_level", "--level", "LEVEL")] = None,
     sort: Annotated[str, typer.Option(metavar="|".join(get_args(Order)), help="Order of the results.")] = "relevance",
     filters: Annotated[
         list[str] | None,
-        option(
+        console.option(
             "--filter",
             "source, language, date, id, meta.NAME, thread, inclusive, work or current; may be repeated.",
             "FIELD=VALUE",
@@ -117,8 +105,10 @@ def run(
     ] = None,
     size: Annotated[int, typer.Option(help="Groups on a page.", min=1, max=1_000)] = 10,
     page: Annotated[int, typer.Option(help="Which page.", min=1)] = 1,
-    explain: Annotated[bool, option("--explain", f"{PARAMETERS['dedupe_explain'].about}, in the JSON too.")] = False,
-    as_json: Json = False,
+    explain: Annotated[
+        bool, console.option("--explain", f"{PARAMETERS['dedupe_explain'].about}, in the JSON too.")
+    ] = False,
+    as_json: console.Json = False,
     similarity: Annotated[str | None, advanced("dedupe_similarity", "--similarity", "PERCENT")] = None,
     preset: Annotated[str | None, advanced("dedupe_preset", "--preset", "NAME")] = None,
     window_days: Annotated[str | None, advanced("dedupe_window_days", "--window-days", "DAYS")] = None,
@@ -138,7 +128,7 @@ def run(
         raise UsageError(f"--sort {short_repr(sort)} is not valid", f"allowed: {', '.join(get_args(Order))}")
     typed = " ".join(words or ())
     limits_window = any((window, scope, similarity, preset, window_days, level, document))
-    parameters = figures(level, similarity, preset, window_days) | {
+    parameters = console.figures(level, similarity, preset, window_days) | {
         "dedupe": dedupe,
         "dedupe_keep": keep,
         "dedupe_scope": scope,
@@ -149,17 +139,17 @@ def run(
         "dedupe_cursor": cursor,
     }
     request = parse_request(
-        {**parameters, "dedupe_explain": explain or not as_json}, mode="indent", presets=presets_for(preset)
+        {**parameters, "dedupe_explain": explain or not as_json}, mode="indent", presets=console.presets_for(preset)
     )
     everything = Query("", filters=tuple(map(parse_filter, filters or ())))
     query = parse_query(typed, filters or ()) if typed.strip() else everything
     settings = load()
     tables = Tables(settings.tables, settings.index).current().values()
     request = request if as_json else request.for_people()
-    with engine_context(settings) as engine:
+    with console.engine_context(settings) as engine:
         check_distinct(engine, settings.distinct)
         response = search_window(engine, query, request, page, size, tables=tables, order=cast("Order", sort)).response
     if as_json:
-        print_json(response)
+        console.print_json(response)
     else:
-        show(response, results(), first=(page - 1) * size + 1)
+        show(response, console.results(), first=(page - 1) * size + 1)
