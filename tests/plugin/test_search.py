@@ -4,7 +4,6 @@ import json
 import random
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import astuple
 from pathlib import Path
 from typing import Any
 
@@ -48,7 +47,7 @@ def answer(engine: Engine, seed: int, cursor: str = "", page: int = 1) -> Json:
     parameters |= {"dedupe_keep": rng.choice(["rank", "earliest", "longest"])}
     parameters |= {"dedupe_cursor": cursor} if cursor else {}
     result = search_window(engine, query, parse_request(parameters), page, rng.choice([3, 10]), facets=True)
-    response = dict(result.response) | {"facets": astuple(result.facets)}
+    response = dict(result.response) | {"facets": tuple(result.facets)}
     return {name: part for name, part in response.items() if name != "took"}
 
 

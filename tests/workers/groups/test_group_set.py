@@ -276,7 +276,7 @@ def test_a_data_stream_is_filled_and_settled_and_a_new_backing_index_is_followed
     }
     cluster.ask("PUT", f"/_index_template/{cluster.name}", template)
     cluster.ask("PUT", f"/_data_stream/{cluster.name}")
-    engine = open_engine(f"{cluster.address}/?fields=date=@timestamp,meta=meta", cluster.name)
+    engine = open_engine(f"{cluster.address}/?fields=date=%40timestamp,meta=meta", cluster.name)
     cluster.engines.append(engine)
     engine.create()
     fill(engine, [make_record("a", TEXT, date="2024-01-01")])

@@ -207,6 +207,7 @@ class Checkpoint:
     def from_json(cls, record: Mapping[str, object]) -> "Checkpoint":
         """Parse a stored record, as `asdict` returns it.
 
+        >>> from dataclasses import asdict
         >>> one = Checkpoint("r", 0.0, "news", pages=[OpenPage(0, "news/0", -1, 7, 8)])
         >>> Checkpoint.from_json(asdict(one)) == one
         True
