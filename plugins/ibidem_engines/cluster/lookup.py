@@ -191,9 +191,8 @@ def read_long(hits: Sequence[Json]) -> dict[DocumentRef, bytes]:
     return {name: value for name, value in values.items() if value}
 
 
-NEWEST: dsl.Clause = {
-    "ibidem": {"max": {"field": "_seq_no"}}
-}  # aggregation of the highest sequence number among matches
+# Aggregation of the highest sequence number among matches.
+NEWEST: dsl.Clause = {"ibidem": {"max": {"field": "_seq_no"}}}
 
 
 def limit_writes(query: dsl.Clause, newest: int) -> dsl.Clause:
@@ -353,7 +352,9 @@ class LookUp:
                     count, middle = total - (len(others) < len(hits)), len(values) // 2
                     if question.way != IN_PARTS:
                         question.hits = others
-                        question.total = yield from self._count_others(question, body, count, len(hits))
+                        question.total = count
+                        if len(others) == len(hits) < total:  # the searching document may be among the rest
+                            question.total = yield from self._count_others(question, body, count)
                     elif count <= question.limit:
                         question.hits |= others
                     elif middle:
@@ -362,10 +363,10 @@ class LookUp:
                         question.total = count
             parts, answers = self._parts(halves), ()
 
-    def _count_others(self, question: _Question, body: dsl.Clause, count: int, listed: int) -> RequestFlow[int]:
-        """Count what matches apart from the searching document itself, which may not be among what is listed."""
+    def _count_others(self, question: _Question, body: dsl.Clause, count: int) -> RequestFlow[int]:
+        """Count the documents with a content hash apart from the searching one; of other values what matches."""
         own_id = question.search.own_id
-        if not own_id or question.name != "content" or count <= listed:
+        if not own_id or question.name != "content":
             return count
         others = {"bool": {"must": [body["query"]], "must_not": [dsl.ids_query([own_id])]}}
         ((_, count),) = yield from self._send([{**body, "query": others, "size": 0}])
