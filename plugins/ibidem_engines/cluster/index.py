@@ -342,19 +342,19 @@ def make(cluster: ClusterClient, name: str, body: dict[str, Any]) -> None:
 
 def _try_codec(cluster: ClusterClient, codec: str) -> None:
     """Write into a temporary index: a server without a codec's library fails at the first document."""
-    trial = f"/{TRIAL}{secrets.token_hex(4)}"
+    trial = f"{TRIAL}{secrets.token_hex(4)}"
     shape = {"number_of_shards": 1, "number_of_replicas": 0}
     settings = {**shape, "codec": codec, "hidden": True, "refresh_interval": -1}  # a second refresh would wait in vain
+    make(cluster, trial, {"settings": settings})
     try:
-        cluster.ask("PUT", trial, {"settings": settings})
-        cluster.ask("POST", f"{trial}/_doc", {"text": "one"})
-        cluster.ask("POST", f"{trial}/_refresh")
+        cluster.ask("POST", f"/{trial}/_doc", {"text": "one"})
+        cluster.ask("POST", f"/{trial}/_refresh")
     except Permanent as error:
         what = f"{error.what}: the server cannot write an index compressed by {codec!r}, as the layout `lean` requires"
         remedy = "leave ?layout=lean out of IBIDEM_ENGINE, or use a server with all its modules"
         raise Permanent(what, remedy) from error
     finally:
-        cluster.ask("DELETE", trial, ignore_unavailable="true")
+        cluster.ask("DELETE", f"/{trial}", ignore_unavailable="true")
 
 
 def own_fields(kind: str) -> dict[str, Any]:
