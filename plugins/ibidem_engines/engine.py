@@ -468,7 +468,7 @@ class Engine(Protocol):
         return typed if self.search(corrected, 1).total else ""
 
     def scan(self, size: int = 1_000) -> Iterator[list[stored_groups.Hit]]:
-        """Scan the whole index in slices, in the order of writing."""
+        """Scan the whole index in slices, in the order of writing; a cluster numbers the writes of each shard."""
 
     def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         """Delete documents and leave tombstones with the given version.

@@ -469,7 +469,8 @@ def write_in_turns(
         turn, before = last.get(id_, (0, origin))
         turn += before != origin
         last[id_] = turn, origin
-        turns += [{}] * (turn == len(turns))
+        if turn == len(turns):
+            turns.append({})
         if (rival := turns[turn].setdefault(id_, position)) != position:
             is_newer = record.version >= records[rival].version
             best, loser = (position, rival) if is_newer else (rival, position)

@@ -576,10 +576,9 @@ class ClusterSearch(engine.EngineSearch):
         return ReadView(point=(yield from open_point(self.dialect, self.index)))
 
     def _check_phrases(self, hits: Sequence[object]) -> RequestFlow[None]:
-        """Return a note if phrases found nothing because of the mapping."""
-        if not hits and self._ranked.phrases():
-            for issue in (yield from field_issues(self.index, self.fields)):
-                raise UsageError(issue.what, issue.remedy)
+        """Raise if phrases found nothing because of the mapping."""
+        if not hits and self._ranked.phrases() and (issues := (yield from field_issues(self.index, self.fields))):
+            raise UsageError(issues[0].what, issues[0].remedy)
 
     def _collapsed(self, how: Collapsing) -> ClusterCollapse:
         body = dsl.with_ids(dsl.window(self._ranked, self.fields, 0))
