@@ -237,14 +237,16 @@ def _condition(field: str, value: str, fields: Fields) -> Clause:
 
 
 SUGGESTIONS = 10  # spellings that are asked for of each word, and of each shard
+UNMAPPED = 400  # how servers answer where the title or the text is no field of the index
 
 
 def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
     """Find spellings of words that nothing holds; see `Engine.suggest`."""
     words = [each for each in words[: queries.MAX_SPELLED] if queries.MIN_LETTERS <= len(each) <= queries.MAX_LETTERS]
     bodies = [_suggest_body(word, fields) for word in words]
-    answers = read_responses((yield target.searches(bodies))) if bodies else []
-    pairs = zip(words, answers, strict=True)
+    responses = (yield target.searches(bodies))["responses"] if bodies else []
+    answered = {word: each for word, each in zip(words, responses, strict=True) if each.get("status") != UNMAPPED}
+    pairs = zip(answered, read_responses({"responses": list(answered.values())}), strict=True)
     spellings = {word: best(answer["suggest"]) for word, answer in pairs if not total_of(answer)}
     return {word: term for word, term in spellings.items() if term}
 
