@@ -328,3 +328,5 @@ class TestAlias:
         ask(place.address, "PUT", f"/{third}/_alias/{place.alias}")
         with pytest.raises(UsageError, match=f"'a' is in several indexes: {place.first}, {third}"):
             add_override(place.by(place.alias), ("a", "b"), "not", author="Ada")
+        with pytest.raises(UsageError, match="no signed document 'nowhere'"):
+            add_override(place.by(place.alias), ("b", "nowhere"), "not", author="Ada")

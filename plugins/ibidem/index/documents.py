@@ -126,13 +126,16 @@ def read_verdict(typed: str) -> Verdict:
 
 
 def find_alone(engine: Engine, id_: str) -> tuple[DocumentRef, str]:
-    """Return index, id and content hash of a document; a decision becomes stale when the hash changes."""
-    indices = sorted(hit.index for hit in fetch_hits(engine, [id_]))
-    if len(indices) > 1:
-        what = f"document {id_!r} is in several indexes: {', '.join(indices)}"
+    """Return index, id and content hash of a signed document; a decision becomes stale when the hash changes."""
+    values = [(hit, unpack(hit.packed or b"")) for hit in fetch_hits(engine, [id_])]
+    found = [(document_ref(hit), content_key(packed)) for hit, packed in values if packed is not None]
+    if not found:
+        what = f"no signed document {id_!r} in index {engine.index!r}"
+        raise MissingDocument(what, "find ids with: ibidem search QUERY")
+    if len(found) > 1:
+        what = f"document {id_!r} is in several indexes: {', '.join(sorted(index for (index, _), _ in found))}"
         raise UsageError(what, "name one of them in IBIDEM_INDEX")
-    hit, packed = read_signed(engine, id_)
-    return document_ref(hit), content_key(packed)
+    return found[0]
 
 
 @dataclass(frozen=True, slots=True)
