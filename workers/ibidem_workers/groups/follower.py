@@ -440,7 +440,7 @@ class SettlingLease:
         self.is_lost = self.is_taken()
         return not self.is_lost
 
-    def renew(self) -> bool:
+    def cannot_renew(self) -> bool:
         """Renew the lease, unless another process has taken it; returns whether one has."""
         self.is_lost = self.is_lost or self.is_taken()
         if not self.is_lost and time.monotonic() - self._renewal > SECONDS / 4:
@@ -466,13 +466,13 @@ def settle(engine: Engine, seconds: float, report: Report = lambda _: None, *, h
     lease, deadline = SettlingLease(engine), time.monotonic() + seconds
 
     def stop() -> bool:  # also before the first portion, since several may take it at the same moment
-        return lease.renew() or time.monotonic() > deadline
+        return lease.cannot_renew() or time.monotonic() > deadline
 
     if lease.is_taken() or (not has_new and is_settled(engine)):  # no refresh, which would slow down that process
         return
     if lease.take():
         try:
-            Follower(engine, report, stop=stop, is_lost=lease.renew).catch_up()
+            Follower(engine, report, stop=stop, is_lost=lease.cannot_renew).catch_up()
         finally:
             lease.give_back()
 
@@ -546,7 +546,7 @@ def regroup(  # noqa: PLR0913 - what is settled, by which rules and by whom
         if not lease.take():
             time.sleep(PAUSE)
             continue
-        is_lost = lease.renew
+        is_lost = lease.cannot_renew
         try:
             follower = Follower(engine, report, size, stop=is_lost, is_lost=is_lost, settle_everything=settle)
             checkpoint = follower.catch_up()
