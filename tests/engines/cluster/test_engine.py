@@ -536,3 +536,11 @@ class TestRequests:
         engine._close_point(ranking.view.point)
         with pytest.raises(Permanent, match="search again without the cursor"):
             engine.search(GRAIN, 5, ranking.view)
+
+
+def test_an_index_without_a_title_has_no_spellings(address: str) -> None:
+    ask(address, "PUT", "/theirs", '{"mappings": {"properties": {"text": {"type": "text"}}}}')
+    ask(address, "PUT", "/theirs/_doc/1?refresh=true", '{"text": "grain"}')
+    engine = open_engine(address, "theirs")
+    assert engine.suggest(["grain", "grian"]) == {}
+    engine.close()
