@@ -50,23 +50,13 @@ def install_command(extra: str) -> str:
     return f"pip install '{NAME}[{extra}]'"
 
 
-# The libraries that formats of files need; the extra `readers` has them.
-LIBRARIES = {
-    "html": "trafilatura",
-    "pdf": "pypdfium2",
-    "markdown": "markdown_it",
-    "msg": "olefile",
-    "docx": "docx",
-    "epub": "lxml",
-}
+TEXT_FORMATS = {"html": "trafilatura", "markdown": "markdown_it"}  # of a text within a field, with their libraries
 READER_REMEDY = f"install it with: {install_command('readers')}"
-TEXT_FORMATS = ("html", "markdown")  # of a text within a field
 
 
-def require_library(format_: str) -> None:
+def require_library(library: str, format_: str) -> None:
     """Check that the library for a format is installed, before anything is read."""
-    library = LIBRARIES.get(format_)
-    if library is not None and find_spec(library) is None:
+    if find_spec(library) is None:
         raise UsageError(f"reading {format_} needs {library}, which is not installed", READER_REMEDY)
 
 
@@ -74,7 +64,8 @@ def check_text_format(name: str) -> None:
     """Refuse an unknown format of texts within fields, and one whose library is missing; an empty one is plain text."""
     if name not in ("", *TEXT_FORMATS):
         raise UsageError(f"{short_repr(name)} is no format of texts", f"use {', '.join(TEXT_FORMATS)}")
-    require_library(name)
+    if name:
+        require_library(TEXT_FORMATS[name], name)
 
 
 def registered(group: str, name: str = "") -> Iterator[Any]:

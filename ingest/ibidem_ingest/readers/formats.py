@@ -18,7 +18,7 @@ from pathlib import Path, PurePath
 from types import ModuleType
 from typing import Any, Literal, get_args
 
-from ibidem_ingest.distribution import LIBRARIES, READER_REMEDY, check_text_format
+from ibidem_ingest.distribution import READER_REMEDY, TEXT_FORMATS, check_text_format, require_library
 from ibidem_ingest.document import DEFAULT_LANGUAGE, language_code
 from ibidem_ingest.errors import Unreadable, UsageError, short_repr
 from ibidem_ingest.readers.compression import PiecesStream, open_compressed
@@ -164,7 +164,21 @@ def parse_formats(value: str) -> dict[str, Format]:
     return formats
 
 
+# The libraries that formats need; the extra `readers` has them.
+LIBRARIES = {
+    **{Format(name): library for name, library in TEXT_FORMATS.items()},
+    Format.PDF: "pypdfium2",
+    Format.MSG: "olefile",
+    Format.DOCX: "docx",
+    Format.EPUB: "lxml",
+}
 _QUIET = logging.NullHandler()
+
+
+def require(format_: Format) -> None:
+    """Check that the library for a format is installed, if it needs one."""
+    if format_ in LIBRARIES:
+        require_library(LIBRARIES[format_], format_)
 
 
 def load_library(format_: Format) -> ModuleType:

@@ -12,7 +12,6 @@ from pathlib import Path
 from stat import S_ISDIR, S_ISFIFO, S_ISREG
 from tempfile import TemporaryDirectory
 
-from ibidem_ingest.distribution import require_library
 from ibidem_ingest.document import MAX_ID_BYTES, MAX_TEXT, ORIGIN, PAGE_BREAK, Document, read_record
 from ibidem_ingest.errors import Refusal, Refused, Unreadable, UsageError, short_repr, translate_errors
 from ibidem_ingest.mail.head import FAMILY
@@ -68,9 +67,9 @@ def _check_path(path: Path, choice: Choice) -> None:
         raise UsageError(f"{printable(path)}: {reason}", "give files, folders or - for standard input") from error
     if S_ISDIR(mode):
         for each in choice.formats.values():
-            require_library(each)
+            formats.require(each)
     elif format_ := choice.choose_format(path.name):
-        require_library(format_)
+        formats.require(format_)
     elif remedy := formats.CONVERTED.get(path.suffix.lower()):
         raise UsageError(f"{printable(path)} is a mailbox of Outlook, which is not read as it is", remedy)
     elif formats.guess_format(path.stem) in formats.PACKED:

@@ -34,11 +34,11 @@ from ibidem_engines.ledger import (
 )
 from ibidem_engines.stored_groups import Ledger
 from ibidem_ingest import distribution
-from ibidem_ingest.distribution import install_command, require_library
+from ibidem_ingest.distribution import install_command
 from ibidem_ingest.errors import IbidemError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.readers.formats import Format
+from ibidem_ingest.readers.formats import Format, require
 from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.backfill import batch as backfill
@@ -334,7 +334,7 @@ def check_libraries() -> Iterator[Check]:
     missing = []
     for format_ in (Format.HTML, Format.PDF):
         try:
-            require_library(format_)
+            require(format_)
         except IbidemError as error:
             missing.append(Check.from_issue(f"reader for {format_}", error))
     if names := [name for name in GATEWAY if find_spec(name) is None]:

@@ -14,12 +14,11 @@ from typing import Any
 import pytest
 import zstandard
 
-from ibidem_ingest.distribution import require_library
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, Unreadable, UsageError
 from ibidem_ingest.readers import Tally, read
 from ibidem_ingest.readers.compression import open_compressed
-from ibidem_ingest.readers.formats import Choice, Format, IdFrom, guess_format, load_library
+from ibidem_ingest.readers.formats import Choice, Format, IdFrom, guess_format, load_library, require
 from ibidem_ingest.readers.inputs import InputFile, check, sources
 from support.readings import parted
 
@@ -205,7 +204,7 @@ def test_a_missing_library_is_reported_with_the_remedy_and_before_anything_is_re
     for name in ("trafilatura", "pypdfium2"):
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(UsageError, match=r"not installed; install it with: pip install 'ibidem-search\[readers\]'"):
-        require_library(format_)
+        require(format_)
     with pytest.raises(Unreadable, match=r"pip install 'ibidem-search\[readers\]'"):
         load_library(format_)
 
