@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, overload
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 import orjson
 
@@ -307,7 +307,7 @@ def mentions_dedupe(body: Any) -> bool:
 
 
 def read_parameters(body: Any) -> Mapping[str, Any]:
-    """Return a body that may contain dedupe parameters; empty if it cannot."""
+    """Return a body, which may contain dedupe parameters; empty if it is no JSON object."""
     try:
         read = orjson.loads(body) if isinstance(body, str | bytes) else body
     except orjson.JSONDecodeError:
@@ -330,15 +330,19 @@ def split_lines(adapter: ClientAdapter, body: Any) -> list[Any]:
 
 
 if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
     import elasticsearch
     import opensearchpy
 
     from ibidem_dedupe.parameters import By, ListLevel, Mode, Scope
 
-    class Search:
-        """Methods of a client that take dedupe parameters; those of an asynchronous one are awaited."""
+    Answer_co = TypeVar("Answer_co", covariant=True)
 
-        def search(  # noqa: PLR0913 - the parameters of dedupe, by name
+    class SearchMethod(Protocol[Answer_co]):
+        """A client's `search` or `msearch`, with the additional dedupe arguments."""
+
+        def __call__(  # noqa: PLR0913 - the parameters of dedupe, by name
             self,
             *args: Any,
             dedupe: Mode | None = None,
@@ -355,21 +359,31 @@ if TYPE_CHECKING:
             dedupe_cursor: str | None = None,
             dedupe_explain: bool | None = None,
             **search: Any,
-        ) -> Any:
+        ) -> Answer_co:
             """Search as the client does; `dedupe` and `dedupe_…` group the duplicates."""
 
-        msearch = search
+    class Search:
+        """Methods of a client that take dedupe parameters."""
+
+        search: SearchMethod[Any]
+        msearch: SearchMethod[Any]
+
+    class AsyncSearch:
+        """Methods of an asynchronous client that take dedupe parameters."""
+
+        search: SearchMethod[Coroutine[Any, Any, Any]]
+        msearch: SearchMethod[Coroutine[Any, Any, Any]]
 
     class Elasticsearch(Search, elasticsearch.Elasticsearch):
         """`elasticsearch.Elasticsearch` whose `search` accepts dedupe parameters."""
 
-    class AsyncElasticsearch(Search, elasticsearch.AsyncElasticsearch):
+    class AsyncElasticsearch(AsyncSearch, elasticsearch.AsyncElasticsearch):
         """`elasticsearch.AsyncElasticsearch` whose `search` accepts dedupe parameters."""
 
     class OpenSearch(Search, opensearchpy.OpenSearch):
         """`opensearchpy.OpenSearch` whose `search` accepts dedupe parameters."""
 
-    class AsyncOpenSearch(Search, opensearchpy.AsyncOpenSearch):
+    class AsyncOpenSearch(AsyncSearch, opensearchpy.AsyncOpenSearch):
         """`opensearchpy.AsyncOpenSearch` whose `search` accepts dedupe parameters."""
 
 
