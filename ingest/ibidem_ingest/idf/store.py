@@ -22,7 +22,7 @@ import msgpack
 import numpy as np
 import orjson
 
-from ibidem_ingest.document import Document, language_code
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.table import MIN_DOCUMENTS as LEAST_DOCUMENTS
 from ibidem_ingest.idf.table import OWN_WORDS, Table, write_whole
@@ -156,6 +156,7 @@ def _runs_of_letters(word: str) -> set[str]:
 T = TypeVar("T")
 
 _NONE = "none"
+_CODE = re.compile("[a-z]{2,3}")
 _NAME = re.compile("[0-9a-f]{16}")
 _REMEDY = "restore it from a copy, or delete it and sign the index again"
 MIN_KNOWN_SHARE = 0.9  # share of the runs found that are already left out, from which the list stays as it is
@@ -194,7 +195,7 @@ class Tables:
         Raises:
             TableError: The table's file is damaged, or the folder cannot be read or written.
         """
-        if not language_code(language):
+        if not _CODE.fullmatch(language):
             return None
         if language not in self._current:
             self._current[language] = self._open_current(language)
@@ -237,7 +238,7 @@ class Tables:
     def current(self) -> dict[str, str]:
         """Return the name of each language's current table, if any."""
         stems = {path.stem.partition("@")[0] for path in self.folder.glob("*.current")}
-        pointers = {language: self._read_pointer(language) for language in sorted(stems) if language_code(language)}
+        pointers = {language: self._read_pointer(language) for language in sorted(stems) if _CODE.fullmatch(language)}
         return {language: name for language, name in pointers.items() if name not in ("", _NONE)}
 
     def keep(self, table: Table) -> None:
@@ -293,10 +294,10 @@ class Tables:
         """Count the words of languages that have no list, if some documents are in one."""
         some = add_languages(documents[:: max(1, len(documents) // SAMPLE)])
         languages = {each.language for each in some if each.language not in _UNSPACED and not self.of(each.language)}
-        if not any(map(language_code, languages)):
+        if not any(map(_CODE.fullmatch, languages)):
             return
         texts = [(each.language, each.text) for each in add_languages(documents)]
-        for language in sorted(filter(language_code, languages)):
+        for language in sorted(filter(_CODE.fullmatch, languages)):
             table = count_words([text for of, text in texts if of == language], language)
             if table is None:
                 continue

@@ -134,6 +134,7 @@ def test_a_default_table_is_built_once_and_then_only_opened(tmp_path: Path) -> N
     first = some(Tables(tmp_path).of("da"))
     times = sorted(path.stat().st_mtime_ns for path in tmp_path.iterdir())
     assert some(Tables(tmp_path).of("da")).name == first.name
+    assert Tables(tmp_path).of("da-DK") is None
     assert sorted(path.stat().st_mtime_ns for path in tmp_path.iterdir()) == times
 
 
