@@ -317,7 +317,8 @@ class _Storage:
         sent = self.time(SENT) or self.time(DELIVERED)
         people: dict[int, list[str]] = {1: [], 2: []}  # by the type of recipient
         for recipient in self.below("__recip_version1.0_#"):
-            people.get(recipient.integer(RECIPIENT_TYPE), []).append(recipient.person(NAME, SMTP, ADDRESS))
+            if (kind := recipient.integer(RECIPIENT_TYPE)) in people:
+                people[kind].append(recipient.person(NAME, SMTP, ADDRESS))
         made = {
             "From": self.person(SENDER_NAME, SENDER_SMTP, SENDER_ADDRESS),
             "To": ", ".join(filter(None, people[1])),

@@ -220,7 +220,7 @@ TEXTS = {
     0x1042: "<1@example.org>",
 }
 SENT = {0x0039: datetime(2026, 5, 2, 9, 30, tzinfo=UTC)}
-RECIPIENTS = [(1, "Ann Lee", "ann@example.org"), (2, "Cy", "cy@example.org"), (3, "Hidden", "hidden@example.org")]
+RECIPIENTS = [(1, "Ann Lee", "ann@example.org"), (2, "Cy", "cy@example.org"), (3, "Hidden", "hidden@exämple.org")]
 MESSAGE = Message(TEXTS, times=SENT, recipients=RECIPIENTS)
 
 Take = Callable[..., tuple[list[Document], list[Refusal]]]
