@@ -155,7 +155,7 @@ def choose_way(request: DedupeRequest, state: IndexState) -> Way:
 def check_beside(request: DedupeRequest) -> None:
     """Refuse what a window of an index whose signatures are beside it cannot give."""
     options = {"by": request.by == "stored", "scope": request.scope != "window", "membership": bool(request.membership)}
-    for name in (name for name, is_given in options.items() if is_given):
+    if name := next((name for name, is_given in options.items() if is_given), ""):
         what = f"dedupe_{'level' if name == 'membership' else name}={getattr(request, name)} cannot be combined with"
         remedy = "leave that out: its windows are grouped; the rest needs signatures in place (strip, then backfill)"
         raise UsageError(f"{what} an index whose signatures are beside it", remedy)

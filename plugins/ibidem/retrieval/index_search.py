@@ -77,9 +77,11 @@ def keep_leads(
         for each in group.duplicates:
             name, _, notes, _ = texts[each.place]
             found += [{**one, "of": one.get("of", name)} for one in noted(notes)]
-        by_id = {one["id"]: one for one in [{"id": lead}, *reversed(found)]}
-        first = dict.fromkeys(one["id"] for one in found if one["id"] != lead)
-        yield group.lead, with_duplicates(metadata, [by_id[name] for name in first])
+        by_id: dict[str, dict[str, str]] = {}
+        for one in found:
+            if one["id"] != lead:
+                by_id.setdefault(one["id"], one)
+        yield group.lead, with_duplicates(metadata, [*by_id.values()])
 
 
 def noted(metadata: Mapping[str, object]) -> list[dict[str, str]]:

@@ -59,9 +59,7 @@ class Depth:
         several = list(knn) if isinstance(knn, list | tuple) else [knn]
         found = []
         for at, each in enumerate(several):
-            path = (
-                "knn" if len(several) == 1 else f"knn[{at}]"
-            )  # a single one is named without an index, as by the engine
+            path = "knn" if len(several) == 1 else f"knn[{at}]"  # the engine, too, names one without an index
             if not isinstance(each, Mapping):
                 what = f"{path}={short_repr(each)} is not a search for nearest neighbours"
                 raise UsageError(what, "write a JSON object, or a list of them")
