@@ -69,9 +69,9 @@ KNN = {"field": "place", "query_vector": [1.0], "k": 10}
         (
             {"knn": [KNN, "x"]},
             {},
-            r"knn\[1\]='x' is not a search for .*; write a JSON object, or a list",
+            r"knn\[1\]='x' is not a search for .*; write a JSON object with field",
         ),
-        ({"knn": "x"}, {}, "knn='x' is not a search for nearest neighbours; write a JSON object, or a list of them"),
+        ({"knn": "x"}, {}, "knn='x' is not a search for nearest neighbours; write a JSON object with field"),
         ({"knn": KNN | {"k": 1_000_000}}, {}, "knn.k=1000000 is not valid; allowed: an integer from 1 to 10,000"),
         ({"knn": KNN | {"num_candidates": "many"}}, {}, "knn.num_candidates='many' is not valid"),
     ],

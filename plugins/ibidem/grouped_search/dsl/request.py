@@ -62,7 +62,7 @@ class Depth:
             path = "knn" if len(several) == 1 else f"knn[{at}]"  # the engine, too, names one without an index
             if not isinstance(each, Mapping):
                 what = f"{path}={short_repr(each)} is not a search for nearest neighbours"
-                raise UsageError(what, "write a JSON object, or a list of them")
+                raise UsageError(what, "write a JSON object with field, query_vector and k, or a list of them")
             found.append(self.nearest(each, path))
         return found[0] if isinstance(knn, Mapping) else found
 
