@@ -3,7 +3,7 @@
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import chain
@@ -159,7 +159,9 @@ MAILDIR = ("cur", "new")  # folders of a Maildir that hold mails; a third, `tmp`
 
 def _is_maildir(path: Path) -> bool:
     """Return whether a folder is a Maildir, or a folder in a Maildir, whose name has a leading dot."""
-    return all((path / name).is_dir() for name in (*MAILDIR, "tmp"))
+    with suppress(PermissionError):
+        return all((path / name).is_dir() for name in (*MAILDIR, "tmp"))
+    return False
 
 
 def read(  # noqa: PLR0913 - the options of reading, each with a default

@@ -1,5 +1,6 @@
 """What paths hold comes out in a fixed order as documents and refusals; a suffix or `--format` tells the format."""
 
+import errno
 import gzip
 import io
 import lzma
@@ -79,6 +80,20 @@ def test_what_no_reader_takes_is_counted_by_suffix_and_hidden_files_are_left_alo
     skipped_files: Counter[str] = Counter()
     assert list(sources([tmp_path], Choice(), skipped_files)) == []
     assert skipped_files == {".png": 2, "no suffix": 1}
+
+
+def test_a_hidden_folder_that_may_not_be_searched_is_left_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def is_dir(path: Path) -> bool:
+        if path.parent.name == ".trash":
+            raise PermissionError(errno.EACCES, "Permission denied", str(path))
+        return path.exists()
+
+    (tmp_path / ".trash").mkdir()
+    (tmp_path / "a.txt").write_text("We the People")
+    monkeypatch.setattr(Path, "is_dir", is_dir)
+    assert [each.id for each in read([tmp_path])] == ["a.txt"]
 
 
 @pytest.mark.parametrize(
