@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,8 @@ class LongSignatures:
 
     def encode(self) -> bytes:
         flags = CHUNKS * (self.parts == "chunks") | ALPHABETICAL * self.words.alphabetical
-        columns: list[NDArray[Any]] = [self.sketches, self.profiles, self.tokens, self.unique_counts, self.words.words]
+        columns: list[NDArray[np.unsignedinteger]]
+        columns = [self.sketches, self.profiles, self.tokens, self.unique_counts, self.words.words]
         head = _HEAD.pack(SCHEME, flags, len(self), self.words.words.size)
         return head + b"".join(each.astype(kind).tobytes() for each, kind in zip(columns, _KINDS, strict=True))
 
