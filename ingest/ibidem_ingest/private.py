@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+from errno import ENOTDIR
 from pathlib import Path
 
 FOLDER, FILE = 0o700, 0o600
@@ -10,7 +11,10 @@ FOLDER, FILE = 0o700, 0o600
 def make_folder(path: Path) -> None:
     """Create a folder and its parents if missing; existing ones keep their permissions."""
     for each in reversed([path, *path.parents]):
-        each.mkdir(mode=FOLDER, exist_ok=True)
+        try:
+            each.mkdir(mode=FOLDER, exist_ok=True)
+        except FileExistsError as error:
+            raise NotADirectoryError(ENOTDIR, "it is not a folder", str(each)) from error
 
 
 def make_file(path: Path) -> None:

@@ -22,6 +22,9 @@ def test_folders_that_are_made_are_their_owner_s_alone_and_others_stay_as_they_a
     make_folder(tmp_path / "there" / "a" / "b")
     make_folder(tmp_path / "there" / "a" / "b")
     assert [mode(tmp_path / "there" / name) for name in (".", "a", "a/b")] == [0o755, 0o700, 0o700]
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError, match=r"it is not a folder: '.*/file'"):
+        make_folder(tmp_path / "file" / "a")
 
 
 def test_files_that_are_made_are_their_owner_s_alone_and_others_stay_as_they_are(tmp_path: Path) -> None:
