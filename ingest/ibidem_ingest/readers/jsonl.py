@@ -3,7 +3,7 @@
 import csv
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from io import TextIOWrapper
 from pathlib import Path
@@ -166,6 +166,15 @@ COLUMNS = FIELDS - {"text", "pages", "meta", ORIGIN, WHERE}  # those that are fi
 Row = dict[str, object]
 
 
+def _check_columns(names: Sequence[str], column: str) -> None:
+    """Refuse a table without the column of texts, or with a name twice, since cells of one would be lost."""
+    if column not in names:
+        columns = ", ".join(map(short_repr, names[:20]))
+        raise Unreadable(f"it has no column {column!r}; name the one that holds the text with --text-column: {columns}")
+    if twice := [name for name in names if name and names.count(name) > 1]:
+        raise Unreadable(f"it has {names.count(twice[0])} columns {short_repr(twice[0])}; give each its own name")
+
+
 def rows(
     path: Path, text_column: str, max_text: int, time_limit: TimeLimit, encoding: str = ""
 ) -> Iterator[tuple[int, Row | Unreadable]]:
@@ -202,11 +211,7 @@ def rows(
         separator = max(",;\t|", key=first.count)
         names = [name.strip() for name in next(csv.reader([first], delimiter=separator), [])]
         column = text_column or "text"
-        if column not in names:
-            columns = ", ".join(map(short_repr, names[:20]))
-            raise Unreadable(
-                f"it has no column {column!r}; name the one that holds the text with --text-column: {columns}"
-            )
+        _check_columns(names, column)
         csv.field_size_limit(max_text + 1)
         number = 1
         try:

@@ -319,6 +319,11 @@ def test_a_table_without_such_a_column_names_those_that_there_are(tmp_path: Path
     assert "--text-column" in refusal.why
 
 
+def test_a_table_with_two_columns_of_one_name_is_refused_since_a_cell_would_be_lost(tmp_path: Path) -> None:
+    _, (refusal,) = outcomes(tmp_path, "id,text,text,,\na,b,c,,\n")
+    assert refusal.why == "it has 2 columns 'text'; give each its own name"
+
+
 @pytest.mark.parametrize(
     ("tail", "why"),
     [(b"\xe9,x\n", "offset"), (b"y," + b"z" * 10**5, "a line"), (b'y,"' + b"z\n" * 10**5, "field"), (b'"y\n', "close")],
