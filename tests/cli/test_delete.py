@@ -97,6 +97,8 @@ def test_a_deletion_is_taken_back_with_all_its_fields_though_its_document_has_a_
     deleted = answer("delete", "versioned", "--yes")
     (kept,) = answer("delete", "--undo")["kept"]
     assert kept == {"id": "versioned", "title": "Rules", "until": deleted["undo_until"]}
+    assert run("delete", "--undo", "versioned", "nope")[0] == 2
+    assert answer("delete", "--undo")["kept"] == [kept]
     assert answer("delete", "--undo", "versioned") == {"restored": 1, "ids": ["versioned"]}
     assert answer("search", "harbour")["hits"]["hits"][0]["_source"] == before
     assert "No deletion" in run("delete", "--undo")[1]

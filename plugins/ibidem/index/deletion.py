@@ -37,6 +37,7 @@ from ibidem_ingest.text.tokens import tokens
 from ibidem_workers.backfill.batch import KEYS, Checkpoint
 from ibidem_workers.dead_letters import MAX_RECORD, DeadLetter, forget, letters
 from ibidem_workers.groups.follower import DECISION_S, settle
+from ibidem_workers.ingest import check_tables
 
 MAX_GONE = 5  # more than one in so many documents of an index are hardly gone on purpose
 CONTEXT, EXCERPT = 20, 40  # characters around a difference, and of it
@@ -302,10 +303,18 @@ def format_until(time: datetime) -> str:
 def undo(engine: Engine, ids: Sequence[str], settings: Settings) -> None:
     """Take back deletions; each document has the version that it had."""
     clear_tombstones(engine, datetime.now(UTC) - timedelta(days=settings.tombstone_days))
+    check_tables(engine.info(), engine.index, Tables(settings.tables, settings.index))
+    kept = engine.get_records_by_key("deleted", list(ids))
+    if missing := [id_ for id_ in ids if id_ not in kept]:  # before the first is restored
+        raise _not_kept(missing[0])
     for id_ in ids:
         _restore(engine, id_, settings)
     engine.refresh()
     settle(engine, DECISION_S)
+
+
+def _not_kept(id_: str) -> MissingDocument:
+    return MissingDocument(f"no deleted document {id_!r} is kept", "list those that are: ibidem delete --undo")
 
 
 def _restore(engine: Engine, id_: str, settings: Settings) -> None:
@@ -313,7 +322,7 @@ def _restore(engine: Engine, id_: str, settings: Settings) -> None:
     deleted = read_key(engine, "deleted", id_, parse_deleted)
     stone, state = engine.read_record("tombstones", id_)
     if deleted is None or not isinstance(stone, dict):
-        raise MissingDocument(f"no deleted document {id_!r} is kept", "list those that are: ibidem delete --undo")
+        raise _not_kept(id_)
     if any(fetch_hits(engine, [id_])):
         raise UsageError(f"document {id_!r} is in index {engine.index!r} again", "keep it, or ingest the earlier text")
     (record,) = records([deleted.document], Tables(settings.tables, settings.index), settings.distinct)
