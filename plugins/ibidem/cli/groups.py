@@ -66,6 +66,8 @@ def run(
         return
     settings = load()
     if boilerplate:
+        if export is not None:
+            raise UsageError("--export writes groups, and --boilerplate lists passages", "use --boilerplate --json")
         with console.engine_context(settings) as engine:
             found = shared_passages(engine, Tables(settings.tables, settings.index))
         console.show(found, boilerplate_lines(found), as_json=as_json)
