@@ -286,7 +286,7 @@ _END = ".,;:!)]}"
 
 
 def redact(url: str) -> str:
-    """Return an address without its secrets; `***` if it cannot be parsed.
+    """Return an address without its secrets; `***` if it cannot be parsed, and nothing if it is empty.
 
     >>> redact("amqp://reader:secret@mq.example:5672/")
     'amqp://***@mq.example:5672/'
@@ -297,7 +297,7 @@ def redact(url: str) -> str:
     """
     match = _parse(url)
     if match is None or (match["account"] or "").endswith(":"):  # the host may be a password that begins with an @
-        return MASK
+        return MASK if url else ""
     account = "" if match["account"] is None else f"{MASK}@"
     options = "" if match["options"] is None else "?" + "&".join(map(_option, match["options"].split("&")))
     return f"{match['scheme']}://{account}{match['hosts']}{match['path'] or ''}{options}"

@@ -558,5 +558,5 @@ class Engine(Protocol):
         del beside
         raise UsageError(
             f"index {self.index!r} holds only what ibidem ingests, so there is no document to sign or to strip",
-            "ingest them again, into another IBIDEM_INDEX if a table or schema has changed: ibidem ingest PATH",
+            "ingest the files again, into another IBIDEM_INDEX if a table or schema has changed: ibidem ingest PATH",
         )
