@@ -114,7 +114,6 @@ def test_a_run_whose_command_was_killed_says_so_and_which_run_was_given_the_same
             time.sleep(0.05)
         assert (status["state"], status["again"]) == ("reading", "")
         ingest.kill()
-        ingest.wait(60)
     assert (answer("status")["state"], answer("status")["again"]) == ("interrupted", "")
     assert "Run the same command again" in run("status")[1]
     Path("slow.jsonl").unlink()
@@ -144,13 +143,13 @@ def test_sigterm_ends_it_with_its_processes(run: Run, answer: Answer) -> None:
         while (status := answer("status"))["run"] == run_before or not status["indexed"] or indexed_count(status) < 10:
             time.sleep(0.05)
         ingest.terminate()
-        ingest.wait(60)
         err = "" if ingest.stderr is None else ingest.stderr.read()
     assert ingest.returncode == 143, err
     status = answer("status")
     assert f"ibidem status {status['run']}" in err
     assert status["state"] == "interrupted"
-    assert not processes_with("IBIDEM_BATCH_CHARACTERS", "1001")
+    while processes_with("IBIDEM_BATCH_CHARACTERS", "1001"):  # a killed one may take a moment
+        time.sleep(0.05)
     assert 10 <= indexed_count(status) <= 20  # the rest was not read yet
 
 
