@@ -217,8 +217,7 @@ class StoredGroups(Parts, Protocol):
 
 def index_places(store: StoredGroups) -> dict[str, int]:
     """Return the position of each index in the order of settling."""
-    indices = dict.fromkeys(part.index for part in store.parts())
-    return {index: place for place, index in enumerate(indices)}
+    return {index: place for place, index in enumerate(dict.fromkeys(part.index for part in store.parts()))}
 
 
 GroupField = Literal["group", "content"]  # what the documents of a group share: its name, or the content hash

@@ -280,8 +280,7 @@ def _signed_form(text: str) -> tuple[str, list[int]]:
         return normal_form(text), []
     marked = signs.SUPERSCRIPT.sub(rf"{_MARK}\g<0>", _BLANKED.sub(" ", visible(text)))
     pieces = [normal_form(each) for each in marked.split(_MARK)]
-    ends = accumulate(len(piece) for piece in pieces)
-    return "".join(pieces), list(ends)[:-1]
+    return "".join(pieces), list(accumulate(len(piece) for piece in pieces))[:-1]
 
 
 _NO_SIGNS = np.zeros(0, np.int64), np.zeros(0, np.uint32)

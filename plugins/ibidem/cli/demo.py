@@ -93,8 +93,7 @@ def demonstrate(
     run = ingest_documents(islice(licences(), MAX_DOCUMENTS) if texts is None else texts, settings, report=report)
     request = parse_request({"dedupe": "indent", "dedupe_max_per_group": MAX_PER_GROUP, "dedupe_explain": True})
     with engine_context(settings) as engine:
-        response = search_index(engine, parse_query(QUERY), request, 1, SIZE)
-        return settings, summary(engine, run), response
+        return settings, summary(engine, run), search_index(engine, parse_query(QUERY), request, 1, SIZE)
 
 
 def next_commands(settings: Settings, response: Response, program: str) -> list[str]:

@@ -457,5 +457,4 @@ class Group:
 def read_groups(hits: Sequence[ResponseHit], first: int = 1, *, inside: bool = False) -> Iterator[Group]:
     for number, (lead, duplicates) in enumerate(groups(hits), first):
         collapsed = lead.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ()) if inside else ()
-        members = collapsed or duplicates
-        yield Group(number, Entry(lead, lead), [Entry(hit, lead) for hit in members])
+        yield Group(number, Entry(lead, lead), [Entry(hit, lead) for hit in collapsed or duplicates])

@@ -107,8 +107,7 @@ class PageNumbers:
         if not len(breaks):
             parts = max(1, -(-len(words.tokens) // PART_WORDS))
             return cls(parts, np.arange(len(words.tokens)) // PART_WORDS, paged=False)
-        of_word = np.searchsorted(breaks, np.array(words.starts, np.int64))
-        return cls(len(breaks) + 1, of_word, paged=True)
+        return cls(len(breaks) + 1, np.searchsorted(breaks, np.array(words.starts, np.int64)), paged=True)
 
     @property
     def name(self) -> str:

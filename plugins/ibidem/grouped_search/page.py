@@ -301,8 +301,7 @@ ADVICE = "settle groups with: ibidem regroup"  # remedy where documents are not 
 
 def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexState) -> RequestFlow[GroupedPage]:
     """Return a page of groups of all matches: the engine collapses, reasons are decided on the page."""
-    place = start_place(page_request)
-    page = yield from source.collapse(place, page_request.size)
+    page = yield from source.collapse(start_place(page_request), page_request.size)
     are_alone = page.several is None and page.counts.exact and page.counts.documents == page.counts.groups
     named = set() if are_alone else {head.group for head in page.heads if head.group}
     several = sorted(named if page.several is None else named & page.several)  # they may have more matching documents

@@ -244,8 +244,7 @@ class ClusterEngine(protocol.Engine):
     def repair_ledgers(self) -> list[str]:
         self._ledgers.clear()
         rebuilt = records.repair(self._cluster, records.record_indices(self._names().sources[: layout.MAX_SOURCES]))
-        renamed = self._store("overrides", writes=True).rename_decisions()
-        return [*rebuilt, *renamed]
+        return [*rebuilt, *self._store("overrides", writes=True).rename_decisions()]
 
     def _store(self, ledger: Ledger, *, writes: bool = False) -> records.LedgerStore:
         """Return the store of a ledger; manual records go to the index that an alias points to now."""

@@ -72,7 +72,7 @@ def make_missing(cluster: ClusterClient, source: str) -> None:
     """Create the missing record indexes of a name, and check all that may be read."""
     names = record_indices([source])
     found = _read(cluster, names)
-    if missing := [name for name in names if name not in found]:
+    if missing := [] if found is None else [name for name in names if name not in found]:
         if source.endswith(WORK):
             problem = f"records of {source!r} would be mixed with those of {source.removesuffix(WORK)!r}"
             raise UsageError(problem, f"choose a name that does not end in {WORK}")
@@ -90,16 +90,18 @@ def make_missing(cluster: ClusterClient, source: str) -> None:
                     raise Permanent(error.what, EXCLUDE) from error
         repair(cluster, missing)
         found = _read(cluster, names)
-    for name, index in found.items():
+    for name, index in (found or {}).items():
         if fault := fault_of(name, index):
             raise fault
 
 
-def _read(cluster: ClusterClient, names: Sequence[str]) -> dict[str, Any]:
-    """Read the metadata of existing indexes, as far as the user may."""
+def _read(cluster: ClusterClient, names: Sequence[str]) -> dict[str, Any] | None:
+    """Read the metadata of existing indexes; None if the user may not read it."""
     params = {"ignore_unavailable": "true", "expand_wildcards": "all", "flat_settings": "true"}
-    request = ApiRequest("GET", f"/{quote_index(','.join(names))}", params, ok_statuses=(FORBIDDEN, NOT_FOUND))
-    return dict(cluster.send(request))
+    request = ApiRequest("GET", f"/{quote_index(','.join(names))}", params, ok_statuses=(NOT_FOUND,))
+    with unless_failure(FORBIDDEN):
+        return dict(cluster.send(request))
+    return None
 
 
 def fault_of(name: str, index: Json) -> Permanent | None:
@@ -127,14 +129,14 @@ def is_sound(mapping: Json) -> bool:
 
 
 def issues(cluster: ClusterClient, sources: Sequence[str]) -> Iterator[HealthIssue]:
-    for name, index in sorted(_read(cluster, record_indices(sources)).items()):
+    for name, index in sorted((_read(cluster, record_indices(sources)) or {}).items()):
         if fault := fault_of(name, index):
             yield HealthIssue("records", fault.what, fault.remedy, stops=True)
 
 
 def repair(cluster: ClusterClient, names: Sequence[str]) -> list[str]:
     """Remove the aliases, pipelines and policies that others gave to record indexes; returns the repaired ones."""
-    found = _read(cluster, names)
+    found = _read(cluster, names) or {}
     faulty = [name for name, index in found.items() if (fault := fault_of(name, index)) and fault.remedy == REPAIR]
     for name in faulty:
         if found[name].get("aliases"):

@@ -363,8 +363,7 @@ class ClusterCollapse:
         if followers["groups"]["sum_other_doc_count"]:
             return None
         groups = [each["key"] for each in followers["groups"]["buckets"]]
-        with_lead = all_of(LEADS, {"terms": {GROUP: groups}})
-        led = yield from self._aggregate({"led": {"filter": with_lead}})
+        led = yield from self._aggregate({"led": {"filter": all_of(LEADS, {"terms": {GROUP: groups}})}})
         leads = documents - int(followers["doc_count"])
         return leads + len(groups) - int(led["led"]["doc_count"])
 

@@ -59,8 +59,7 @@ def script(index: str, schema: str = "") -> str:
 
 
 def _state(entries: Entries, index: str) -> Entries:
-    name = f"ibidem.{index}.state"
-    return frozenset(entry for entry in entries if entry[1].lower() == name)
+    return frozenset(entry for entry in entries if entry[1].lower() == f"ibidem.{index}.state")
 
 
 def _index_entries(connection: sqlite3.Connection, index: str) -> Entries:
