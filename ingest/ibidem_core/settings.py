@@ -210,7 +210,7 @@ class Settings(BaseModel):
     _origins: dict[str, str] = PrivateAttr(default_factory=dict)
 
     def __init__(self, origins: Mapping[str, str] | None = None, /, **values: Any) -> None:
-        """Set values by name; a wrong one or an unknown name is a `UsageError` with its origin and what is right."""
+        """Set values by name; a `UsageError` names a wrong value or an unknown name, its origin, and what is right."""
         _refuse_unknown(values, type(self).model_fields)
         try:
             super().__init__(**values)

@@ -277,7 +277,7 @@ def _language(record: Mapping[str, object]) -> str:
 
 
 def language_code(name: str) -> str:
-    """Return the ISO 639 code of a language, which may have a region (`en-GB`); empty if it is none."""
+    """Return the ISO 639 code that a language tag such as `en-GB` begins with; empty if there is none."""
     match = _LANGUAGE.fullmatch(name)
     return match[1].lower() if match else ""
 

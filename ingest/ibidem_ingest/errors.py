@@ -22,7 +22,7 @@ from dataclasses import asdict, dataclass
 
 
 class IbidemError(Exception):
-    """Base of all errors of ibidem: what is wrong and where, and the remedy, empty where the first says it.
+    """Base of all errors of ibidem: what is wrong and where, and a remedy, which may be empty.
 
     >>> str(IbidemError("no index 'news'", "create it with: ibidem ingest PATH"))
     "no index 'news'; create it with: ibidem ingest PATH"

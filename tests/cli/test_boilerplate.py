@@ -29,6 +29,7 @@ def test_a_new_index_is_grouped_by_what_is_its_documents_own(run: Run, answer: A
     groups = answer("groups")
     assert (groups["duplicates"], groups["largest"][0]["lead"]) == (1, "bees")
     shared = answer("groups", "--boilerplate")
+    assert run("groups", "--boilerplate", "--export", "passages.csv")[0] == 2
     assert ([each["documents"] for each in shared["left_out"]], shared["found"]) == ([6, 6], [])
     left_out = answer("compare", "bees", "sleep")["signals"]["left_out"]
     assert (left_out["a"], left_out["b"], len(left_out["passages"])) == (110, 110, 2)

@@ -365,7 +365,7 @@ def _separate(text: str) -> Separated:
     outlines, kind_ = shapes().take(points), kinds().take(points)
     outlines[superscripts] = signs.OF_SUPERSCRIPT
     mark = kind_ == MARK
-    base = np.maximum.accumulate(np.where(mark, 0, np.arange(points.size)))  # of a mark: what is before it
+    base = np.maximum.accumulate(np.where(mark, 0, np.arange(points.size)))  # a mark stands on a sign before it
     mask = ~np.isin(kind_.take(base), (OTHER, UNASSIGNED, MARK))
     single = np.isin(kind_, (SINGLE, SINGLE_DIGIT))
     cut = single | ~mark & np.concatenate(([False], single.take(base)[:-1]))

@@ -73,7 +73,7 @@ class Window:
     members: WindowMembers | None = None
 
     @classmethod
-    def group(  # noqa: PLR0913 - what follows a ranking, by name
+    def group(  # noqa: PLR0913 - options, all by keyword
         cls,
         hits: Sequence[Hit],
         policy: Policy,

@@ -67,12 +67,12 @@ def state_of(document: Json) -> tuple[int, int]:
 
 
 def all_of(*clauses: Clause) -> Clause:
-    """Build a clause by which what matches all of some clauses is found, and not ranked."""
+    """Build a clause for documents that match all of some clauses, without ranking them."""
     return {"bool": {"filter": list(clauses)}}
 
 
 def any_of(clauses: Sequence[Clause], least: int = 1) -> Clause:
-    """Build a clause by which what matches at least so many of some clauses is found."""
+    """Build a clause for documents that match one of some clauses, or at least as many as said."""
     if len(clauses) == least == 1:
         return clauses[0]
     return {"bool": {"should": list(clauses), "minimum_should_match": least}}
@@ -114,7 +114,7 @@ def filter_value(name: str, value: str) -> str:
 
 
 def terms(path: str, values: Sequence[str], least: int = 1) -> Clause:
-    """Build a clause by which what has at least so many of some values is found."""
+    """Build a clause for documents that have one of some values, or at least as many as said."""
     if least > 1:
         return any_of([{"term": {path: value}} for value in values], least)
     return {"term": {path: values[0]}} if len(values) == 1 else {"terms": {path: list(values)}}

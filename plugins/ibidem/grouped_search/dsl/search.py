@@ -577,7 +577,7 @@ def names_dedupe(line: SearchLine) -> bool:
     return any(parameters.is_dedupe_name(name) for part in line for name in part)
 
 
-def multi_search(  # noqa: PLR0913, PLR0917 - what is asked, and by whose cache and errors it is answered
+def multi_search(  # noqa: PLR0913, PLR0917 - the request, and the cache and the errors of its caller
     asked: ApiRequest,  # without its lines; only searches without groups may have further parameters
     index: str,  # the indexes in the path, for headers that name none
     options: Mapping[str, object],  # dedupe parameters that hold for each search
