@@ -75,7 +75,7 @@ def _check_path(path: Path, choice: Choice) -> None:
     elif formats.guess_format(path.stem) in formats.PACKED:
         raise UsageError(f"{printable(path)} is compressed twice", "decompress it first")
     else:
-        remedy = f"name its format: --format {'|'.join(Format)}"
+        remedy = f"give it a suffix (.txt, .pdf), or, in ingest and compare, --format {'|'.join(Format)}"
         raise UsageError(f"{printable(path)}: its name does not say what it contains", remedy)
 
 

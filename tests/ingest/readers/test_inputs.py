@@ -162,7 +162,7 @@ def test_links_lead_out_of_a_folder_only_when_they_are_to_be_followed(tmp_path: 
         (
             "LICENSE",
             None,
-            r"LICENSE: its name does not say what it contains; name its format: --format jsonl\|text\|html\|pdf",
+            r"LICENSE: its name does not .*; give it a suffix \(.txt, .pdf\), or, .*--format jsonl\|text\|html\|pdf",
         ),
         ("bad\x00name", None, "null"),
     ],
