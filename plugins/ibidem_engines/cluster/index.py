@@ -379,8 +379,8 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
             raise _refresh_error(cluster, indices, answer)
         if answer["successful"] == answer["total"]:
             return
-        path, params = f"/_cluster/health/{quote_index(indices)}", {"filter_path": "status,active_shards"}
-        health = cluster.send(ApiRequest("GET", path, params, ok_statuses=UNREADABLE_STATUSES))
+        path, parts = f"/_cluster/health/{quote_index(indices)}", {"filter_path": "status,active_shards"}
+        health = cluster.send(ApiRequest("GET", path, parts, ok_statuses=UNREADABLE_STATUSES))
         if health.get("status") == "red":
             raise _refresh_error(cluster, indices, answer)
         if answer["successful"] >= health.get("active_shards", 0):

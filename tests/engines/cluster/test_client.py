@@ -27,6 +27,7 @@ from ibidem_engines.cluster.client import (
     to_engine_error,
 )
 from ibidem_engines.cluster.elasticsearch import ElasticsearchTransport
+from ibidem_engines.cluster.index import refresh_index
 from ibidem_engines.requests import ApiRequest
 
 FULL = "No space left on device"
@@ -119,6 +120,16 @@ def test_a_forked_process_makes_connections_of_its_own() -> None:
     cluster._pid = os.getpid() + 1  # as the child of a fork finds it
     cluster.ask("GET", "/")
     assert connect.call_count == 2
+
+
+def test_a_refresh_is_repeated_as_it_was_where_a_shard_came_back_between_two_answers() -> None:
+    connect = Mock()
+    refreshes = [{"_shards": {"total": 2, "successful": shards, "failed": 0}} for shards in (1, 2)]
+    connect.return_value.send.side_effect = [refreshes[0], {"status": "green", "active_shards": 2}, refreshes[1]]
+    refresh_index(ClusterClient("here", connect), "news", ignore_unavailable="true")
+    asked = [(each.args[0].path, dict(each.args[0].params)) for each in connect.return_value.send.call_args_list]
+    refresh = "/news/_refresh", {"ignore_unavailable": "true"}
+    assert asked == [refresh, ("/_cluster/health/news", {"filter_path": "status,active_shards"}), refresh]
 
 
 @given(st.integers(1, 12), st.lists(st.booleans(), max_size=40))
