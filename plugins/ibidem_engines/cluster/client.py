@@ -11,7 +11,6 @@ import time
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import count
 from typing import Any, Protocol
 
 import orjson
@@ -468,24 +467,21 @@ def _parts(actions: Sequence[Action]) -> Iterator[list[Action]]:
         yield part
 
 
-def _run_part(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome]:
+def _run_part(cluster: ClusterClient, actions: Sequence[Action], turn: int = 0) -> list[ActionOutcome]:
     """Run the actions of one request; actions that a busy server rejects are retried."""
-    outcomes: dict[int, ActionOutcome] = {}
-    remaining: Sequence[int] = range(len(actions))
-    for turn in count():
-        with cluster.throttle():
-            items = dict(zip(remaining, _send(cluster, [actions[at] for at in remaining]), strict=True))
-            if any(isinstance(item, Failure) and item.status == TOO_MANY_REQUESTS for item in items.values()):
-                cluster.throttle.reject()
-        outcomes |= {at: item for at, item in items.items() if not isinstance(item, Failure)}
-        busy = {at: item for at, item in items.items() if isinstance(item, Failure)}
-        if not busy:
-            break
+    with cluster.throttle():
+        items = _send(cluster, actions)
+        busy = {at: item for at, item in enumerate(items) if isinstance(item, Failure)}
+        if any(failure.status == TOO_MANY_REQUESTS for failure in busy.values()):
+            cluster.throttle.reject()
+    again: list[ActionOutcome] = []
+    if busy:
         if turn == len(cluster.waits):
             raise to_engine_error([*busy.values()][-1], cluster.label)
         cluster.wait(turn)
-        remaining = list(busy)
-    return [outcomes[at] for at in range(len(actions))]
+        again = _run_part(cluster, [actions[at] for at in busy], turn + 1)
+    retried = iter(again)
+    return [next(retried) if isinstance(item, Failure) else item for item in items]
 
 
 def _send(cluster: ClusterClient, actions: Sequence[Action]) -> list[ActionOutcome | Failure]:

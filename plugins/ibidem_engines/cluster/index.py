@@ -375,24 +375,17 @@ UNREADABLE_STATUSES = (403, 404)  # statuses of those who may not look at the he
 def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> None:
     for _ in range(2):  # again if a shard came back between the two responses
         answer = cluster.ask("POST", f"/{quote_index(indices)}/_refresh", **params)["_shards"]
-        if answer["failed"]:
-            raise _refresh_error(cluster, indices, answer)
-        if answer["successful"] == answer["total"]:
+        if not answer["failed"] and answer["successful"] == answer["total"]:
             return
         path, parts = f"/_cluster/health/{quote_index(indices)}", {"filter_path": "status,active_shards"}
-        health = cluster.send(ApiRequest("GET", path, parts, ok_statuses=UNREADABLE_STATUSES))
+        request = ApiRequest("GET", path, parts, ok_statuses=UNREADABLE_STATUSES)
+        health = {"status": "red"} if answer["failed"] else cluster.send(request)
         if health.get("status") == "red":
-            raise _refresh_error(cluster, indices, answer)
+            problem = f"{answer['successful']} of {answer['total']} shards of {indices!r} were refreshed"
+            failure = Failure(503, "unavailable_shards_exception", problem)
+            raise to_engine_error(failure, cluster.label) from failure
         if answer["successful"] >= health.get("active_shards", 0):
             return
-
-
-def _refresh_error(cluster: ClusterClient, indices: str, health: Json) -> Exception:
-    problem = f"{health['successful']} of {health['total']} shards of {indices!r} were refreshed"
-    failure = Failure(503, "unavailable_shards_exception", problem)
-    error = to_engine_error(failure, cluster.label)
-    error.__cause__ = failure
-    return error
 
 
 def write_order(seq_no: int) -> int:
