@@ -9,7 +9,6 @@ from zlib import crc32
 import orjson
 from typing_extensions import override
 
-from ibidem_core.address import Fields
 from ibidem_engines.cluster import write as writing
 from ibidem_engines.cluster.client import Action, ActionOutcome
 from ibidem_engines.cluster.records import put_in_place
@@ -170,7 +169,7 @@ class MemoryEngine(Engine):
         index = self._link.call(lambda: self._cluster.resolve(self.index).name, "layout")
         ledgers: Any = MemoryLedgers(self._link, index)
         link: Any = self._link
-        return MemoryTarget(link, index, Fields(), "lean", ledgers, self._mode, (index,))
+        return MemoryTarget(link, index, "lean", ledgers, self._mode, (index,))
 
     @override
     def write(self, records: Sequence[Record]) -> list[Outcome]:

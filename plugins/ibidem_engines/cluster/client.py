@@ -15,7 +15,7 @@ from typing import Any, Protocol
 
 import orjson
 
-from ibidem_core.address import redact_text
+from ibidem_core.address import Address, redact_text
 from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
 from ibidem_engines.requests import ApiRequest, Json, RequestFlow, T, Target, run_sync
 from ibidem_engines.stored_groups import Name
@@ -300,6 +300,19 @@ class Transport(Protocol):
         """Close the connections."""
 
 
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """How Elasticsearch and OpenSearch differ."""
+
+    name: str  # as in addresses
+    product: str  # as people write it
+    min_version: tuple[int, ...]  # oldest version that is understood, as its first numbers
+    point_path: str  # path behind an index that opens a point in time, and by itself closes one
+    open_whole: Mapping[str, str]  # parameters that require all shards when a point in time is opened
+    point_id: str  # where the answer that opens one, and the request that closes it, hold its id
+    offset_limit: str  # option of a highlight that keeps a long text from failing the request
+
+
 BULK = "/_bulk"  # where writes go
 
 WAITS_S = (0.1, 0.4, 1.6)  # seconds before the second, third and fourth try, each lengthened by up to a half
@@ -314,8 +327,8 @@ class ClusterClient:
     did not come. `throttle` bounds the writes of all threads.
     """
 
-    def __init__(self, label: str, connect: Callable[[], Transport]) -> None:
-        self.label = label
+    def __init__(self, address: Address, dialect: Dialect, connect: Callable[[Address], Transport]) -> None:
+        self.address, self.dialect, self.label = address, dialect, address.label
         self.waits: tuple[float, ...] = WAITS_S
         self.throttle = Throttle()
         self._of_thread = threading.local()
@@ -381,21 +394,8 @@ class ClusterClient:
         """Return this process's client; a client inherited by a fork is not used, since it shares connections."""
         with self._connecting:
             if self._wire is None or self._pid != os.getpid():
-                self._wire, self._pid = self._connect(), os.getpid()
+                self._wire, self._pid = self._connect(self.address), os.getpid()
             return self._wire
-
-
-@dataclass(frozen=True, slots=True)
-class Dialect:
-    """How Elasticsearch and OpenSearch differ."""
-
-    name: str  # as in addresses
-    product: str  # as people write it
-    min_version: tuple[int, ...]  # oldest version that is understood, as its first numbers
-    point_path: str  # path behind an index that opens a point in time, and by itself closes one
-    open_whole: Mapping[str, str]  # parameters that require all shards when a point in time is opened
-    point_id: str  # where the answer that opens one, and the request that closes it, hold its id
-    offset_limit: str  # option of a highlight that keeps a long text from failing the request
 
 
 State = tuple[Name, tuple[int, int]]  # where a document is, and the sequence number and primary term of its last write

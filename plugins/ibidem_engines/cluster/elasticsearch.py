@@ -108,8 +108,7 @@ EXCEPTIONS: tuple[tuple[type[Exception], str], ...] = (
 
 class ElasticsearchEngine(ClusterEngine):
     def __init__(self, address: Address, index: str) -> None:
-        cluster = client.ClusterClient(address.label, lambda: ElasticsearchTransport(address))
-        super().__init__(cluster, DIALECT, address, index)
+        super().__init__(client.ClusterClient(address, DIALECT, ElasticsearchTransport), index)
 
 
 class ElasticsearchTransport:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import chain
 from typing import Any
 
-from ibidem_core.address import Address, Fields
+from ibidem_core.address import Fields
 from ibidem_core.errors import Permanent
 from ibidem_dedupe.overrides import Override
 from ibidem_engines import engine as protocol
@@ -15,7 +15,7 @@ from ibidem_engines import stored_groups
 from ibidem_engines.cluster import dsl, groups, records, search
 from ibidem_engines.cluster import index as layout
 from ibidem_engines.cluster import write as writing
-from ibidem_engines.cluster.client import ClusterClient, Dialect
+from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.cluster.index import Layout, beside_key, refresh_index, source_of
 from ibidem_engines.cluster.lookup import fill_from_beside, window
 from ibidem_engines.cluster.reindex import BesideSource, ClusterReindexSource, DatedSource
@@ -35,15 +35,11 @@ class ClusterEngine(protocol.Engine):
 
     parallel_writes = True
 
-    def __init__(
-        self, cluster: ClusterClient, dialect: Dialect, address: Address, index: str, *, kept: str | IndexNames = ""
-    ) -> None:
+    def __init__(self, cluster: ClusterClient, index: str, *, kept: str | IndexNames = "") -> None:
         self.index = index
         self.is_beside = isinstance(kept, IndexNames)  # it holds the signatures of the index of these names
-        self.fields = address.fields
+        self.fields = cluster.address.fields
         self._cluster = cluster
-        self._dialect = dialect
-        self._address = address
         self._kept = kept
         self._version = ""
         self._layout_cache = TtlCache[str, Layout]()
@@ -61,7 +57,7 @@ class ClusterEngine(protocol.Engine):
 
     def create(self) -> None:
         self._check_server()
-        layout.create(self._cluster, self.index, self._address.layout)
+        layout.create(self._cluster, self.index)
         self._layout_cache.clear()
         self._ledgers.clear()
         records.make_missing(self._cluster, layout.read(self._cluster, self.index).names(self.index).home)
@@ -77,7 +73,7 @@ class ClusterEngine(protocol.Engine):
         layout = self._readable()
         fields = self._searched_fields()
         caches = self._counts, self._covered, self._plugin
-        return search.ClusterSearch(self.index, layout, fields, self._dialect, *caches, query)
+        return search.ClusterSearch(self.index, layout, fields, self._cluster.dialect, *caches, query)
 
     def run(self, flow: RequestFlow[protocol.T]) -> protocol.T:
         return self._cluster.hold(flow)
@@ -109,7 +105,7 @@ class ClusterEngine(protocol.Engine):
         self._covered.clear()
 
     def info(self) -> protocol.Info:
-        name, version = self._dialect.name, self._check_server()
+        name, version = self._cluster.dialect.name, self._check_server()
         info = protocol.Info(name, version, exists=False, documents=0, unsigned=0, schema=(), tables={})
         index_layout = layout.read(self._cluster, self.index)
         if not index_layout.indices:
@@ -142,8 +138,8 @@ class ClusterEngine(protocol.Engine):
     def reindex_source(self, beside: protocol.Beside = "") -> ClusterReindexSource:
         if beside:
             kind = DatedSource if self.fields.changed else BesideSource
-            return kind(self._cluster, self.index, self.fields, lookup=beside == "lookup")
-        return ClusterReindexSource(self._cluster, self.index, self.fields, self._address.layout)
+            return kind(self._cluster, self.index, lookup=beside == "lookup")
+        return ClusterReindexSource(self._cluster, self.index)
 
     def facets(self, query: Query, limit: int) -> stored_groups.Facets:
         body = groups.facet_request(dsl.clause(query, self._searched_fields()), self.fields, limit)
@@ -153,11 +149,10 @@ class ClusterEngine(protocol.Engine):
     def points(self) -> Iterator[groups.Points]:
         """Open a point in time for each part, for as long as the block runs."""
         with ExitStack() as stack:
-            points = {}
-            for part in self.groups().parts():
-                points[part] = self.run(search.open_point(self._dialect, part.index, f"_shards:{part.shard}"))
-                stack.callback(self._close_point, points[part])
-            yield points
+            yield {
+                part: stack.enter_context(self._point(part.index, f"_shards:{part.shard}"))
+                for part in self.groups().parts()
+            }
 
     def groups(self, points: groups.Points | None = None) -> groups.ClusterGroups:
         index_layout = self._layout_now()
@@ -186,7 +181,7 @@ class ClusterEngine(protocol.Engine):
                 )
             home = layout.beside[0]
             kept = names.keep(source_of(home))
-            held = ClusterEngine(self._cluster, self._dialect, self._address, home, kept=kept)
+            held = ClusterEngine(self._cluster, home, kept=kept)
             return self._sets.put(self.index, held, ALIAS_S)
         if names.sources == (self.index,):
             return self
@@ -198,7 +193,7 @@ class ClusterEngine(protocol.Engine):
             )
         engine = self
         if home != self._kept and not (home == self.index and home in self._readable().indices):
-            engine = ClusterEngine(self._cluster, self._dialect, self._address, home, kept=home)
+            engine = ClusterEngine(self._cluster, home, kept=home)
             engine = engine if home == self.index else engine.group_set()
         return self._sets.put(self.index, engine, ALIAS_S)
 
@@ -276,20 +271,19 @@ class ClusterEngine(protocol.Engine):
         The next index of an alias of several, or of a data stream, gets them here: its first writer may be this one.
         """
         if (index_layout := self._layout_now()).bare and index_layout.kinds and not index_layout.beside:
-            layout.create(self._cluster, self.index, self._address.layout)
+            layout.create(self._cluster, self.index)
             self._layout_cache.clear()
             index_layout = self._readable()
         layout.check_writable(index_layout, self._cluster)
         target = layout.write_index(index_layout, self.index, self._cluster)
         ledgers = records.LedgerStore(self._cluster, index_layout.names(self.index), self._ledgers)
-        indices = index_layout.indices
-        return WriteTarget(self._cluster, target, self.fields, index_layout.kind, ledgers, self._write_mode, indices)
+        return WriteTarget(self._cluster, target, index_layout.kind, ledgers, self._write_mode, index_layout.indices)
 
     def _check_server(self) -> str:
         """Refuse a server that is another product, or too old; returns its version."""
         if self._version:
             return self._version
-        dialect, label = self._dialect, self._cluster.label
+        dialect, label = self._cluster.dialect, self._cluster.label
         if answer := self._cluster.send(ApiRequest("GET", "/", ok_statuses=(400, 404, 405))):
             about = answer.get("version", {})
         else:
@@ -306,22 +300,25 @@ class ClusterEngine(protocol.Engine):
         self._version = version
         return version
 
-    def _close_point(self, point: str) -> None:
-        name = self._dialect.point_id
-        self._cluster.ask("DELETE", self._dialect.point_path, {name: [point] if name == "pit_id" else point})
+    @contextmanager
+    def _point(self, index: str, preference: str) -> Iterator[str]:
+        """Open a point in time, and close it in any case."""
+        dialect = self._cluster.dialect
+        point = self.run(search.open_point(dialect, index, preference))
+        try:
+            yield point
+        finally:
+            body = {dialect.point_id: [point] if dialect.point_id == "pit_id" else point}
+            self._cluster.ask("DELETE", dialect.point_path, body)
 
     def _slices(self, body: dict[str, Any], beside: Sequence[str], preference: str) -> Iterator[list[Hit]]:
-        """Scan a point in time, and close it in any case."""
-        point = self.run(search.open_point(self._dialect, self.index, preference))
-        try:
+        with self._point(self.index, preference) as point:
             while True:
                 answer, hits = self.run(window(search.target_of(self.index, point), body))
                 if not hits:
                     return
                 yield list(self.run(fill_from_beside((answer, hits), beside))[1])
                 body["search_after"] = dsl.hits_of(answer)[-1]["sort"]
-        finally:
-            self._close_point(point)
 
 
 def _on_entries(entry: Any, index: str) -> Any:

@@ -306,9 +306,9 @@ def write_index(layout: Layout, index: str, cluster: ClusterClient) -> str:
     return layout.write_indices[index]
 
 
-def create(cluster: ClusterClient, index: str, kind: str) -> None:
+def create(cluster: ClusterClient, index: str) -> None:
     """Create the index if it is missing; add ibidem's fields to a foreign one."""
-    layout = read(cluster, index)
+    layout, kind = read(cluster, index), cluster.address.layout
     if not layout.indices:
         body = template(kind)
         if codec := body["settings"]["index"].get("codec"):

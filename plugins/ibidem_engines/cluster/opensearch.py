@@ -35,8 +35,7 @@ EXCEPTIONS: tuple[tuple[type[OpenSearchException], str], ...] = (
 
 class OpenSearchEngine(ClusterEngine):
     def __init__(self, address: Address, index: str) -> None:
-        cluster = client.ClusterClient(address.label, lambda: OpenSearchTransport(address))
-        super().__init__(cluster, DIALECT, address, index)
+        super().__init__(client.ClusterClient(address, DIALECT, OpenSearchTransport), index)
 
 
 class OpenSearchTransport:

@@ -43,10 +43,9 @@ COPY_OF = "copy_of"  # in the metadata of a copy's mapping: the index that it is
 class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
     """The copy of one index; see `ReindexTarget`."""
 
-    def __init__(self, cluster: client.ClusterClient, source: str, name: str, kind: str) -> None:
+    def __init__(self, cluster: client.ClusterClient, source: str, name: str) -> None:
         super().__init__(cluster, name)
-        self.name = name
-        self._source, self._kind = source, kind
+        self.name, self._source, self._kind = name, source, cluster.address.layout
 
     def exists(self) -> bool:
         return bool(layouts.read(self.cluster, self.name).indices)
@@ -197,10 +196,9 @@ FIRST_READ, MAX_READ, READ_BYTES = 20, 500, 4_000_000
 class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
     """Documents of an index, or of the indexes behind an alias; see `ReindexSource`."""
 
-    def __init__(self, cluster: client.ClusterClient, index: str, fields: Fields, kind: str) -> None:
+    def __init__(self, cluster: client.ClusterClient, index: str) -> None:
         super().__init__(cluster, index)
-        self._fields, self._kind = fields, kind
-        self._at_once = FIRST_READ
+        self._fields, self._at_once = cluster.address.fields, FIRST_READ
 
     @property
     def alias(self) -> str:
@@ -244,7 +242,7 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
 
     def prepare(self) -> None:
         try:
-            layouts.create(self.cluster, self.index, self._kind)
+            layouts.create(self.cluster, self.index)
         except Permanent as error:
             if not client.is_failure(error, 403):
                 raise
@@ -367,14 +365,14 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
         return int(answer["_all"]["total"]["store"]["size_in_bytes"])
 
     def added_bytes(self, record: Record) -> int:
-        return len(source.with_signatures(b"{}", record, self._kind, values_of_records([record])[0]))
+        return len(source.with_signatures(b"{}", record, self.cluster.address.layout, values_of_records([record])[0]))
 
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
         return LedgerStore(self.cluster, self.layout.names(self.index)).get(ledger, "")
 
     def copy_to(self, name: str) -> protocol.ReindexTarget:
         (index,) = {part.index for part in self.parts()}
-        return ClusterReindexTarget(self.cluster, index, name, self._kind)
+        return ClusterReindexTarget(self.cluster, index, name)
 
     def close(self) -> None:
         self.cluster.close()
@@ -430,8 +428,8 @@ AGAIN_MS = 60_000  # each look reads again from a minute before the last date
 class BesideSource(ClusterReindexSource):
     """Documents of an index, whose signatures are written into another one."""
 
-    def __init__(self, cluster: client.ClusterClient, index: str, fields: Fields, *, lookup: bool) -> None:
-        super().__init__(cluster, index, fields, "lean")
+    def __init__(self, cluster: client.ClusterClient, index: str, *, lookup: bool) -> None:
+        super().__init__(cluster, index)
         self._lookup = lookup
 
     @property
@@ -584,8 +582,8 @@ class DatedSource(BesideSource):
     time after its date.
     """
 
-    def __init__(self, cluster: client.ClusterClient, index: str, fields: Fields, *, lookup: bool) -> None:
-        super().__init__(cluster, index, fields, lookup=lookup)
+    def __init__(self, cluster: client.ClusterClient, index: str, *, lookup: bool) -> None:
+        super().__init__(cluster, index, lookup=lookup)
         self._run = secrets.token_hex(4)
         self._next: dict[ShardRef, tuple[int, int]] = {}  # range that the next page of a part begins with
 

@@ -5,10 +5,9 @@ sequence number, and a write that finds another state than the one it was decide
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import partial
 
-from ibidem_core.address import Fields
 from ibidem_core.errors import Unavailable
 from ibidem_engines import ledger
 from ibidem_engines.cluster.client import CONFLICT, NOT_FOUND, Action, ActionOutcome, ClusterClient, read_docs, run
@@ -53,22 +52,21 @@ class WriteMode:
 
 @dataclass(frozen=True, slots=True)
 class WriteTarget:
-    """The index, fields and connection for writing documents."""
+    """The index and connection for writing documents."""
 
     cluster: ClusterClient
     index: str  # the index that new documents are written to, or the data stream
-    fields: Fields  # names of a document's fields in it
     layout: str  # `full` or `lean`
     ledgers: LedgerStore  # the records next to the index
-    mode: WriteMode = field(default_factory=WriteMode)  # whether a write reads first
-    indices: tuple[str, ...] = ()  # all indexes of the name, the newest last: a document is replaced where it is
+    mode: WriteMode  # whether a write reads first
+    indices: tuple[str, ...]  # all indexes of the name, the newest last: a document is replaced where it is
 
     def source(self, record: Record, values: LookupValues, group: str = "") -> bytes:
         """Return a document; a lead keeps the name of its group, so that its followers are found."""
-        return as_source(record, self.fields, self.layout, values, group=group)
+        return as_source(record, self.cluster.address.fields, self.layout, values, group=group)
 
     def stored_versions(self, ids: Sequence[str]) -> dict[str, StoredVersion]:
-        return read_versions(self.cluster, self.indices or (self.index,), ids) if ids else {}
+        return read_versions(self.cluster, self.indices, ids)
 
     def tombstones(self, ids: Sequence[str]) -> dict[str, int]:
         return ledger.tombstone_versions(self.ledgers.get_keys("tombstones", ids))

@@ -113,7 +113,7 @@ def test_a_refresh_in_which_a_copy_took_no_part_may_be_tried_again(failures: obj
 def test_a_forked_process_makes_connections_of_its_own() -> None:
     connect = Mock()
     connect.return_value.send.return_value = {}
-    cluster = ClusterClient("here", connect)
+    cluster = ClusterClient(parse_address("opensearch+http://here"), Mock(), connect)
     for _ in range(2):
         cluster.ask("GET", "/")
     assert connect.call_count == 1
@@ -126,7 +126,9 @@ def test_a_refresh_is_repeated_as_it_was_where_a_shard_came_back_between_two_ans
     connect = Mock()
     refreshes = [{"_shards": {"total": 2, "successful": shards, "failed": 0}} for shards in (1, 2)]
     connect.return_value.send.side_effect = [refreshes[0], {"status": "green", "active_shards": 2}, refreshes[1]]
-    refresh_index(ClusterClient("here", connect), "news", ignore_unavailable="true")
+    refresh_index(
+        ClusterClient(parse_address("opensearch+http://here"), Mock(), connect), "news", ignore_unavailable="true"
+    )
     asked = [(each.args[0].path, dict(each.args[0].params)) for each in connect.return_value.send.call_args_list]
     refresh = "/news/_refresh", {"ignore_unavailable": "true"}
     assert asked == [refresh, ("/_cluster/health/news", {"filter_path": "status,active_shards"}), refresh]

@@ -58,7 +58,7 @@ def uses(engine: ClusterEngine, address: str) -> dict[str, Callable[[], object]]
     source = open_reindex_source(address, INDEX)
     return {
         "a search": lambda: engine.search(GRAIN, 5),
-        "a point in time": lambda: engine.run(open_point(engine._dialect, INDEX)),
+        "a point in time": lambda: engine.run(open_point(engine._cluster.dialect, INDEX)),
         "reading all": lambda: list(engine.scan()),
         "the counts": engine.info,
         "the last writes": source.newest,
