@@ -112,7 +112,7 @@ class ClusterEngine(protocol.Engine):
             return info
         if index_layout.beside:
             held = self.group_set().info()
-            behind = (total := self.run(layout.count(self.index))) - held.documents
+            behind = (total := layout.count(self._cluster, self.index)) - held.documents
             return replace(held, documents=total, unsigned=max(0, behind) + held.unsigned)
         answer = self._cluster.search(self.index, dsl.COUNTS)
         counts, documents = answer["aggregations"], dsl.total_of(answer)

@@ -520,8 +520,8 @@ def search_states(
     return found
 
 
-def count(index: str, query: Clause = ALL) -> RequestFlow[int]:
-    return total_of((yield Target(index).search({"query": query, **COUNTED})))
+def count(cluster: ClusterClient, index: str, query: Clause = ALL) -> int:
+    return total_of(cluster.search(index, {"query": query, **COUNTED}))
 
 
 def name_of(hit: Json) -> Name:

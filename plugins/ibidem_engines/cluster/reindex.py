@@ -62,16 +62,14 @@ class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
             body = {"settings": {"index": _early(settings)}, "mappings": _strip_mapping(mappings)}
             self.cluster.ask("PUT", f"/{self.name}", body)
             return
-        own_mappings = layouts.template(self._kind)
-        own_meta = {OURS: own_mappings["mappings"]["_meta"][OURS] | {COPY_OF: self._source}}
-        mapping = mappings | {"_meta": mappings.get("_meta", {}) | own_meta}
-        own_properties = own_mappings["mappings"]["properties"]
-        mapping["properties"] = mappings.get("properties", {}) | {OURS: own_properties[OURS]}
+        template, own = layouts.template(self._kind), layouts.own_fields(self._kind)
+        meta = mappings.get("_meta", {}) | {OURS: own["_meta"][OURS] | {COPY_OF: self._source}}
+        mapping = mappings | {"_meta": meta, "properties": mappings.get("properties", {}) | own["properties"]}
         # A part left out of `_source` makes the server write the rest in another order: documents of others stay as
         # they are, unless the lean layout is asked for.
         if mapping.pop("_source", None) or self._kind == "lean":
-            mapping["_source"] = own_mappings["mappings"]["_source"]
-        codec = {name: value for name, value in own_mappings["settings"]["index"].items() if name == "codec"}
+            mapping["_source"] = template["mappings"]["_source"]
+        codec = {name: value for name, value in template["settings"]["index"].items() if name == "codec"}
         if not self.exists():
             body = {"settings": {"index": codec | _early(settings)}, "mappings": mapping}
             self.cluster.ask("PUT", f"/{self.name}", body)
@@ -155,8 +153,8 @@ class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
         outcomes: list[Outcome] = []
         for position, outcome in enumerate(client.run(self.cluster, actions)):
             document = documents[position][0]
-            written = unfit[position] if position in unfit else read_outcome(document, outcome)
-            outcomes.append(written or Outcome(document.name.id, protocol.WriteStatus.STALE, why="a newer one exists"))
+            older = Outcome(document.name.id, protocol.WriteStatus.STALE, why="a newer one exists")
+            outcomes.append(unfit.get(position) or read_outcome(document, outcome) or older)
         return outcomes
 
     def _read_source(self) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -288,12 +286,16 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
                 storage.check("strip")
                 found = [each for each in answer["docs"] if each["_index"] == index and each.get("found")]
                 source.check_whole(self.cluster, storage, found if storage.unsure else ())
-            for each in answer["docs"]:  # so that signatures do not depend on whether vectors were requested
-                for field in self._storages[each["_index"]].vectors if each.get("found") else ():
-                    each["_source"] = remove_path(each["_source"], field.path)
             self._at_once = max(1, min(MAX_READ, READ_BYTES * len(batch) // max(1, len(answer.text))))
             names_by_place = {(name.index, name.id): name for name in batch}
-            documents += source.read_documents(answer, names_by_place, self._fields, raw=raw)
+            texts = source.iter_raw_sources(answer.text) if raw else [b""] * len(batch)
+            for each, text in zip(answer["docs"], texts, strict=True):
+                if not each.get("found"):
+                    continue
+                for field in self._storages[each["_index"]].vectors:  # signatures do not depend on what was requested
+                    each["_source"] = remove_path(each["_source"], field.path)
+                name = names_by_place[each["_index"], each["_id"]]
+                documents.append(source.source_document(each, name, self._fields, text))
         return fill_packed(self.cluster, self.index, documents)
 
     def count_fields(self) -> FieldCounts:
@@ -467,7 +469,7 @@ class BesideSource(ClusterReindexSource):
             return
         settings: Clause = {"number_of_shards": self.layout.shards, "auto_expand_replicas": "0-1", "hidden": True}
         if self._lookup:
-            if (documents := self.cluster.hold(layouts.count(self.index))) > MAX_LOOKUP:
+            if (documents := layouts.count(self.cluster, self.index)) > MAX_LOOKUP:
                 problem = f"{self.index!r} has {documents:,} documents, and an index for look-ups has one shard"
                 raise UsageError(problem, f"leave out --lookup: it is for at most {MAX_LOOKUP:,}")
             settings |= {"number_of_shards": 1, "mode": "lookup"}
@@ -489,9 +491,8 @@ class BesideSource(ClusterReindexSource):
         body: Clause = {"size": 0, "aggs": {"last": {"max": {"field": self._fields.changed or "_seq_no"}}}}
         answer = self.search(part, body)
         value = answer["aggregations"]["last"]["value"]
-        if value is not None:
-            return layouts.write_order(max(0, int(value)))
-        return layouts.write_order(0) if total_of(answer) else layouts.NONE
+        is_empty = value is None and not total_of(answer)
+        return layouts.NONE if is_empty else layouts.write_order(max(0, int(value or 0)))
 
     def uuids(self) -> Mapping[str, str]:
         with client.unless_failure(client.FORBIDDEN):
@@ -535,14 +536,13 @@ class BesideSource(ClusterReindexSource):
             ends[part.index] = max(end, ends.get(part.index, 0))
         gone: list[Clause] = [{"bool": {"must_not": {"terms": {f"{OURS}.index": list(ends)}}}}]
         ranges = [(index, 0, end) for index, end in ends.items()]
-        removed = sum(
-            self._delete(gone, ()) for _ in range(self.cluster.hold(layouts.count(self._held, gone[0])) // SLICE + 1)
-        )
+        slices = layouts.count(self.cluster, self._held, gone[0]) // SLICE + 1
+        removed = sum(self._delete(gone, ()) for _ in range(slices))
         while ranges:
             index, after, end = ranges.pop()
             inside: list[Clause] = [{"term": {f"{OURS}.index": index}}, _orders(f"{OURS}.order", after + 1, end + 1)]
-            held = self.cluster.hold(layouts.count(self._held, all_of(*inside)))
-            if held <= self.cluster.hold(layouts.count(index, self._written(after, end))):
+            held = layouts.count(self.cluster, self._held, all_of(*inside))
+            if held <= layouts.count(self.cluster, index, self._written(after, end)):
                 continue
             if held > SLICE and end - after > 1:
                 middle = (after + end) // 2
@@ -571,7 +571,7 @@ class BesideSource(ClusterReindexSource):
             for each in self._entries(conditions)
             if each["_id"] not in present
         ]
-        return sum(outcome.status < 300 for outcome in client.run(self.cluster, actions)) if actions else 0
+        return sum(outcome.status < 300 for outcome in client.run(self.cluster, actions))
 
 
 class DatedSource(BesideSource):

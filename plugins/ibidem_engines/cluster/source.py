@@ -16,7 +16,7 @@ can be compared: for each document before it is written from what was read, and 
 import base64
 import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
@@ -30,7 +30,7 @@ from ibidem_engines.cluster.dsl import ALL, COUNTED, filter_value, total_of
 from ibidem_engines.engine import Destination, FieldCounts, Record, SourceDocument, StoredDocument
 from ibidem_engines.ledger import LookupValues, UnstorableRecord, check_storable
 from ibidem_engines.query import HIGHLIGHT, Query, mark, passage, searched_phrases
-from ibidem_engines.requests import Json, JsonAnswer, Target, in_slices, quote_index
+from ibidem_engines.requests import Json, Target, in_slices, quote_index
 from ibidem_engines.stored_groups import Name, new_group
 from ibidem_ingest.dates import EPOCH, interval, iso_date, iso_day, time_of_day
 from ibidem_ingest.document import Document
@@ -124,12 +124,6 @@ def _past_blanks(text: str, position: int) -> int:
 
 # Hashes that have a field of their own in the layout `full`, and their schemes.
 COLLAPSIBLE: tuple[tuple[LookupField, str], ...] = (("fingerprint", "fp1"), ("profile", "tp1"))
-
-# Classes of look-up values that have a field of their own.
-_OWN_FIELDS: Mapping[str, Collection[str]] = {
-    "full": {"content", *(name for name, _ in COLLAPSIBLE)},
-    "lean": {"content"},
-}
 
 _NAMES = ("title", "text", "date", "source", "url", "language")
 
@@ -267,10 +261,10 @@ def signature_fields(
     }
     if not lookup_values:
         return own_fields
-    own_names = _OWN_FIELDS[layout]
+    hashes = COLLAPSIBLE if layout == "full" else ()
+    own_names = {"content", *(name for name, _ in hashes)}
     if keys := [value for name, values in lookup_values.items() if name not in own_names for value in values]:
         own_fields["keys"] = " ".join(keys)
-    hashes = COLLAPSIBLE if layout == "full" else ()
     own_fields |= {name: lookup_values.get(name, [f"{scheme}:none:{id_}"])[0] for name, scheme in hashes}
     return own_fields | {"content": lookup_values["content"][0]}
 
@@ -565,16 +559,6 @@ def _count(response: Json, location: str) -> int | None:
     if failure.status != BAD_REQUEST:
         raise to_engine_error(failure, location)
     return None
-
-
-def read_documents(
-    answer: JsonAnswer, names: Mapping[tuple[str, str], Name], fields: Fields, *, raw: bool
-) -> Iterator[SourceDocument]:
-    texts: Iterator[bytes] = iter_raw_sources(answer.text) if raw else iter(())
-    for each in answer["docs"]:
-        text = next(texts, b"")
-        if each.get("found"):
-            yield source_document(each, names[each["_index"], each["_id"]], fields, text)
 
 
 def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:

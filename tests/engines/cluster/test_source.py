@@ -27,17 +27,16 @@ from ibidem_engines.cluster.source import (
     as_document,
     as_source,
     iter_raw_sources,
-    read_documents,
     read_storage,
     read_version,
     remove_member,
     signed_part,
+    source_document,
     with_member,
 )
 from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Destination, FieldCounts, ReindexSource, SourceDocument
 from ibidem_engines.ledger import values_of_records
-from ibidem_engines.requests import JsonAnswer
 from ibidem_engines.stored_groups import Hit, HitNames, Name, SeqNoRange, read_packed
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import read_id
@@ -115,11 +114,9 @@ def test_each_document_has_the_json_that_is_there(
 
 def read_one(source: dict[str, object]) -> SourceDocument:
     doc = {"_index": "news", "_id": "a", "found": True, "_version": 3, "_seq_no": 7, "_primary_term": 1}
-    text = json.dumps({"docs": [doc | {"_source": source}]})
-    names = {("news", "a"): Name("news", "a", 7)}
-    fields = parse_fields("text=body,meta=")
-    (document,) = read_documents(JsonAnswer(json.loads(text), text), names, fields, raw=True)
-    return document
+    hit = doc | {"_source": source}
+    (raw,) = iter_raw_sources(json.dumps({"docs": [hit]}))
+    return source_document(hit, Name("news", "a", 7), parse_fields("text=body,meta="), raw)
 
 
 def test_a_packed_value_that_another_program_damaged_counts_as_none() -> None:
