@@ -70,9 +70,6 @@ class MemoryLedgers:
         kept = self._link.each([partial(keep, key) for key in entries], f"put onto {ledger}") if entries else []
         return [key for key, is_kept in zip(entries, kept, strict=True) if not is_kept]
 
-    def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        return self.read_states(ledger, keys)[0]
-
     def get(self, ledger: Ledger, prefix: str) -> list[tuple[str, Any]]:
         """Read the records whose key begins with a prefix."""
         found = self._link.call(lambda: sorted(self._of(ledger).items()))
@@ -255,7 +252,7 @@ class MemoryEngine(Engine):
 
     @override
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        return self._ledgers.get_keys(ledger, keys)
+        return self._ledgers.read_states(ledger, keys)[0]
 
     @override
     def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:

@@ -216,7 +216,7 @@ class ClusterEngine(protocol.Engine):
         return (recent or self._recent.put(name, [self.get_record(ledger, key)], COUNTS_S))[0]
 
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        return self._store(ledger).get_keys(ledger, keys)
+        return self._store(ledger).read_states(ledger, keys)[0]
 
     def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
         entries, states = self._store(ledger).read_states(ledger, [key])

@@ -382,8 +382,8 @@ def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = Fa
     if begins_with is not None:
         LedgerStore(cluster, names.keep(home)).put("groups", {KEY: begins_with})
     superseded = [records[source] for source in names_before]
-    store.remove("groups", superseded)
-    store.remove("runs", [stored_groups.StoredRecord(each.source, LEASE, None) for each in superseded])
+    store.delete_places("groups", {(each.source, each.key) for each in superseded})
+    store.delete_places("runs", {(each.source, LEASE) for each in superseded})
     return home
 
 

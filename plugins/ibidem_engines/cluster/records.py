@@ -311,7 +311,7 @@ class LedgerStore:
             put_in_place(self, self.cluster.label, ledger, entries)
         else:
             self._write(ledger, [self._action("index", ledger, key, entry) for key, entry in entries.items()])
-        self._delete(ledger, replaced)
+        self.delete_places(ledger, replaced)
         self._show(ledger, {self.names.home, *(source for source, _ in replaced)})
 
     def _show(self, ledger: Ledger, sources: Iterable[str]) -> None:
@@ -387,29 +387,21 @@ class LedgerStore:
         while not reading.has_ended:
             yield from self.cluster.hold(reading.read())
 
-    def get_keys(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        return self.names.own_records(ledger, self.stored(ledger, keys))
-
     def stored(self, ledger: Ledger, keys: Sequence[str]) -> list[StoredRecord]:
         """Read the current records with some keys next to each name."""
         return [stored_record(each, ledger) for each in self._find(ledger, keys).values()]
 
-    def remove(self, ledger: Ledger, records: Sequence[StoredRecord]) -> None:
-        """Remove records next to the names under which they are stored; missing ones are skipped."""
-        self._delete(ledger, {(each.source, each.key) for each in records})
-
     def issues(self) -> Iterator[HealthIssue]:
-        count = 0
         with unless_failure(FORBIDDEN):
-            count = len(self._misnamed())
-        if count:
-            message = f"{count} manual {'decision names' if count == 1 else 'decisions name'} an alias, not an index"
-            yield HealthIssue("records", f"{message}: the plugin does not follow it", "ibidem doctor --repair")
+            if count := len(self._misnamed()):
+                message = (
+                    f"{count} manual {'decision names' if count == 1 else 'decisions name'} an alias, not an index"
+                )
+                yield HealthIssue("records", f"{message}: the plugin does not follow it", "ibidem doctor --repair")
 
     def rename_decisions(self) -> list[str]:
         """Store manual decisions under the concrete names of indexes; returns their keys."""
-        misnamed = self._misnamed()
-        if misnamed:
+        if misnamed := self._misnamed():
             self.put("overrides", misnamed)
         return sorted(misnamed)
 
@@ -423,12 +415,12 @@ class LedgerStore:
 
     def delete(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records under every name of the index; returns how many existed."""
-        deleted = self._delete(ledger, self._places(ledger, list(keys)))
+        deleted = self.delete_places(ledger, self._places(ledger, list(keys)))
         self._show(ledger, {source for source, _ in deleted})
         return len({key for _, key in deleted})
 
-    def _delete(self, ledger: Ledger, places: Collection[Place]) -> set[Place]:
-        """Remove records in their current state, so that a delayed request removes no later record."""
+    def delete_places(self, ledger: Ledger, places: Collection[Place]) -> set[Place]:
+        """Remove records, as far as they are there, in their current state: no delayed request removes a later one."""
         remaining, deleted = set(places), set[Place]()
         for _ in range(ATTEMPTS):
             found = self._find(ledger, sorted({key for _, key in remaining}), "key")

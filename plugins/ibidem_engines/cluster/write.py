@@ -69,7 +69,7 @@ class WriteTarget:
         return read_versions(self.cluster, self.indices, ids)
 
     def tombstones(self, ids: Sequence[str]) -> dict[str, int]:
-        return ledger.tombstone_versions(self.ledgers.get_keys("tombstones", ids))
+        return ledger.tombstone_versions(self.ledgers.read_states("tombstones", ids)[0])
 
     def run(self, actions: Sequence[Action]) -> list[ActionOutcome]:
         return run(self.cluster, actions)
