@@ -142,8 +142,7 @@ class ClusterEngine(protocol.Engine):
         return ClusterReindexSource(self._cluster, self.index)
 
     def facets(self, query: Query, limit: int) -> stored_groups.Facets:
-        body = groups.facet_request(dsl.clause(query, self._searched_fields()), self.fields, limit)
-        return groups.read_facets(self._cluster.search(self.index, body))
+        return groups.read_facets(self._cluster, self.index, dsl.clause(query, self._searched_fields()), limit)
 
     @contextmanager
     def points(self) -> Iterator[groups.Points]:

@@ -17,7 +17,7 @@ from typing import Any
 
 import orjson
 
-from ibidem_core.address import OURS, Fields
+from ibidem_core.address import OURS
 from ibidem_core.errors import NoIndex
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import stored_groups
@@ -251,17 +251,15 @@ _GROUPS: Clause = {
 }
 
 
-def facet_request(clause: Clause, fields: Fields, limit: int) -> Clause:
-    """Build the facet request; in a foreign index only the date is known to have an aggregatable mapping."""
+def read_facets(cluster: ClusterClient, index: str, clause: Clause, limit: int) -> stored_groups.Facets:
+    """Count matches and groups; in a foreign index only the date is known to have an aggregatable mapping."""
+    fields = cluster.address.fields
     years = {"field": "ibidem.date", "calendar_interval": "year", "format": "yyyy", "min_doc_count": 1}
     aggs: Clause = {"years": {"date_histogram": {**years, "order": {"_key": "desc"}}, "aggs": _GROUPS}}
     for name in ("source", "language") if fields.are_own else ():
         aggs[f"{name}s"] = {"terms": {"field": getattr(fields, name), "size": limit}, "aggs": _GROUPS}
-    return {"query": clause, "size": 0, "track_total_hits": False, "aggs": aggs}
-
-
-def read_facets(answer: Json) -> stored_groups.Facets:
-    counts = answer["aggregations"]
+    body = {"query": clause, "size": 0, "track_total_hits": False, "aggs": aggs}
+    counts = cluster.search(index, body)["aggregations"]
     return stored_groups.Facets(*(_counts(counts.get(name, {})) for name in ("sources", "languages", "years")))
 
 
