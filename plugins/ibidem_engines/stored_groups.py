@@ -169,11 +169,8 @@ class Parts(Protocol):
 class StoredGroups(Parts, Protocol):
     """The groups of a group set."""
 
-    def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        """Read the first leads written in a range of sequence numbers, in order."""
-
-    def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        """Read the first documents written in a range of sequence numbers, in order."""
+    def documents(self, seq_range: SeqNoRange, size: int, *, leads: bool = False) -> list[GroupedDocument]:
+        """Read the first documents, or leads, written in a range of sequence numbers, in order."""
 
     def count_leads(self, seq_range: SeqNoRange) -> int:
         """Count the leads written in a range of sequence numbers."""

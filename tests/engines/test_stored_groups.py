@@ -33,7 +33,11 @@ def groups(engine: Engine) -> StoredGroups:
 
 def leads(groups: StoredGroups, after: int = 0, size: int = 100) -> list[GroupedDocument]:
     end = groups.newest()
-    return [each for part in groups.parts() for each in groups.leads(SeqNoRange(part, after, end[part]), size)]
+    return [
+        each
+        for part in groups.parts()
+        for each in groups.documents(SeqNoRange(part, after, end[part]), size, leads=True)
+    ]
 
 
 def read_groups(groups: StoredGroups, engine: Engine, *ids: str) -> list[GroupedDocument]:
@@ -340,7 +344,9 @@ def test_all_else_of_a_document_stays(engine: Engine) -> None:
 def test_joining_a_group_keeps_them(engine: Engine, members: StoredGroups) -> None:
     groups = engine.groups()
     upto = groups.newest()
-    leads = [each for part in groups.parts() for each in groups.leads(SeqNoRange(part, 0, upto[part]), 10)]
+    leads = [
+        each for part in groups.parts() for each in groups.documents(SeqNoRange(part, 0, upto[part]), 10, leads=True)
+    ]
     by_id = {each.name.id: each for each in leads}
     assert groups.assign([Assignment(by_id["b"], by_id["a"].group, lead=False)]) == [True]
     engine.refresh()

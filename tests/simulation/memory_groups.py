@@ -53,12 +53,8 @@ class MemoryGroups(StoredGroups):
         return False
 
     @override
-    def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return [each for each in self._stretch(seq_range) if each.lead][:size]
-
-    @override
-    def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._stretch(seq_range)[:size]
+    def documents(self, seq_range: SeqNoRange, size: int, *, leads: bool = False) -> list[GroupedDocument]:
+        return [each for each in self._stretch(seq_range) if each.lead or not leads][:size]
 
     @override
     def count_leads(self, seq_range: SeqNoRange) -> int:

@@ -154,10 +154,10 @@ class ClusterEngine(protocol.Engine):
             }
 
     def groups(self, points: groups.Points | None = None) -> groups.ClusterGroups:
-        index_layout = self._layout_now()
-        if index_layout.beside and (held := self.group_set()) is not self:
-            return groups.BesideGroups(self._cluster, held.index, layout.read(self._cluster, held.index), points or {})
-        return groups.ClusterGroups(self._cluster, self.index, index_layout, points or {})
+        index, index_layout = self.index, self._layout_now()
+        if is_beside := bool(index_layout.beside) and (held := self.group_set()) is not self:
+            index, index_layout = held.index, layout.read(self._cluster, held.index)
+        return groups.ClusterGroups(self._cluster, index, index_layout, points or {}, names_documents=is_beside)
 
     def _layout_now(self) -> Layout:
         """Read the layout again, since an alias may point to another index by now."""

@@ -49,12 +49,16 @@ FOLLOWERS: Clause = {"term": {LEAD: False}}
 
 
 class ClusterGroups(layouts.ClusterParts, stored_groups.StoredGroups):
-    """The groups of an index, or of the indexes behind an alias; see `StoredGroups`."""
+    """The groups of an index, or of the indexes behind an alias; see `StoredGroups`.
 
-    def __init__(self, cluster: ClusterClient, index: str, layout: layouts.Layout, points: Points) -> None:
+    Those beside an index may have the names of its documents as members: to be read, not settled.
+    """
+
+    def __init__(
+        self, cluster: ClusterClient, index: str, layout: layouts.Layout, points: Points, *, names_documents: bool
+    ) -> None:
         super().__init__(cluster, index)
-        self.layout = layout
-        self._points = points
+        self.layout, self._points, self._names_documents = layout, points, names_documents
 
     @cached_property
     def _uuids(self) -> Mapping[str, str]:
@@ -68,11 +72,9 @@ class ClusterGroups(layouts.ClusterParts, stored_groups.StoredGroups):
             return Target("", {"id": self._points[part], "keep_alive": LONG_ALIVE})
         return super().target(part)
 
-    def leads(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._documents(self.target(seq_range.part), _read([LEADS, layouts.in_range(seq_range)], size))
-
-    def documents(self, seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
-        return self._documents(self.target(seq_range.part), _read([layouts.in_range(seq_range)], size))
+    def documents(self, seq_range: SeqNoRange, size: int, *, leads: bool = False) -> list[GroupedDocument]:
+        conditions = [*([LEADS] if leads else []), layouts.in_range(seq_range)]
+        return self._documents(self.target(seq_range.part), _read(conditions, size))
 
     def count_leads(self, seq_range: SeqNoRange) -> int:
         return self.count_in(seq_range.part, all_of(LEADS, layouts.in_range(seq_range)))
@@ -107,12 +109,14 @@ class ClusterGroups(layouts.ClusterParts, stored_groups.StoredGroups):
         body = _read(conditions, SLICE)
         body["sort"] = [{"_seq_no": "asc"}, {"_index": "asc"}, {"ibidem.id": "asc"}]
         if excluded:
-            body["query"]["bool"]["must_not"] = dsl.documents(excluded)
-        while True:
-            hits = hits_of(self.cluster.search(self.index, body))
-            if not hits:
-                return
-            yield [_document(hit) for hit in hits]
+            entries = [(self.index, layouts.beside_key(*each)) for each in excluded]
+            body["query"]["bool"]["must_not"] = dsl.documents(entries if self._names_documents else excluded)
+        while hits := hits_of(self.cluster.search(self.index, body)):
+            documents = [_document(hit) for hit in hits]
+            if self._names_documents:
+                names = [stored_groups.Name(*layouts.document_of(each.name.id), each.name.order) for each in documents]
+                documents = [replace(each, name=name) for each, name in zip(documents, names, strict=True)]
+            yield documents
             body["search_after"] = hits[-1]["sort"]
 
     def read(self, ids: Sequence[DocumentRef], end: Marks | None = None) -> list[GroupedDocument]:
@@ -207,20 +211,6 @@ class ClusterGroups(layouts.ClusterParts, stored_groups.StoredGroups):
 
     def _documents(self, target: Target, body: Clause) -> list[GroupedDocument]:
         return [_document(hit) for hit in hits_of(self.cluster.send(target.search(body)))]
-
-
-class BesideGroups(ClusterGroups):
-    """Groups that are stored beside an index, with the names of its documents: to be read, not settled."""
-
-    def members(
-        self, groups: Sequence[str], excluded: Sequence[DocumentRef] = (), *, lead: bool | None = None
-    ) -> Iterator[list[GroupedDocument]]:
-        entries = [(index, layouts.beside_key(*each)) for index in self.layout.indices for each in excluded]
-        for documents in super().members(groups, entries, lead=lead):
-            for at, each in enumerate(documents):
-                index, name = layouts.document_of(each.name.id)
-                documents[at] = replace(each, name=stored_groups.Name(index, name, each.name.order))
-            yield documents
 
 
 def _read(conditions: Sequence[Clause], size: int) -> Clause:

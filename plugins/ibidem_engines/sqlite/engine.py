@@ -256,11 +256,10 @@ class SqliteGroups(stored_groups.StoredGroups):
     def deletions(self) -> int:
         return int(self._file.read(_GIVEN_UP)[0][0])
 
-    def leads(self, seq_range: stored_groups.SeqNoRange, size: int) -> list[stored_groups.GroupedDocument]:
-        return self._rows(_IN_RANGE, (seq_range.after, seq_range.end, 1, size))
-
-    def documents(self, seq_range: stored_groups.SeqNoRange, size: int) -> list[stored_groups.GroupedDocument]:
-        return self._rows(_IN_RANGE, (seq_range.after, seq_range.end, 0, size))
+    def documents(
+        self, seq_range: stored_groups.SeqNoRange, size: int, *, leads: bool = False
+    ) -> list[stored_groups.GroupedDocument]:
+        return self._rows(_IN_RANGE, (seq_range.after, seq_range.end, int(leads), size))
 
     def count_leads(self, seq_range: stored_groups.SeqNoRange) -> int:
         return int(self._file.read(_COUNT_LEADS, (seq_range.after, seq_range.end))[0][0])

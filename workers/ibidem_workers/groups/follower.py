@@ -310,9 +310,10 @@ class Follower:
         if settler.recent_changes:  # of another part: searches still show these as leads
             settler.refresh()
         settled = [SeqNoRange(part, 0, checkpoint.settled_write(part)) for part in settler.store.parts()]
-        read, size = keeping(settler.store.leads), min(FACTOR * self.size, MAX_PORTION)
+        leads, size = partial(settler.store.documents, leads=True), min(FACTOR * self.size, MAX_PORTION)
+        read = keeping(leads)
         with StoredColumns(sum(map(settler.store.count_leads, [*settled, new])), self.memory) as stored:
-            slices = read_slices(settler.store.leads, settled), read_slices(read, [new], size)
+            slices = read_slices(leads, settled), read_slices(read, [new], size)
             match = match_columns(stored, slices, settler.rules, self._go_on)
             self._settle_in_portions(settler, checkpoint, new, size, self.is_lost, match, read)
 
@@ -333,7 +334,7 @@ class Follower:
     ) -> None:
         part, portions = new.part, 0
         while not stop() and (settled := checkpoint.settled_write(part)) < new.end:
-            portion = (read or settler.store.leads)(SeqNoRange(part, settled, new.end), size)
+            portion = (read or partial(settler.store.documents, leads=True))(SeqNoRange(part, settled, new.end), size)
             joins: Mapping[str, int] = {}
             if portion:
                 marks = {each: checkpoint.settled_write(each) for each in settler.store.parts()}

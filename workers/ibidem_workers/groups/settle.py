@@ -445,7 +445,7 @@ SLICE = 5_000  # documents that are read at once
 
 MAX_KEPT = 30_000  # new documents that are kept from the first reading to the second: some 30 MB of news stories
 
-# Reads the first documents of a range, in the order of writing: `StoredGroups.leads` or `StoredGroups.documents`.
+# Reads the first documents of a range, in the order of writing: `StoredGroups.documents`, of all or of leads.
 Read = Callable[[SeqNoRange, int], list[GroupedDocument]]
 
 
