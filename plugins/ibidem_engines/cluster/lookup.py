@@ -27,6 +27,7 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import dsl
 from ibidem_engines.cluster.client import ClusterClient, read_responses
 from ibidem_engines.cluster.index import Layout, beside_key, search_states, write_order
+from ibidem_engines.cluster.source import COLLAPSIBLE
 from ibidem_engines.engine import LookupResult, SignatureLookup, SourceDocument
 from ibidem_engines.query import ReadView
 from ibidem_engines.requests import Json, RequestFlow, Target, in_slices
@@ -106,8 +107,23 @@ RankedHits = tuple[Json, HitColumns]  # an answer as the server gave it, and its
 def rank(
     target: Target, body: Json, limit: int, *, ids: bool = False, beside: Sequence[str] = ()
 ) -> RequestFlow[RankedHits]:
-    """Search for a window; signatures that their index does not hold are read from those beside it."""
-    return (yield from fill_from_beside((yield from _rank(target, body, limit, ids=ids)), beside))
+    """Search for a window; signatures that their index does not hold are read from those beside it.
+
+    Without a sort some more hits are asked for, so that equal scores are put in order here, unless even they all score
+    as the last one: a hit that was left out might then precede one that was not.
+    """
+    size, is_sorted = body["size"], "sort" in body
+    depth = size if is_sorted else min(limit, size + max(20, size // 10))
+    body = {**(dsl.with_ids(body) if ids else body), "size": depth}
+    answer, hits = yield from window(target, body)
+    if not is_sorted and (len(hits) < depth or hits.scores[-1] != hits.scores[size - 1]):
+        hits = hits.sort()[:size]
+    elif not is_sorted:
+        # Ties ordered on the server, which takes it a third longer.
+        order = [{"_score": "desc"}, {"_index": "asc"}, {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}}]
+        answer, hits = yield from window(target, {**body, "size": size, "sort": order, "track_scores": True})
+        hits = replace(hits, sorts=()).sort()
+    return (yield from fill_from_beside((answer, hits), beside))
 
 
 def fill_from_beside(ranking: RankedHits, beside: Sequence[str]) -> RequestFlow[RankedHits]:
@@ -128,27 +144,6 @@ def fill_from_beside(ranking: RankedHits, beside: Sequence[str]) -> RequestFlow[
 
 def beside_target(beside: Sequence[str]) -> Target:
     return Target(",".join(beside), params={"ignore_unavailable": "true"})
-
-
-def _rank(target: Target, body: Json, limit: int, *, ids: bool) -> RequestFlow[RankedHits]:
-    """Search for a window.
-
-    Without a sort some more hits are asked for, so that equal scores are put in order here, unless even they all score
-    as the last one: a hit that was left out might then precede one that was not.
-    """
-    size = body["size"]
-    if ids:
-        body = dsl.with_ids(body)
-    if "sort" in body:
-        return (yield from window(target, body))
-    depth = min(limit, size + max(20, size // 10))
-    answer, hits = yield from window(target, {**body, "size": depth})
-    if len(hits) < depth or hits.scores[-1] != hits.scores[size - 1]:
-        return answer, hits.sort()[:size]
-    # Ties ordered on the server, which takes it a third longer.
-    order = [{"_score": "desc"}, {"_index": "asc"}, {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}}]
-    answer, hits = yield from window(target, {**body, "size": size, "sort": order, "track_scores": True})
-    return answer, replace(hits, sorts=()).sort()
 
 
 def window(target: Target, body: Json) -> RequestFlow[RankedHits]:
@@ -241,9 +236,6 @@ MAX_TOGETHER = 1_000  # hits from which on searches are parted
 # If a query has too many hits, every tenth is sampled; values that five samples share get a query of their own, and the
 # rest are retried.
 SAMPLE_EVERY, FREQUENT = 10, 5
-
-# Classes that have a field of their own in the layout `full`, and are among the keys in `lean`.
-OWN_FIELD: frozenset[LookupField] = frozenset(("fingerprint", "profile"))
 
 FoundHits = tuple[list[Hit], int]  # hits of a search, and how many documents match
 
@@ -433,7 +425,7 @@ def with_value_query(
     """Build the query for documents with at least `min_count` of the values of one class."""
     if name == "content":
         return dsl.terms("ibidem.content", values, min_count)
-    if name not in OWN_FIELD:
+    if name not in dict(COLLAPSIBLE):
         return dsl.terms("ibidem.keys", values, min_count)
     paths = [f"ibidem.{name}"] * ("lean" not in kinds or "full" in kinds) + ["ibidem.keys"] * ("lean" in kinds)
     return dsl.any_of([dsl.terms(path, values, min_count) for path in paths])
