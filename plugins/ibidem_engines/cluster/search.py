@@ -21,7 +21,7 @@ from ibidem_engines.cluster import dsl, lookup
 from ibidem_engines.cluster.client import Dialect, read_responses
 from ibidem_engines.cluster.dsl import ALL, COUNTED, PACKED, Clause, all_of, first_value, hits_of, total_of
 from ibidem_engines.cluster.groups import FOLLOWERS, GROUP, LEAD, LEADS, read_memberships
-from ibidem_engines.cluster.index import Layout, document_of, field_issues
+from ibidem_engines.cluster.index import Layout, beside_key, document_of, field_issues
 from ibidem_engines.cluster.source import to_stored_document
 from ibidem_engines.query import NOW, Place, Query, ReadView
 from ibidem_engines.requests import COUNTS_S, ApiRequest, Json, RequestFlow, Target, TtlCache, in_slices
@@ -91,14 +91,6 @@ def read_coverage(target: Target, layout: Layout, settled: stored_groups.Marks) 
 def filter_aggregations(body: Json, aggs: Clause) -> Clause:
     """Apply the filter that excludes hits after ranking to the counts."""
     return {"filter": body.get("post_filter") or ALL, "aggs": aggs}
-
-
-def split_counts(answer: Json) -> tuple[Json, Json]:
-    """Remove the counts from the response of a search, and return them; empty if it has none."""
-    aggregations = dict(answer.get("aggregations", {}))
-    counts = aggregations.pop(COUNTS, {})
-    response = {name: part for name, part in answer.items() if name != "aggregations"}
-    return counts, response | ({"aggregations": aggregations} if aggregations else {})
 
 
 def add_filter(body: Json, clause: Clause) -> Clause:
@@ -189,7 +181,11 @@ class ClusterCollapse:
             own = {} if count is None else self._writes
         aggs = {**aggregations, **({COUNTS: filter_aggregations(self.body, own)} if own else {})}
         request |= {"aggs": aggs} if aggs else {}
-        counts, answer = split_counts((yield self.target.search_packed(request)))
+        whole: Json = yield self.target.search_packed(request)
+        found = dict(whole.get("aggregations", {}))
+        counts = found.pop(COUNTS, {})
+        answer = {name: part for name, part in whole.items() if name != "aggregations"}
+        answer |= {"aggregations": found} if found else {}
         if cache is None:
             newest, documents = counts.get("newest", {}).get("value"), total_of(answer)
             ungrouped = counts.get("ungrouped", {}).get("doc_count", 0)
@@ -199,32 +195,29 @@ class ClusterCollapse:
             _, count = yield from self._count()
         return answer, cache.put(key, count)
 
-    def tails(
-        self, groups: Sequence[str], heads: Sequence[GroupHit], limit: int
+    def members(
+        self, groups: Sequence[str], limit: int, heads: Sequence[GroupHit] | None = None
     ) -> RequestFlow[tuple[Sequence[Json], Members]]:
-        """Read the documents of some groups except the best of each, as shown."""
-        size = min(MEMBER_BATCH, self.layout.max_hits, limit * len(groups))
-        if not size:
-            return (), Members((), {})
-        heads = [head for head in heads if head.group in groups]
-        heads_clause = dsl.any_of(dsl.documents([head.name for head in heads]))
-        clause = {"bool": {"filter": [{"terms": {self.field: list(groups)}}], "must_not": [heads_clause]}}
-        body = {**self.body, **self._fields(self.display), "size": size, "track_total_hits": True}
-        answer = yield self.target.search_packed(add_filter(body, clause))
-        if total_of(answer) > len(hits_of(answer)):
-            return (), (yield from self.members(groups, limit))
-        hits = self._read(answer)
-        sizes = Counter([*(head.group for head in heads), *(each.group for each in hits)])
-        return hits_of(answer), Members(hits, sizes)
-
-    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
+        """Read documents of some groups; with heads all but these, and as shown, where one search brings them."""
+        if heads is not None:
+            size = min(MEMBER_BATCH, self.layout.max_hits, limit * len(groups))
+            if not size:
+                return (), Members((), {})
+            heads = [head for head in heads if head.group in groups]
+            heads_clause = dsl.any_of(dsl.documents([head.name for head in heads]))
+            clause = {"bool": {"filter": [{"terms": {self.field: list(groups)}}], "must_not": [heads_clause]}}
+            body = {**self.body, **self._fields(self.display), "size": size, "track_total_hits": True}
+            answer = yield self.target.search_packed(add_filter(body, clause))
+            if total_of(answer) <= len(hits_of(answer)):
+                hits = self._read(answer)
+                return hits_of(answer), Members(hits, Counter(each.group for each in (*heads, *hits)))
         if not groups:
-            return Members((), {})
+            return (), Members((), {})
         limit = min(limit, stored_groups.MAX_MEMBERS, self.layout.max_hits)
         size = min(MEMBER_BATCH, self.layout.max_hits, max(100, 2 * limit * len(groups)))
         counted = {"groups": {"terms": {"field": self.field, "size": len(groups), "include": list(groups)}}}
         body = self._members_body(groups, size) | {"aggs": {COUNTS: filter_aggregations(self.body, counted)}}
-        (answer,) = yield from self._search([body])
+        answer = yield self.target.search(body)
         sizes = {each["key"]: int(each["doc_count"]) for each in answer["aggregations"][COUNTS]["groups"]["buckets"]}
         read: defaultdict[str, list[GroupHit]] = defaultdict(list)
         for hit in self._read(answer):
@@ -233,11 +226,11 @@ class ClusterCollapse:
         bodies = [self._members_body([name], min(limit, sizes[name])) for name in incomplete]
         for name, each in zip(incomplete, (yield from self._search(bodies)), strict=True):
             read[name] = self._read(each)
-        return Members([each for name in groups for each in read.get(name, ())[:limit]], sizes)
+        return (), Members([each for name in groups for each in read.get(name, ())[:limit]], sizes)
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         """Read the leads of some groups if they match; other leads must not be disclosed."""
-        (answer,) = yield from self._search([add_filter(self._members_body(groups, len(groups)), LEADS)])
+        answer = yield self.target.search(add_filter(self._members_body(groups, len(groups)), LEADS))
         return {each.group: each.hit for each in self._read(answer)}
 
     def _walk(
@@ -256,11 +249,14 @@ class ClusterCollapse:
             body: Clause = {**self.body, **self._fields(), **counted}
             if next_place is not None:
                 body["search_after"] = list(next_place)
-            (answer,) = yield from self._search([body])
+            answer = yield self.target.search(body)
             hits = self._read(answer)
             if not hits:
                 break
-            best = yield from self._read_best(sorted({each.group for each in hits if each.group}))
+            best: Mapping[str, DocumentRef] = {}
+            if groups := sorted({each.group for each in hits if each.group}):
+                body = {**self._members_body(groups, len(groups)), "collapse": {"field": self.field}}
+                best = {each.group: each.name for each in self._read((yield self.target.search(body)))}
             for each, raw in zip(hits, hits_of(answer), strict=True):
                 next_place = raw["sort"]
                 if not each.group or best.get(each.group) == each.name:
@@ -268,13 +264,6 @@ class ClusterCollapse:
                     if len(heads) == offset + size:
                         break
         return heads[offset:], next_place
-
-    def _read_best(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, DocumentRef]]:
-        if not groups:
-            return {}
-        body = {**self._members_body(groups, len(groups)), "collapse": {"field": self.field}}
-        (answer,) = yield from self._search([body])
-        return {each.group: each.name for each in self._read(answer)}
 
     def _fields(self, display: Json | None = None) -> Clause:
         """Request packed signatures and groups, and the shown fields, if any."""
@@ -519,18 +508,10 @@ class ClusterSearch(engine.EngineSearch):
         found = yield from lookup.LookUp(lookup.beside_target(self.layout.beside), held, None).find(searches)
         keys = sorted({document_of(hit.id) for each in found for hit in each.hits})
         visible = yield from self._parts(keys, {"_source": False}, *filter(None, [clause]))
-        names = {(hit["_index"], hit["_id"]) for hit in visible}  # those that the caller may see and that match
-        return [
-            replace(
-                each,
-                hits=[
-                    replace(hit, index=name[0], id=name[1])
-                    for hit in each.hits
-                    if (name := document_of(hit.id)) in names
-                ],
-            )
-            for each in found
-        ]
+        # Those that the caller may see and that match.
+        names = {beside_key(hit["_index"], hit["_id"]): {"index": hit["_index"], "id": hit["_id"]} for hit in visible}
+        hits = [[replace(hit, **names[hit.id]) for hit in each.hits if hit.id in names] for each in found]
+        return [replace(each, hits=own) for each, own in zip(found, hits, strict=True)]
 
     def long_signatures(self, ids: Names) -> RequestFlow[dict[DocumentRef, bytes]]:
         return lookup.long_values(Target(self.index), ids, self.layout.beside)
@@ -552,7 +533,8 @@ class ClusterSearch(engine.EngineSearch):
     def members(
         self, groups: Sequence[str], limit: int, how: Collapsing = stored_groups.BY_GROUP
     ) -> RequestFlow[Members]:
-        return self._collapsed(how).members(groups, limit)
+        _, members = yield from self._collapsed(how).members(groups, limit)
+        return members
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         return self._collapsed(stored_groups.BY_GROUP).leads(groups)

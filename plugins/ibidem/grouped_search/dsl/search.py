@@ -82,9 +82,7 @@ class IndexMetadataCache:
         if (cached := self.layouts.get(key)) is not None:
             return cached
         layout = yield from read_layout(index, selection, ok_statuses=(403, 404))
-        if fault := schema_fault(layout) or (
-            yield from pipeline_fault([name for name in layout.pipelines if name != "_none"])
-        ):
+        if fault := schema_fault(layout) or (yield from pipeline_fault(layout.pipelines)):
             raise UsageError(*fault)
         is_alias = not set(layout.indices) >= set(read_names(index))
         return self.layouts.put(key, layout, ALIAS_S if is_alias else INDEX_S)
@@ -298,11 +296,9 @@ class DslBackend(backend.SearchBackend):
         return page
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[stored_groups.Members]:
-        if self.search.request.keep.by == "rank":  # all documents that are read are shown
-            hits, members = yield from self._collapsed_ranking().tails(groups, self._heads, limit)
-            self._keep(hits)
-        else:
-            members = yield from self._collapsed_ranking().members(groups, limit)
+        heads = self._heads if self.search.request.keep.by == "rank" else None  # all documents that are read are shown
+        hits, members = yield from self._collapsed_ranking().members(groups, limit, heads)
+        self._keep(hits)
         self.scores |= {each.name: each.score for each in members.hits}
         return members
 
