@@ -491,7 +491,8 @@ def prepare_each(
     """Prepare records by position, with their look-up values; returns outcomes of those that no engine can store."""
     ready: dict[int, T] = {}
     unfit: dict[int, Outcome] = {}
-    for (position, record), values in zip(records.items(), values_of_records(list(records.values())), strict=True):
+    values_of_each = lookup_values([(record.packed, record.long) for record in records.values()])
+    for (position, record), values in zip(records.items(), values_of_each, strict=True):
         try:
             ready[position] = prepare(position, values)
         except UnstorableRecord as error:
@@ -516,12 +517,12 @@ def check_storable(record: Record) -> None:
         raise UnstorableRecord("id", f"an id has 1 to {MAX_ID_BYTES} bytes")
 
 
-def values_of_records(records: Sequence[Record]) -> list[LookupValues]:
-    """Compute the look-up values of records from their signatures, in one batch."""
-    keys = lookup_keys_batch([record.packed for record in records])
-    for values, record in zip(keys, records, strict=True):
-        if values and record.long:
-            values.update(long_keys(LongSignatures.decode(record.long)))
+def lookup_values(signatures: Sequence[tuple[bytes, bytes]]) -> list[LookupValues]:
+    """Compute the look-up values of documents from their packed and long signatures, in one batch."""
+    keys = lookup_keys_batch([packed for packed, _ in signatures])
+    for values, (_, long) in zip(keys, signatures, strict=True):
+        if values and long:
+            values.update(long_keys(LongSignatures.decode(long)))
     return keys
 
 

@@ -28,9 +28,6 @@ from ibidem_engines.sqlite.search import SqliteSearch, facets, find, newest_plac
 from ibidem_engines.stored_groups import Entry, Facets, Hit, Ledger, RecordState, new_group
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import long_keys, lookup_keys
-from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.text.tokens import visible
 
@@ -66,12 +63,6 @@ def record_state(file: SqliteFile, ledger: Ledger, key: str) -> RecordState | No
     """Return the state of a record: its content, so that rewriting it unchanged keeps the state."""
     row = file.run(_GET, (ledger, as_json([key]))).fetchone()
     return None if row is None else (xxh3_64_intdigest(str(row[1]).encode()), 0)
-
-
-def lookup_values(packed: bytes, long_value: bytes = b"") -> ledgers.LookupValues:
-    """Return the look-up values of signatures; empty for missing, damaged and unknown signatures."""
-    unpacked = unpack(packed) if packed else None
-    return {} if unpacked is None else lookup_keys(unpacked) | long_keys(LongSignatures.decode(long_value))
 
 
 def words(values: ledgers.LookupValues) -> str:
@@ -197,8 +188,8 @@ def _take_places(file: SqliteFile, count: int) -> range:
 def _keys_of(file: SqliteFile, places: Sequence[int]) -> list[tuple[int, str]]:
     """Return the look-up values of documents as words, computed from their signatures."""
     rows = file.run(_SIGNED, (as_json(places),)).fetchall()
-    keys = [(place, words(lookup_values(packed, long_value or b""))) for place, packed, long_value in rows if packed]
-    return [(place, key) for place, key in keys if key]
+    values = ledgers.lookup_values([(packed or b"", long_value or b"") for _, packed, long_value in rows])
+    return [(place, words(each)) for (place, *_), each in zip(rows, values, strict=True) if each]
 
 
 def _remove(file: SqliteFile, places: Sequence[int]) -> None:

@@ -36,7 +36,7 @@ from ibidem_engines.cluster.source import (
 )
 from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Destination, FieldCounts, ReindexSource, SourceDocument
-from ibidem_engines.ledger import values_of_records
+from ibidem_engines.ledger import lookup_values
 from ibidem_engines.stored_groups import Hit, HitNames, Name, SeqNoRange, read_packed
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import read_id
@@ -74,7 +74,7 @@ DOCUMENTS = st.builds(
 @given(DOCUMENTS, st.sampled_from(["full", "lean"]))
 def test_a_document_is_put_together_again(document: Document, layout: str) -> None:
     record = replace(make_record("a"), document=document)
-    source = orjson.loads(as_source(record, OWN, layout, *values_of_records([record])))
+    source = orjson.loads(as_source(record, OWN, layout, *lookup_values([(record.packed, record.long)])))
     assert as_document(document.id, source, OWN) == document
     assert (read_version(source), source["ibidem"]["idf"]) == (record.version, record.signatures.idf)
 
