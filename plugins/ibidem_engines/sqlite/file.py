@@ -40,11 +40,6 @@ SQLITE: dict[int, tuple[type[EngineError], str, str]] = {
 }
 
 
-def from_sqlite(error: sqlite3.Error, path: object) -> EngineError:
-    kind, message, remedy = SQLITE.get(getattr(error, "sqlite_errorcode", -1) & 0xFF, (Permanent, "", ""))
-    return kind(f"SQLite file {path}: {message} ({error})" if message else f"SQLite file {path}: {error}", remedy)
-
-
 _TABLE = re.compile(r"\{(\w+)\}")
 _NO_MATTER = re.compile(r"--[^\n]*|\s+")
 
@@ -139,11 +134,8 @@ class SqliteFile:
             connection = self._open()
             self._with_retries(connection, "pragma journal_mode = wal")
             if not self._state():
-                try:  # another process may do the same at this time
+                with connection:  # another process may do the same at this time
                     connection.executescript(f"begin immediate; {script(self.index, SCHEMA)} commit;")
-                except BaseException:
-                    connection.rollback()
-                    raise
 
     def run(self, statement: str, values: Sequence[Value] | Mapping[str, Value] = ()) -> sqlite3.Cursor:
         """Run one statement inside the open transaction."""
@@ -168,13 +160,9 @@ class SqliteFile:
             connection = self._open_existing()
             self._check(connection)
             self._with_retries(connection, "begin immediate")
-            try:
+            with connection:
                 self._check(connection)
                 yield
-                connection.execute("commit")
-            except BaseException:
-                connection.rollback()
-                raise
 
     @contextmanager
     def reading(self) -> Iterator[None]:
@@ -288,4 +276,6 @@ class SqliteFile:
         try:
             yield
         except sqlite3.Error as error:
-            raise from_sqlite(error, self.path) from error
+            kind, message, remedy = SQLITE.get(getattr(error, "sqlite_errorcode", -1) & 0xFF, (Permanent, "", ""))
+            what = f"SQLite file {self.path}: {message} ({error})" if message else f"SQLite file {self.path}: {error}"
+            raise kind(what, remedy) from error
