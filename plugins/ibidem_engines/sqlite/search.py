@@ -6,8 +6,9 @@ each group is kept.
 
 import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from itertools import chain
 from typing import Any
 
@@ -210,8 +211,15 @@ def find(
         if query is not None:
             selection = choose(query, _NEWEST)
             allowed_places = {place for place, _ in file.run(selection.sql("0.0"), selection.values)}
-        look_up = _LookUp(file, allowed_places, last_lead)
-        answers = [look_up.answer(each, own_places.get(each.own_id, 0)) for each in searches]
+
+        @cache
+        def with_value(value: str, limit: int) -> list[int]:
+            """Read the positions of documents with a value, in ascending order."""
+            leads = () if last_lead is None else (last_lead,)
+            rows = file.run(_LEADS_WITH_VALUE if leads else _WITH_VALUE, (f'"{word(value)}"', *leads, limit))
+            return [place for (place,) in rows]
+
+        answers = [_answer(file, each, own_places.get(each.own_id, 0), with_value, allowed_places) for each in searches]
         places = set(chain.from_iterable(found for found, _, _ in answers))
         documents = read_places(file, places, leads=last_lead is not None)
     hits = [stored_groups.Hit(file.index, name, 0.0, packed, place) for place, name, packed in documents]
@@ -222,57 +230,41 @@ def find(
     ]
 
 
-class _LookUp:
-    """The look-ups of one call, in one snapshot of the file; each distinct value is looked up once."""
+def _answer(
+    file: SqliteFile,
+    search: SignatureLookup,
+    own_place: int,
+    with_value: Callable[[str, int], list[int]],
+    allowed_places: set[int] | None,
+) -> tuple[set[int], list[LookupField], int]:
+    """Return the positions of documents with the values of a search, the capped fields, and the copies."""
 
-    def __init__(self, file: SqliteFile, allowed_places: set[int] | None, last_lead: int | None) -> None:
-        self._file = file
-        self._allowed_places = allowed_places
-        self._last_lead = last_lead
-        self._places_by_value: dict[tuple[str, int], list[int]] = {}
-
-    def answer(self, search: SignatureLookup, own_place: int) -> tuple[set[int], list[LookupField], int]:
-        """Return the positions of documents with the values of a search, the capped fields, and the copies."""
-        found: set[int] = set()
-        capped: list[LookupField] = []
-        copies = 0
-        for name, listed in search.values.items():
-            min_shared, limit = search.min_shared.get(name, 1), search.hit_limit(name)
-            # Positions ascend: the first few of each value contain the first few of all, plus the own one and one more.
-            read_limit = limit + 2 if min_shared <= 1 and self._allowed_places is None else -1
-            values = list(dict.fromkeys(listed))
-            with_value = [self._with_value(value, read_limit) for value in values]
-            if name in LONG_FIELDS:
-                with_value = [each for each in with_value if len(self._counting(set(each), own_place)) <= limit]
-            if min_shared > 1:
-                counts = Counter(chain.from_iterable(with_value))
-                places = {place for place, count in counts.items() if count >= min_shared}
-            else:
-                places = set().union(*with_value)
-            places = self._counting(places, own_place)
-            found.update(places if len(places) <= limit else sorted(places)[:limit])
-            if name == "content":
-                copies = len(places)
-                if copies > limit and self._allowed_places is None:  # not all were read
-                    words = {f'"{word(value)}"' for value in values}
-                    copies = sum(self._file.run(_COUNT, (each, own_place)).fetchone()[0] for each in words)
-            elif len(places) > limit or len(with_value) < len(values):
-                capped.append(name)
-        return found, capped, copies
-
-    def _counting(self, places: set[int], own_place: int) -> set[int]:
-        """Return the positions that count: without the searching document's own, and among the matches."""
+    def counting(places: set[int]) -> set[int]:
         places.discard(own_place)
-        return places if self._allowed_places is None else places & self._allowed_places
+        return places if allowed_places is None else places & allowed_places
 
-    def _with_value(self, value: str, limit: int) -> list[int]:
-        """Read the positions of documents with a value, in ascending order."""
-        key = value, limit
-        if key not in self._places_by_value:
-            leads = () if self._last_lead is None else (self._last_lead,)
-            rows = self._file.run(_LEADS_WITH_VALUE if leads else _WITH_VALUE, (f'"{word(value)}"', *leads, limit))
-            self._places_by_value[key] = [place for (place,) in rows]
-        return self._places_by_value[key]
+    found: set[int] = set()
+    capped: list[LookupField] = []
+    copies = 0
+    for name, listed in search.values.items():
+        min_shared, limit = search.min_shared.get(name, 1), search.hit_limit(name)
+        # Positions ascend: the first few of each value contain the first few of all, plus the own one and one more.
+        read_limit = limit + 2 if min_shared <= 1 and allowed_places is None else -1
+        values = list(dict.fromkeys(listed))
+        places_by_value = [with_value(value, read_limit) for value in values]
+        if name in LONG_FIELDS:
+            places_by_value = [each for each in places_by_value if len(counting(set(each))) <= limit]
+        counts = Counter(chain.from_iterable(places_by_value))
+        places = counting({place for place, count in counts.items() if count >= min_shared})
+        found.update(places if len(places) <= limit else sorted(places)[:limit])
+        if name == "content":
+            copies = len(places)
+            if copies > limit and allowed_places is None:  # not all were read
+                words = {f'"{word(value)}"' for value in values}
+                copies = sum(file.run(_COUNT, (each, own_place)).fetchone()[0] for each in words)
+        elif len(places) > limit or len(places_by_value) < len(values):
+            capped.append(name)
+    return found, capped, copies
 
 
 MAX_HITS = 10_000
