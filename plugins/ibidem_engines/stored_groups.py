@@ -473,23 +473,8 @@ def read_packed(hits: Sequence[Hit]) -> PackedValues:
     return hits.packed if isinstance(hits, HitColumns) else PackedValues.join([hit.packed for hit in hits])
 
 
-@dataclass(frozen=True, eq=False, slots=True)
-class HitNames(Sequence[DocumentRef]):
-    """Index and id of hits, built on access."""
-
-    hits: Sequence[Hit]
-
-    def __len__(self) -> int:
-        return len(self.hits)
-
-    @overload
-    def __getitem__(self, row: int) -> DocumentRef: ...
-
-    @overload
-    def __getitem__(self, row: slice) -> "HitNames": ...
-
-    def __getitem__(self, row: "int | slice") -> "DocumentRef | HitNames":
-        if isinstance(row, slice):
-            return HitNames(self.hits[row])
-        hit = self.hits[row]
-        return hit.index, hit.id
+def hit_names(hits: Sequence[Hit]) -> list[DocumentRef]:
+    """Return index and id of hits."""
+    if isinstance(hits, HitColumns):
+        return list(zip(hits.indices, hits.ids, strict=True))
+    return [(hit.index, hit.id) for hit in hits]

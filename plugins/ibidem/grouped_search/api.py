@@ -55,7 +55,7 @@ class EngineBackend(backend.SearchBackend):
         self.view = ranking.view
         if self.order == "relevance":
             return ranking
-        dates = yield from self._search.dates(stored_groups.HitNames(ranking.hits))
+        dates = yield from self._search.dates(stored_groups.hit_names(ranking.hits))
         self.undated = len(ranking.hits) - len(dates)
         return replace(ranking, hits=sort_hits(ranking.hits, dates, self.order))
 
@@ -298,7 +298,7 @@ def sort_hits(
     hits: Sequence[stored_groups.Hit], dates: Mapping[DocumentRef, str], order: stored_groups.Order
 ) -> Sequence[stored_groups.Hit]:
     """Sort the hits of a window by time; a date without a time counts as the start of its day."""
-    texts = [dates.get(name, "") for name in stored_groups.HitNames(hits)]
+    texts = [dates.get(name, "") for name in stored_groups.hit_names(hits)]
     intervals = [interval(text) for text in texts]
     days = np.array([(first if order == "oldest" else last) or 0 for first, last in intervals], np.int64)
     times = np.array([time_of_day(text) for text in texts], np.float64)

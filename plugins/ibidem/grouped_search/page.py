@@ -29,7 +29,7 @@ from ibidem_engines.engine import CONTENT_HITS, LookupResult, Ranking, Signature
 from ibidem_engines.ledger import override_hashes
 from ibidem_engines.query import Place
 from ibidem_engines.requests import RequestFlow
-from ibidem_engines.stored_groups import MAX_MEMBERS, GroupHit, Hit, HitNames, MatchCounts, Members, Values
+from ibidem_engines.stored_groups import MAX_MEMBERS, GroupHit, Hit, MatchCounts, Members, Values, hit_names
 from ibidem_ingest.dates import iso_day
 from ibidem_ingest.distribution import need_hook
 from ibidem_ingest.document import Document
@@ -172,10 +172,10 @@ def read_window(
     while True:
         depth = min(deepest, steps * request.window)
         ranking = yield from source.window(depth)
-        hits, names, found = ranking.hits, HitNames(ranking.hits), NO_OVERLAPS
+        hits, names, found = ranking.hits, hit_names(ranking.hits), NO_OVERLAPS
         if request.passages is not None:
             unread = [hit for hit in hits if document_ref(hit) not in passages]
-            passages |= dict.fromkeys(HitNames(unread), UNKNOWN)
+            passages |= dict.fromkeys(hit_names(unread), UNKNOWN)
             if short := [hit for hit in unread if hit.packed is not None and read_length(hit.packed) <= MAX_WORDS]:
                 passages |= yield from source.passages(short, request.passages)
             found = overlaps([passages[name] for name in names])
@@ -286,7 +286,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
         if group.first in scope_matches.capped
     ]
     if request.passages is not None:
-        known = [passages[name] for name in HitNames(window.hits[: window.ranked])]
+        known = [passages[name] for name in hit_names(window.hits[: window.ranked])]
         lacking = sum(not (each.text and each.document) for each in known)
         account |= {"document": str(request.passages), "without_document": lacking}
     account |= window.members.stats(window.ranked) if window.members else {}

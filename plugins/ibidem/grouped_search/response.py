@@ -24,7 +24,7 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, encode_pair
 from ibidem_dedupe.parameters import MAX_WINDOW, DedupeRequest, Keep, KeepBy
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import StoredDocument
-from ibidem_engines.stored_groups import Hit, HitNames, read_packed
+from ibidem_engines.stored_groups import Hit, hit_names, read_packed
 from ibidem_ingest.dates import iso_day
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -86,7 +86,7 @@ class Window:
         alone: bool = False,
     ) -> "Window":
         columns = PackedColumns.decode(read_packed(hits))
-        names = HitNames(hits)
+        names = hit_names(hits)
         applied_overrides = apply_overrides(overrides, names, columns)
         longs = long_signatures or LongSignatureCache(lambda _: {})
         matcher = LongTextMatcher(names, cache(columns.unpack_row), policy, longs)

@@ -37,7 +37,7 @@ from ibidem_engines.cluster.source import (
 from ibidem_engines.connect import open_reindex_source
 from ibidem_engines.engine import Destination, FieldCounts, ReindexSource, SourceDocument
 from ibidem_engines.ledger import lookup_values
-from ibidem_engines.stored_groups import Hit, HitNames, Name, SeqNoRange, read_packed
+from ibidem_engines.stored_groups import Hit, Name, SeqNoRange, hit_names, read_packed
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.packed import read_id
 from servers.indices import ask
@@ -372,7 +372,7 @@ def _decoder(request: pytest.FixtureRequest) -> Iterator[None]:
 def test_columns_hold_what_each_hit_says(answer: dict[str, Any]) -> None:
     hits_by_row, columns = read_plainly(answer), read_hits(answer)
     assert list(columns) == hits_by_row
-    assert list(HitNames(columns)) == [(hit.index, hit.id) for hit in hits_by_row]
+    assert hit_names(columns) == [(hit.index, hit.id) for hit in hits_by_row]
     assert list(read_packed(columns)) == list(read_packed(hits_by_row)) == [hit.packed for hit in hits_by_row]
     assert all(columns.ids) == all(hit.id for hit in hits_by_row)
 
