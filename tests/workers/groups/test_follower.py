@@ -235,7 +235,7 @@ def test_what_another_had_in_hand_stays_so_until_it_could_be_written_again(engin
     write(engine, a=TEXT, b=OTHER)
     Follower(engine).catch_up()
     checkpoint, read = GroupCheckpoint.read(engine), named(engine, "b")
-    checkpoint.plan([("news", "b")])
+    checkpoint.in_hand = [("news", "b")]
     checkpoint.save(engine)
     write(engine, 2, b=f"{TEXT} more")
     with patch.object(type(engine.groups()), "read", lambda *_: read):

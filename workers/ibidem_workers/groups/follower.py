@@ -350,7 +350,7 @@ class Follower:
 
     def _plan(self, checkpoint: GroupCheckpoint, names: Sequence[DocumentRef]) -> None:
         """Record documents in progress, unless another process wrote the checkpoint."""
-        checkpoint.plan(names)
+        checkpoint.in_hand = list(names)
         checkpoint.save(self.engine)
 
     def _fence(self, store: StoredGroups, checkpoint: GroupCheckpoint) -> bool:
@@ -361,7 +361,8 @@ class Follower:
         """
         if not checkpoint.in_hand:
             return True
-        checkpoint.take_over(self.engine)
+        checkpoint.takeovers += 1  # so that the other process can no longer write the checkpoint
+        checkpoint.save(self.engine)
         if not (revisit(store, checkpoint.in_hand) and promote(store)):
             return False
         checkpoint.in_hand = []
