@@ -174,7 +174,7 @@ class GroupCheckpoint:
     # A hash of each manual decision that groups follow, by its key.
     overrides: dict[str, str] = field(default_factory=dict)
     # The figures that groups are settled by.
-    policy: dict[str, object] = field(default_factory=lambda: policy_as_record(POLICY))
+    policy: dict[str, object] = field(default_factory=lambda: asdict(POLICY))
     # Where these come from: the default, figures counted in the collection, or a command that named them.
     origin: Literal["default", "collection", "named"] = "default"
     # Whether all documents, and not the new ones alone, are still to be settled by these figures.
@@ -208,7 +208,7 @@ class GroupCheckpoint:
         if self.origin == "named" or (figures := count()).blocks < noise.MIN_DOCUMENTS:
             return policy
         policy = figures.policy(policy if self.origin == "collection" else None)
-        self.policy, self.origin = policy_as_record(policy), "collection"
+        self.policy, self.origin = asdict(policy), "collection"
         return policy
 
     def settled_write(self, part: ShardRef) -> int:
@@ -282,10 +282,6 @@ def override_hashes(overrides: Sequence[Override]) -> dict[str, str]:
     return {word.key: xxh3_64_hexdigest(orjson.dumps(word.as_record())) for word in overrides}
 
 
-def policy_as_record(policy: Policy) -> dict[str, object]:
-    return asdict(policy)
-
-
 def parse_policy(record: Mapping[str, object]) -> Policy:
     """Parse a policy; figures missing in the record are the default ones."""
     return parse_record(Policy, record)
@@ -312,23 +308,17 @@ def save_preset(engine: Engine, name: str, preset: Preset) -> None:
         raise NoIndex(
             f"there is no index {engine.index!r} to store a preset with", "create it first with: ibidem ingest PATH"
         )
-    record = {"name": name, "about": preset.about, "policy": policy_as_record(preset.policy)}
+    record = {"name": name, "about": preset.about, "policy": asdict(preset.policy)}
     engine.put_records("presets", {name: record})
-
-
-def stored_presets(engine: Engine) -> Mapping[str, Preset]:
-    """Return the presets of an index by name; none if the index does not exist."""
-    try:
-        return dict(read_ledger(engine, "presets", read_preset))
-    except NoIndex:
-        return {}
 
 
 def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
     """Return the presets for a name: the built-in ones, and those of the index if the name is none of these."""
     if not name or name in PRESETS or name.lower() == NO_PRESET:
         return PRESETS
-    presets = {**PRESETS, **stored_presets(engine)}
+    presets = dict(PRESETS)
+    with suppress(NoIndex):
+        presets |= dict(read_ledger(engine, "presets", read_preset))
     if name not in presets:
         with suppress(NoIndex):
             if (record := engine.get_record("presets", name)) is not None:

@@ -1,7 +1,7 @@
 """A search of a real index with its duplicates grouped, also in the order of dates, and the way that it takes."""
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from ibidem.grouped_search.backend import IndexState, choose_way, decides
 from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.ledger import GroupCheckpoint, policy_as_record
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import Coverage, Order
 from ibidem_ingest.errors import UsageError
@@ -147,7 +147,7 @@ def test_each_case_is_decided_as_it_is_written_down(line: str) -> None:
     coverage = Coverage(given["documents"], given["ungrouped"], given["unsettled"], given["has_content"])
     way = choose_way(request, IndexState(checkpoint, coverage, given["decisions"]))
     assert (way.request.by, way.rule, way.why) == (case["by"], case["rule"], case["why"])
-    assert policy_as_record(way.request.policy) == {**case["policy"]}
+    assert asdict(way.request.policy) == {**case["policy"]}
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import closing
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from secrets import token_hex
 from types import SimpleNamespace
@@ -23,7 +23,7 @@ from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Override, Overrides
 from ibidem_dedupe.policy import MISREAD, Policy
 from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import GroupCheckpoint, parse_policy, policy_as_record
+from ibidem_engines.ledger import GroupCheckpoint, parse_policy
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_workers.groups import follower
@@ -98,7 +98,7 @@ def test_groups_are_those_of_one_pass(spark: Any, tmp_path: Path, name: str, siz
     with patch.object(leader_clustering, "MAX_LEADS", most):
         settling, documents = settling_of(spark, tmp_path, values, sizes)
         settler = SimpleNamespace(rules=Rules(Policy(), Overrides(WORDS)))
-        checkpoint = GroupCheckpoint(policy=policy_as_record(POLICIES[name]), origin="named")
+        checkpoint = GroupCheckpoint(policy=asdict(POLICIES[name]), origin="named")
         lead, code = list(range(len(values))), [0] * len(values)
         for row, earlier, evidence in settling.group(documents, settler, checkpoint).collect():
             lead[row], code[row] = earlier, evidence

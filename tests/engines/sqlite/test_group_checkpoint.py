@@ -14,7 +14,6 @@ from ibidem_engines.ledger import (
     GroupCheckpoint,
     checkpoint_of,
     has_settled,
-    policy_as_record,
 )
 from ibidem_engines.stored_groups import ShardRef
 
@@ -32,7 +31,7 @@ def noted() -> GroupCheckpoint:
         takeovers=2,
         deletions=4,
         overrides={"key": "hash"},
-        policy=policy_as_record(Policy(window_days=42)),
+        policy=asdict(Policy(window_days=42)),
         origin="named",
         everything=True,
         uuids={"news": "n1", "old": "o1"},

@@ -18,7 +18,7 @@ from ibidem_core.settings import Settings
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_engines.cluster import reindex
-from ibidem_engines.ledger import save_preset, stored_presets
+from ibidem_engines.ledger import save_preset
 from ibidem_gateway.app import make_gateway
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.backfill import batch
@@ -273,7 +273,7 @@ class TestWhatIsTheirs:
         theirs.make()
         before = state(theirs)
         save_preset(theirs.engine, "own", PRESETS["scans"])
-        assert "own" in stored_presets(theirs.engine)
+        assert "own" in dict(theirs.engine.get_records("presets"))
         assert state(theirs) == before
 
 

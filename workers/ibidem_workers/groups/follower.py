@@ -21,7 +21,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from functools import partial
 from math import inf
 from typing import Protocol
@@ -562,7 +562,7 @@ def begin_again(engine: Engine, *, everything: bool, policy: Policy | None) -> b
     """Record that all groups are to be settled again; returns whether no other process wrote meanwhile."""
     checkpoint = ledger.GroupCheckpoint.read(engine)
     if policy is not None:
-        checkpoint.policy = ledger.policy_as_record(policy)
+        checkpoint.policy = asdict(policy)
         checkpoint.origin = "default" if policy == ledger.POLICY else "named"
     checkpoint.done, checkpoint.seen = {}, {}
     checkpoint.everything = everything
