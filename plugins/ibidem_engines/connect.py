@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from ibidem_core.address import ENGINES, REMEDY, Address, parse_address, redact
 from ibidem_core.settings import name_schemes
-from ibidem_engines.engine import Beside, Engine, ReindexSource
+from ibidem_engines.engine import Engine
 from ibidem_engines.sqlite.engine import SqliteEngine
 from ibidem_engines.sqlite.file import MAX_SECONDS
 from ibidem_ingest.errors import UsageError, kind
@@ -33,11 +33,6 @@ def open_engine(url: str, index: str) -> Engine:
     if not isinstance(url, str):
         raise UsageError(f"the engine's address is {kind(url)}", f"{_RIGHT_SQLITE}; or {REMEDY}")
     return _sqlite(url, index) if _scheme(url) == "sqlite" else _open_cluster(parse_address(url), index)
-
-
-def open_reindex_source(url: str, index: str, beside: Beside = "") -> ReindexSource:
-    """Open an existing index for a backfill; nothing is read."""
-    return open_engine(url, index).reindex_source(beside)
 
 
 def open_for_caller(url: str, index: str, headers: Sequence[tuple[str, str]], timeout: float) -> Engine:

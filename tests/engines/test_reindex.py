@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from ibidem_core.errors import NoIndex
-from ibidem_engines.connect import open_engine, open_reindex_source
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, ReindexSource, SourceDocument, WriteStatus
 from ibidem_engines.query import Query
 from ibidem_engines.stored_groups import Name, SeqNoRange
@@ -21,7 +21,7 @@ from support.signed_records import make_record as record
 
 def test_sqlite_holds_no_index_of_others_to_be_signed(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"only what ibidem ingests.*ibidem ingest PATH"):
-        open_reindex_source(f"sqlite:///{tmp_path}/index.sqlite", "news")
+        open_engine(f"sqlite:///{tmp_path}/index.sqlite", "news").reindex_source()
 
 
 @pytest.fixture(params=CLUSTERS)
@@ -33,7 +33,7 @@ def address(request: pytest.FixtureRequest) -> str:
 @pytest.fixture
 def source(engine: Engine, address: str) -> Iterator[ReindexSource]:
     """The documents of the index `news`, empty at first."""
-    source = open_reindex_source(address, "news")
+    source = open_engine(address, "news").reindex_source()
     yield source
     source.close()
 
@@ -98,7 +98,7 @@ class TestGoingThrough:
     def test_an_index_that_is_not_there_is_named(self, address: str, absent: Engine) -> None:
         remove_indices(address)
         with pytest.raises(NoIndex, match="'news'"):
-            open_reindex_source(address, "news").check("place")
+            open_engine(address, "news").reindex_source().check("place")
 
 
 class TestReading:
@@ -167,7 +167,7 @@ class TestCopying:
         copy.take([(new[name], record(name, new[name].document.text, version=new[name].version)) for name in "ab"])
         late_range = copy.take([(old["a"], record("a", old["a"].document.text, version=1))])
         assert [outcome.status for outcome in late_range] == [WriteStatus.STALE]
-        documents = read(open_reindex_source(address, copy_name))
+        documents = read(open_engine(address, copy_name).reindex_source())
         assert [documents[name].document.text for name in "ab"] == ["another text", new["b"].document.text]
 
     def test_a_late_copy_replaces_an_older_version_and_leaves_what_another_program_has_written(
@@ -184,7 +184,7 @@ class TestCopying:
         expected = {"a": late["a"].document.text, "b": "of another program"}
         outcomes = copy.take_late([(late[name], record(name, version=7)) for name in "ab"], end)
         assert [outcome.status for outcome in outcomes][:1] == [WriteStatus.INDEXED]
-        documents = read(open_reindex_source(address, copy_name))
+        documents = read(open_engine(address, copy_name).reindex_source())
         assert {name: document.document.text for name, document in documents.items()} == expected
         there.close()
 
@@ -195,7 +195,7 @@ class TestCopying:
         copy = source.copy_to(copy_name)
         copy.create()
         copy.take([(read(source, raw=True)["a"], None)])
-        documents = read(open_reindex_source(address, copy_name))["a"]
+        documents = read(open_engine(address, copy_name).reindex_source())["a"]
         assert (documents.document.title, documents.packed) == ("Grain", b"")
 
     def test_what_was_deleted_is_deleted_from_the_copy_too(
@@ -209,7 +209,7 @@ class TestCopying:
         engine.delete(["b"], version=2)
         assert source.deletions() != marks
         assert copy.prune(copy.newest()) == 1
-        assert sorted(read(open_reindex_source(address, copy_name))) == ["a", "c"]
+        assert sorted(read(open_engine(address, copy_name).reindex_source())) == ["a", "c"]
         assert copy.prune(copy.newest()) == 0
 
     def test_each_deletion_is_noticed_that_of_the_newest_document_too(

@@ -11,7 +11,7 @@ from ibidem_engines.cluster.index import template
 from ibidem_engines.cluster.records import read_records
 from ibidem_engines.cluster.records import template as record_template
 from ibidem_engines.cluster.search import open_point
-from ibidem_engines.connect import open_engine, open_reindex_source
+from ibidem_engines.connect import open_engine
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import IndexNames, SeqNoRange, ShardRef
 from servers.fake_server import Answer, between
@@ -55,7 +55,7 @@ def bring_back(address: str) -> None:
 
 def uses(engine: ClusterEngine, address: str) -> dict[str, Callable[[], object]]:
     """List what reads an index and relies on the whole of it."""
-    source = open_reindex_source(address, INDEX)
+    source = open_engine(address, INDEX).reindex_source()
     return {
         "a search": lambda: engine.search(GRAIN, 5),
         "a point in time": lambda: engine.run(open_point(engine._cluster.dialect, INDEX)),

@@ -34,7 +34,7 @@ from ibidem_engines.cluster.source import (
     source_document,
     with_member,
 )
-from ibidem_engines.connect import open_reindex_source
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Destination, FieldCounts, ReindexSource, SourceDocument
 from ibidem_engines.ledger import lookup_values
 from ibidem_engines.stored_groups import Hit, Name, SeqNoRange, hit_names, read_packed
@@ -187,7 +187,7 @@ def source(elasticsearch: str) -> Iterator[ReindexSource]:
     """An index of others with vectors in documents, and in objects of theirs."""
     ask(elasticsearch, "DELETE", f"/{INDEX}?ignore_unavailable=true")
     ask(elasticsearch, "PUT", f"/{INDEX}", json.dumps({"mappings": MAPPING}))
-    source = open_reindex_source(f"{elasticsearch}?fields=text=text,meta=", INDEX)
+    source = open_engine(f"{elasticsearch}?fields=text=text,meta=", INDEX).reindex_source()
     yield source
     source.close()
     ask(elasticsearch, "DELETE", f"/{INDEX}")

@@ -9,7 +9,7 @@ import pytest
 
 from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
-from ibidem_engines.connect import open_reindex_source
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Signed
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
@@ -35,7 +35,7 @@ BUSY = Answer(429, {"error": {"type": "es_rejected_execution_exception", "reason
 def context(settings: Settings, engine: Engine) -> BackfillContext:
     """A context before an index of ten documents."""
     fill([Document(f"d{at}", story(at)["body"]["content"]) for at in range(10)], settings)
-    source = open_reindex_source(settings.address, settings.index)
+    source = open_engine(settings.address, settings.index).reindex_source()
     return BackfillContext(engine, Tables(settings.tables), settings, source=source)
 
 

@@ -18,7 +18,7 @@ from ibidem_core import logs
 from ibidem_core.errors import NoIndex
 from ibidem_core.records import parse_record
 from ibidem_core.settings import Settings
-from ibidem_engines.connect import open_engine, open_reindex_source
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import (
     Beside,
     Engine,
@@ -513,7 +513,7 @@ def open_signing(
 ) -> Callable[[BackfillBatch, int], BatchOutcome]:
     """Open indexes and idf tables in an executor; returns what signs a page."""
     logs.set_up(settings)
-    source = open_reindex_source(settings.address, source_name, beside)
+    source = open_engine(settings.address, source_name).reindex_source(beside)
     engine, copy = open_engine(settings.address, into or source_name), source.copy_to(into) if into else None
     tables = Tables(settings.tables, settings.index)
     return partial(sign_batch, BackfillContext(engine, tables, settings, has_ended, source=source, copy=copy))

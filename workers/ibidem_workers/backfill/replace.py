@@ -9,7 +9,6 @@ import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any, get_args
 
 import orjson
@@ -17,7 +16,7 @@ from xxhash import xxh3_64_intdigest
 
 from ibidem_core.settings import Settings
 from ibidem_engines import ledger as groups
-from ibidem_engines.connect import open_engine, open_reindex_source
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, ReindexSource
 from ibidem_engines.ledger import Tombstone, read_entries
 from ibidem_engines.stored_groups import Ledger, Marks, marks_as_record, parse_marks, rename
@@ -127,8 +126,12 @@ def replace_index(settings: Settings, into: str, alias: str = "", report: Report
 
     At the end an alias points to the new index: the one that is given, or the name in the settings if it is an alias.
     """
+
+    def open_source(name: str) -> ReindexSource:
+        return open_engine(settings.address, name).reindex_source()
+
     with closing(open_engine(settings.address, into)) as engine:
-        return replace_opened(engine, partial(open_reindex_source, settings.address), settings, alias, report)
+        return replace_opened(engine, open_source, settings, alias, report)
 
 
 def replace_opened(

@@ -15,7 +15,7 @@ from typing import Any
 
 from ibidem_core.errors import Permanent, retry_unavailable
 from ibidem_core.settings import Settings
-from ibidem_engines.connect import open_engine, open_reindex_source
+from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Beside, Engine, FieldCounts, ReindexSource, ReindexTarget, SourceDocument
 from ibidem_engines.ledger import GroupCheckpoint, OwnRecord, read_key
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
@@ -322,8 +322,8 @@ def check_fields(source: ReindexSource) -> None:
 @contextmanager
 def open_for_backfill(settings: Settings, beside: Beside = "") -> Iterator[tuple[Engine, ReindexSource]]:
     """Open an index for writing, and for reading all its documents."""
-    address, index = settings.address, settings.index
-    with closing(open_engine(address, index)) as engine, closing(open_reindex_source(address, index, beside)) as source:
+    open_index = partial(open_engine, settings.address, settings.index)
+    with closing(open_index()) as engine, closing(open_index().reindex_source(beside)) as source:
         yield engine, source
 
 
