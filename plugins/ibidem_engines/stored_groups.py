@@ -12,7 +12,7 @@ these names, and the names of indexes inside them are those of the indexes thems
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import pairwise
 from secrets import token_hex
@@ -368,10 +368,6 @@ class IndexNames:
         """The names next to which records may be stored, the nearest first."""
         own = (each for each in self.indices if each not in self.streams)
         return tuple(dict.fromkeys([*([self.home] if self.asked else ()), *self.asked, *own, *sorted(self.aliases)]))
-
-    def keep(self, home: str) -> "IndexNames":
-        """Return the same names, with records stored next to one of them."""
-        return replace(self, kept=home)
 
     def covers(self, source: str, index: str) -> bool:
         return source == index or index in self.aliases.get(source, ())

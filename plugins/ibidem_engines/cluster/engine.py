@@ -179,7 +179,7 @@ class ClusterEngine(protocol.Engine):
                     "settle each by itself; or strip all, and sign them by one name: ibidem backfill --beside",
                 )
             home = layout.beside[0]
-            kept = names.keep(source_of(home))
+            kept = replace(names, kept=source_of(home))
             held = ClusterEngine(self._cluster, home, kept=kept)
             return self._sets.put(self.index, held, ALIAS_S)
         if names.sources == (self.index,):
@@ -248,7 +248,7 @@ class ClusterEngine(protocol.Engine):
 
     def _names(self) -> IndexNames:
         kept = self._kept
-        return kept if isinstance(kept, IndexNames) else self._readable().names(self.index).keep(kept)
+        return kept if isinstance(kept, IndexNames) else replace(self._readable().names(self.index), kept=kept)
 
     def _readable(self) -> Layout:
         """Return the layout of the index, after checking that it can be read."""

@@ -368,7 +368,7 @@ def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = Fa
     else:
         home, begins_with, names_before = settled.find()
     if begins_with is not None:
-        LedgerStore(cluster, names.keep(home)).put("groups", {KEY: begins_with})
+        LedgerStore(cluster, replace(names, kept=home)).put("groups", {KEY: begins_with})
     superseded = [records[source] for source in names_before]
     store.delete_places("groups", {(each.source, each.key) for each in superseded})
     store.delete_places("runs", {(each.source, LEASE) for each in superseded})
