@@ -1,7 +1,8 @@
 """FastAPI dependencies: context, upstream, caller, and an engine opened with the caller's credentials."""
 
-from collections import OrderedDict
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import Annotated, Any
 
 from fastapi import Depends, FastAPI, Query, Request
@@ -21,19 +22,6 @@ from ibidem_ingest.idf.store import Tables
 CALLERS = 1_000  # callers whose index metadata is cached
 
 
-class CallerCache:
-    """Index metadata for each caller, within the caller's rights."""
-
-    def __init__(self) -> None:
-        self._caches: OrderedDict[Caller, IndexMetadataCache] = OrderedDict()
-
-    def get(self, caller: Caller) -> IndexMetadataCache:
-        cache = self._caches[caller] = self._caches.pop(caller, IndexMetadataCache())
-        if len(self._caches) > CALLERS:
-            self._caches.popitem(last=False)
-        return cache
-
-
 @dataclass(frozen=True, slots=True)
 class GatewayContext:
     """Settings, caches and metrics that every request may use."""
@@ -42,7 +30,10 @@ class GatewayContext:
     engines: Engines
     upstream: Upstream | None  # the cluster; None over SQLite
     metrics: Metrics
-    caches: CallerCache = field(default_factory=CallerCache)
+    # What is known of indexes, for each caller within the caller's rights.
+    metadata: Callable[[Caller], IndexMetadataCache] = field(
+        default_factory=lambda: lru_cache(CALLERS)(lambda _: IndexMetadataCache())
+    )
 
     @property
     def kind(self) -> str:

@@ -227,7 +227,7 @@ async def search(
     ignored = PRINTED if own_body.keys() & {"aggs", "aggregations"} else (*PRINTED, "typed_keys")
     own = {name: value for name, value in parameters.items() if not is_dedupe_name(name) and name not in ignored}
     found = replace(read_search(indexes, own_body, own, dedupe), tables=context.current_tables(indexes))
-    flow = grouped_search(found, context.caches.get(caller))
+    flow = grouped_search(found, context.metadata(caller))
     aside = max(dedupe.window, found.start + found.size) > AT_ONCE
     return await respond(request, context, flow, parameters, aside=aside)
 
@@ -258,7 +258,7 @@ async def msearch(
         return await forward(request, upstream, content, without_dedupe(raw_query(request)))
     params = {name: each for name, each in request.query_params.items() if name not in (*options, *PRINTED)}
     asked = ApiRequest("POST", own_target(request, ""), params)
-    flow = multi_search(asked, indexes, options, lines, context.caches.get(caller), refused_json)
+    flow = multi_search(asked, indexes, options, lines, context.metadata(caller), refused_json)
     return await respond(request, context, flow, request.query_params, aside=True)
 
 

@@ -18,7 +18,8 @@ from gateway.test_forward import ask
 from ibidem.grouped_search.dsl.search import NO_LAYOUT
 from ibidem_core.settings import Settings
 from ibidem_engines.requests import MAX_KEPT
-from ibidem_gateway.dependencies import CALLERS, CallerCache
+from ibidem_gateway.app import make_gateway
+from ibidem_gateway.dependencies import CALLERS
 from ibidem_gateway.upstream import Caller, Engines
 from servers.fake_server import Answer
 from servers.indices import ask as ask_engine
@@ -196,22 +197,21 @@ ADA, BOB = (Caller((("authorization", f"Basic {name}"),)) for name in ("ada", "b
 
 
 def test_what_one_caller_may_know_of_an_index_is_not_told_to_another() -> None:
-    remembered = CallerCache()
-    remembered.get(ADA).layouts.put("news", NO_LAYOUT)
-    assert remembered.get(ADA).layouts.get("news") is NO_LAYOUT
-    assert remembered.get(BOB).layouts.get("news") is None
+    metadata = make_gateway(Settings()).state.context.metadata
+    metadata(ADA).layouts.put("news", NO_LAYOUT)
+    assert metadata(ADA).layouts.get("news") is NO_LAYOUT
+    assert metadata(BOB).layouts.get("news") is None
 
 
 def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> None:
-    remembered = CallerCache()
-    first = remembered.get(ADA)
+    metadata = make_gateway(Settings()).state.context.metadata
+    entry = metadata(ADA)
     for number in range(MAX_KEPT + 1):
-        first.layouts.put(str(number), NO_LAYOUT)
-    assert remembered.get(ADA).layouts.get("0") is None
-    entry = remembered.get(ADA)
+        entry.layouts.put(str(number), NO_LAYOUT)
+    assert metadata(ADA).layouts.get("0") is None
     for number in range(CALLERS):
-        remembered.get(Caller((("authorization", str(number)),)))
-    assert remembered.get(ADA) is not entry
+        metadata(Caller((("authorization", str(number)),)))
+    assert metadata(ADA) is not entry
 
 
 def test_two_callers_never_share_an_engine_and_one_keeps_his() -> None:
