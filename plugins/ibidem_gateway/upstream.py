@@ -56,7 +56,7 @@ STATUSES: Mapping[int, tuple[str, str, str]] = {
     503: ("unavailable_exception", "The search engine does not answer", "The engine does not answer."),
     504: ("timeout_exception", "Timeout", "The engine did not answer in time."),
 }
-AGAIN = "try again later"
+AGAIN, SEE_LOG = "try again later", "see the gateway's log"
 
 ROUTES = "GET / and /ibidem/… (see /openapi.json), and over a cluster every request of the engine"
 EXTRA_FIELD = "extra_forbidden"
@@ -85,8 +85,7 @@ def to_http_error(request: Request, error: Exception) -> HttpError:
     if isinstance(error, IbidemError):
         if isinstance(error, EngineError | TableError):
             LOG.warning("%s", error)
-        status, kind = classify(error)
-        return HttpError(status, *public_message(error), kind)
+        return as_response(error)
     if isinstance(error, RequestValidationError):
         return invalid(request, error)
     target = f"{request.method} {request.url.path}"
@@ -94,7 +93,7 @@ def to_http_error(request: Request, error: Exception) -> HttpError:
         reason = f"{target} is not supported here"
         return HttpError(error.status_code, reason, f"the gateway answers {ROUTES}", "not_proxied_exception")
     LOG.error(target, exc_info=error)
-    return HttpError(500, f"internal error: {type(error).__name__}", "see the gateway's log")
+    return HttpError(500, f"internal error: {type(error).__name__}", SEE_LOG)
 
 
 def invalid(request: Request, error: RequestValidationError) -> HttpError:
@@ -107,38 +106,27 @@ def invalid(request: Request, error: RequestValidationError) -> HttpError:
     return HttpError(400, message, "its parameters are in /openapi.json")
 
 
-def public_message(error: IbidemError) -> tuple[str, str]:
-    """Return the reason and remedy that a caller may see, without the engine's address or file name."""
+def as_response(error: IbidemError) -> HttpError:
+    """Return what a caller may see of an error: ours, else the engine's own, without its address or a file's name."""
     if isinstance(error, TableError):
-        return "an idf table cannot be read", "see the gateway's log"
+        return HttpError(500, "an idf table cannot be read", SEE_LOG)
     if not isinstance(error, EngineError):
-        return error.what, error.remedy
+        status = 404 if isinstance(error, MissingDocument) else 400 if isinstance(error, UsageError) else 500
+        return HttpError(status, error.what, error.remedy)
+    status, kind, reason, remedy = 502, "", "the engine cannot be queried", SEE_LOG
+    if isinstance(error, NoIndex):
+        reason, remedy = "there is no such index", error.remedy
+    elif isinstance(error, Unavailable):
+        status, reason, remedy = 503, "the engine does not answer", AGAIN
     cause = error.__cause__
     if isinstance(cause, Failure) and cause.status >= 400:
-        return cause.reason or f"the engine answered with status {cause.status}", error.remedy
+        status, kind, remedy = cause.status, cause.kind or "exception", error.remedy
+        reason = cause.reason or f"the engine answered with status {cause.status}"
     if isinstance(error, NoIndex):
-        return "there is no such index", error.remedy
-    if isinstance(error, Unavailable):
-        return "the engine does not answer", AGAIN
-    return "the engine cannot be queried", "see the gateway's log"
-
-
-def classify(error: IbidemError) -> tuple[int, str]:
-    """Return status and type: those of the class, else the engine's own; an empty type is that of the status.
-
-    >>> classify(UsageError("dedupe='maybe' is not valid", "allowed: off, collapse, indent"))
-    (400, '')
-    """
-    if isinstance(error, UsageError):
-        return 404 if isinstance(error, MissingDocument) else 400, ""
-    if isinstance(error, NoIndex):
-        return 404, "index_not_found_exception"
-    cause = error.__cause__
-    if isinstance(cause, Failure) and cause.kind == TIMEOUT:
-        return 504, ""
-    if isinstance(cause, Failure) and cause.status >= 400:
-        return cause.status, cause.kind or "exception"
-    return 503 if isinstance(error, Unavailable) else 502 if isinstance(error, EngineError) else 500, ""
+        status, kind = 404, "index_not_found_exception"
+    elif isinstance(cause, Failure) and cause.kind == TIMEOUT:
+        status, kind = 504, ""
+    return HttpError(status, reason, remedy, kind)
 
 
 # Headers that belong to a status: how to say who one is, and when to come again.
