@@ -6,6 +6,7 @@ import re
 import zlib
 from collections.abc import AsyncIterator, Coroutine, Mapping
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Annotated, Any, TypeVar
 
@@ -232,13 +233,6 @@ async def search(
     return await respond(request, context, flow, parameters, aside=aside)
 
 
-@router.get("/_search", include_in_schema=False)
-@router.post("/_search", include_in_schema=False)
-async def search_all(request: Request, context: WithContext, upstream: WithCluster, caller: WithCaller) -> Response:
-    """Search all indexes, or the indexes of a point in time."""
-    return await search("", request, context, upstream, caller)
-
-
 @router.get("/{indexes:indexes}/_msearch")
 @router.post("/{indexes:indexes}/_msearch")
 async def msearch(
@@ -262,11 +256,9 @@ async def msearch(
     return await respond(request, context, flow, request.query_params, aside=True)
 
 
-@router.get("/_msearch", include_in_schema=False)
-@router.post("/_msearch", include_in_schema=False)
-async def msearch_all(request: Request, context: WithContext, upstream: WithCluster, caller: WithCaller) -> Response:
-    """Run several searches, each of which names its indexes."""
-    return await msearch("", request, context, upstream, caller)
+# Without a name: all indexes, those of a point in time, or those that each of several searches names.
+for path, endpoint in (("/_search", search), ("/_msearch", msearch)):
+    router.add_api_route(path, partial(endpoint, ""), methods=["GET", "POST"], include_in_schema=False)
 
 
 def read_text(request: Request, content: bytes, mode: str) -> bytes | None:
