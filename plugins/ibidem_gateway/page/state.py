@@ -3,7 +3,6 @@
 import re
 from calendar import month_name
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, replace
 from functools import cache
 from importlib.resources import files
 from itertools import groupby
@@ -15,7 +14,7 @@ from fastapi import APIRouter, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from pydantic import Field, ValidationError
+from pydantic import ConfigDict, Field, ValidationError
 from starlette.datastructures import QueryParams
 
 from ibidem_dedupe.parameters import (
@@ -145,6 +144,8 @@ HOME = "/"
 KEEPS = ("rank", "earliest", "latest", "longest")
 ORDERS: tuple[Order, ...] = get_args(Order)
 SIZES = (10, 25, 50)
+# The groups of a list: of the best hits, as stored, or of the best hits with duplicates from elsewhere.
+GROUPED = (*WAYS, *SCOPES[1:])
 MAX_SOURCES = 20
 
 PAPERS = "conrad2003"  # the rule of a paper, which is there to be compared with, not to be chosen by readers
@@ -179,25 +180,27 @@ LABELS: Mapping[str, Sequence[Choice]] = {
 PAIR_LEVELS = [choice for choice in LABELS["level"] if choice[0] not in MEMBERSHIPS]
 
 
-@dataclass(frozen=True, slots=True)
-class PageState:
-    """The query of a list, and its display options."""
+class PageState(StrictQuery):
+    """The query of a list, and its display options, in the order of the URL."""
 
-    q: str = ""  # the words, as typed
-    dedupe: str = "indent"  # how duplicates are shown
-    level: str = ""  # how much alike two documents have to be; empty: `near`, or as groups are stored
-    keep: str = "rank"  # which copy leads; `source:A,B` too
-    by: str = ""  # what is grouped, one of `GROUPED`; empty: `auto`
-    similarity: str = ""  # least share of common text, in percent; empty: the preset's figures
-    days: str = ""  # most days between two duplicates; empty: any
-    preset: str = ""  # a named set of figures; empty: the default ones
-    document: str = ""  # field that names the document of a passage; empty: overlapping passages are not looked for
-    source: tuple[str, ...] = ()  # only documents of these sources
-    language: tuple[str, ...] = ()  # only documents in these languages
-    date: str = ""  # only documents of this date, as a filter has it
-    sort: Order = "relevance"  # how the examined hits are ordered
-    page: int = 1  # number of the page, from 1
-    size: int = SIZES[0]  # groups on a page
+    model_config = ConfigDict(frozen=True)
+
+    q: str = Field(default="", max_length=MAX_QUERY, description="Words that must occur.")
+    dedupe: str = Field(default="indent", description=f"{', '.join(MODES)}.")
+    # Empty: `near`, or as groups are stored.
+    level: str = Field(default="", description=f"{', '.join(LIST_LEVELS)}.")
+    keep: str = Field(default="rank", max_length=2_000, description=f"{', '.join(KEEPS)}, source:A,B.")
+    by: str = Field(default="", description=f"{', '.join(GROUPED)}.")  # empty: `auto`
+    similarity: str = Field(default="", max_length=10, description="Minimum share of common text, in percent.")
+    days: str = Field(default="", max_length=10, description="Maximum of days between two duplicates.")
+    preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
+    document: str = Field(default="", max_length=1_000, description="Field that names the document of a passage.")
+    source: list[str] = Field(default=[], max_length=MAX_SOURCES, description="Only these sources.")
+    language: list[str] = Field(default=[], max_length=MAX_SOURCES, description="Only these languages.")
+    date: str = Field(default="", max_length=40, description="Only this date, or FROM..TO.")
+    sort: Order = Field(default="relevance", description=f"{', '.join(ORDERS)}.")
+    page: int = Field(default=1, ge=1, le=MAX_WINDOW, description="Which page.")
+    size: int = Field(default=SIZES[0], ge=1, le=100, description="Groups on a page.")
 
     def request(self) -> DedupeRequest:
         parameters = {
@@ -220,7 +223,7 @@ class PageState:
     def filters(self) -> list[str]:
         """Return the conditions, each as `FIELD=VALUE`.
 
-        >>> PageState(source=("AP",), language=("de",), date="1987").filters()
+        >>> PageState(source=["AP"], language=["de"], date="1987").filters()
         ['source=AP', 'language=de', 'date=1987']
         """
         several = [f"{name}={value}" for name in ("source", "language") for value in getattr(self, name)]
@@ -246,15 +249,15 @@ class PageState:
 
     def at(self, level: str) -> "PageState":
         """Return the same list with another level."""
-        return replace(self, level=level)
+        return self.model_copy(update={"level": level})
 
     @property
-    def since(self) -> str:
+    def begin(self) -> str:
         """Start of the date range, in the format of the form."""
         return self.date.partition("..")[0]
 
     @property
-    def until(self) -> str:
+    def end(self) -> str:
         """End of the date range, in the format of the form."""
         begin, dots, end = self.date.partition("..")
         return end if dots else begin
@@ -262,7 +265,7 @@ class PageState:
     def chosen_filters(self) -> list[Choice]:
         """Return each active filter with its label, and the URL of the list without this filter.
 
-        >>> PageState(q="rent", source=("AP", "UPI"), date="1987").chosen_filters()[0]
+        >>> PageState(q="rent", source=["AP", "UPI"], date="1987").chosen_filters()[0]
         ('AP', '/?q=rent&source=UPI&date=1987')
         """
         values = [(name, value) for name in ("source", "language") for value in getattr(self, name)]
@@ -280,20 +283,20 @@ class PageState:
 
     def suffix(self, **changes: Any) -> str:
         """Return the query string with its question mark; empty if there are no parameters."""
-        state = replace(self, **({"page": 1} | changes))
+        state = self.model_copy(update={"page": 1} | changes)
         values = {name: getattr(state, name) for name in DEFAULTS}
-        pairs = {name: value for name, value in values.items() if value not in ("", (), DEFAULTS[name])}
+        pairs = {name: value for name, value in values.items() if value not in ("", DEFAULTS[name])}
         return f"?{urlencode(pairs, doseq=True)}" if pairs else ""
 
     def toggle(self, name: str, value: str) -> str:
         """Return the URL of the list with a facet value added, or removed if it was set.
 
-        >>> PageState(q="rent", source=("AP",)).toggle("source", "AP")
+        >>> PageState(q="rent", source=["AP"]).toggle("source", "AP")
         '/?q=rent'
         """
-        values: tuple[str, ...] = getattr(self, name)
-        subset = tuple(each for each in values if each != value)
-        return self.address(**{name: subset if value in values else (*values, value)})
+        values: list[str] = getattr(self, name)
+        subset = [each for each in values if each != value]
+        return self.address(**{name: subset if value in values else [*values, value]})
 
     def further(self) -> int:
         """Count the non-default options under "More"."""
@@ -306,9 +309,7 @@ class PageState:
 
 FURTHER = ("keep", "by", "similarity", "days", "preset", "document", "size")  # choices that are made less often
 
-DEFAULTS: Mapping[str, object] = {each.name: each.default for each in fields(PageState)}  # in the order of the URL
-# The groups of a list: of the best hits, as stored, or of the best hits with duplicates from elsewhere.
-GROUPED = (*WAYS, *SCOPES[1:])
+DEFAULTS: Mapping[str, object] = {name: each.default for name, each in PageState.model_fields.items()}
 
 
 def date_label(date: str) -> str:
@@ -322,29 +323,15 @@ def date_label(date: str) -> str:
     return " ".join(named) if dots else written_date(date)
 
 
-class ListQuery(StrictQuery):
-    """The URL parameters of a list."""
+class ListQuery(PageState):
+    """The URL parameters of a list: its state, and what a form adds."""
 
-    q: str = Field(default="", max_length=MAX_QUERY, description="Words that must occur.")
-    dedupe: str = Field(default="", description=f"{', '.join(MODES)}.")
-    level: str = Field(default="", description=f"{', '.join(LIST_LEVELS)}.")
-    keep: str = Field(default="", max_length=2_000, description=f"{', '.join(KEEPS)}, source:A,B.")
-    similarity: str = Field(default="", max_length=10, description="Minimum share of common text, in percent.")
-    days: str = Field(default="", max_length=10, description="Maximum of days between two duplicates.")
-    by: str = Field(default="", description=f"{', '.join(GROUPED)}.")
-    preset: str = Field(default="", description=f"{', '.join(PRESETS)}.")
-    document: str = Field(default="", max_length=1_000, description="Field that names the document of a passage.")
-    source: list[str] = Field(default=[], max_length=MAX_SOURCES, description="Only these sources.")
-    language: list[str] = Field(default=[], max_length=MAX_SOURCES, description="Only these languages.")
-    date: str = Field(default="", max_length=40, description="Only this date, or FROM..TO.")
-    sort: Literal["", "relevance", "newest", "oldest"] = Field(default="", description=f"{', '.join(ORDERS)}.")
+    sort: Literal["", "relevance", "newest", "oldest"] = ""  # type: ignore[assignment] # empty: the default
     since: str = Field(default="", max_length=40, description="Only from this date on, in any common format.")
     until: str = Field(default="", max_length=40, description="Only up to this date.")
     within: str = Field(default="", max_length=MAX_QUERY, description="A query whose results are searched.")
     said: Literal["", "same", "not", "none"] = Field(default="", description="The most recent decision.")
     about: list[Id] = Field(default=[], max_length=2, description="The two documents of that decision.")
-    page: int = Field(default=1, ge=1, le=MAX_WINDOW, description="Which page.")
-    size: int = Field(default=SIZES[0], ge=1, le=100, description="Groups on a page.")
 
     def state(self) -> PageState:
         """Return the state described by the URL; empty values mean defaults."""
@@ -354,8 +341,8 @@ class ListQuery(StrictQuery):
         if self.by and self.by not in GROUPED:
             raise UsageError(f"by={self.by!r} is not valid", f"allowed: {', '.join(GROUPED)}")
         values |= {"level": "" if self.level == "near" else self.level, "date": self._date(), "q": self._words()}
-        several = {name: tuple(dict.fromkeys(filter(None, getattr(self, name)))) for name in ("source", "language")}
-        return PageState(**(values | several))
+        several = {name: list(dict.fromkeys(filter(None, getattr(self, name)))) for name in ("source", "language")}
+        return PageState.model_construct(**(values | several))
 
     def _date(self) -> str:
         """Return the dates of the form as one range, else the range of the URL."""
