@@ -20,7 +20,6 @@ from ibidem.comparison.word_diff import PageNumbers, Words, page_breaks
 from ibidem.grouped_search.api import format_count, reason
 from ibidem_dedupe.evidence import percent
 from ibidem_gateway.page.state import printable
-from ibidem_ingest.document import Document
 
 Numbers = NDArray[np.int64]
 
@@ -266,43 +265,30 @@ class Side(NamedTuple):
     share: str  # how much of it is in the other, in words
     pages: str  # how many pages or parts it has, in words
 
-    @classmethod
-    def build(cls, document: Document, share: object, other: str, pages: PageNumbers) -> "Side":
-        return cls(
-            title=printable(document.title or document.id),
-            share=f"{percent(float(str(share)))} of it is in {other}",
-            pages=format_count(pages.count, pages.name) if pages.paged else "",
-        )
-
 
 class ComparedPair(NamedTuple):
     """Everything that the page shows about two documents."""
 
     verdict: str  # what the two are to each other
     summary: str  # how much they share
-    sides: tuple[Side, Side]  # the two documents
+    sides: Sequence[Side]  # the two documents
     redline: Redline  # both texts in rows
 
     @classmethod
     def build(cls, comparison: Comparison) -> "ComparedPair":
         """Prepare the page about a comparison."""
-        a, b = comparison.a, comparison.b
-        pages = PageNumbers.read(a.text, comparison.words_a), PageNumbers.read(b.text, comparison.words_b)
-        marks = mark_texts(comparison)
-        shares = comparison.signals.get("overlap", {})
-        evidence, words = comparison.evidence, sum(passage.words for passage in comparison.passages)
+        a, b, marks, shares = comparison.a, comparison.b, mark_texts(comparison), comparison.signals["overlap"]
+        sides = []
+        for document, words, letter, other in ((a, comparison.words_a, "a", "B"), (b, comparison.words_b, "b", "A")):
+            pages, share = PageNumbers.read(document.text, words), percent(float(str(shares[letter])))
+            count = format_count(pages.count, pages.name) if pages.paged else ""
+            sides.append(Side(printable(document.title or document.id), f"{share} of it is in {other}", count))
+        evidence, shared = comparison.evidence, sum(passage.words for passage in comparison.passages)
         verdict, summary = "No duplicates: no evidence suffices.", "They share no passage of eight words."
         if evidence is not None:
             verdict = f"{evidence.level}: {reason(evidence.why, 'B', 'A')}"
-        if words:
+        if shared:
             passages = format_count(len(comparison.passages), "passage")
-            summary = f"They share {format_count(words, 'word')} in {passages}."
-        return cls(
-            verdict=verdict,
-            summary=summary,
-            sides=(
-                Side.build(a, shares.get("a", 0.0), "B", pages[0]),
-                Side.build(b, shares.get("b", 0.0), "A", pages[1]),
-            ),
-            redline=redline(list(parts(a.text, *marks)), list(parts(b.text, *marks[::-1]))),
-        )
+            summary = f"They share {format_count(shared, 'word')} in {passages}."
+        rows = redline(list(parts(a.text, *marks)), list(parts(b.text, *marks[::-1])))
+        return cls(verdict, summary, sides, rows)
