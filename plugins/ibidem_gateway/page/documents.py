@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from itertools import count
 from typing import Annotated, NamedTuple
 
 from fastapi import APIRouter, Query, Response
@@ -187,14 +188,14 @@ class Piece(NamedTuple):
     first: bool = False  # whether it begins its match: one that goes over a page break has several pieces
 
 
-def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
-    """Split a text at its page breaks and at the words of a query.
+def pieces(text: str, phrases: Sequence[Phrase], numbers: Iterator[int]) -> Iterator[Piece]:
+    """Split a text at its page breaks and at the words of a query, which get the next numbers.
 
-    >>> [(each.text, each.match) for each in pieces("The duty on grain.", [Phrase("duty")])]
+    >>> [(each.text, each.match) for each in pieces("The duty on grain.", [Phrase("duty")], count(1))]
     [('The ', 0), ('duty', 1), (' on grain.', 0)]
     """
     marked_text = mark(text, phrases) if phrases else text
-    number, in_mark = 0, False
+    number = 0
     for run in cut_pages(marked_text, page_breaks(marked_text), 0, len(marked_text)):
         if run.kind == "page":
             yield Piece("", int(run.text))
@@ -202,10 +203,10 @@ def pieces(text: str, phrases: Sequence[Phrase] = ()) -> Iterator[Piece]:
         first = False
         for part in _MARKS.split(run.text):
             if part in (OPEN, CLOSE):
-                in_mark = first = part == OPEN
-                number += in_mark
+                first = part == OPEN
+                number = next(numbers) if first else 0
             elif part:
-                yield Piece(part, match=number if in_mark else 0, first=first)
+                yield Piece(part, match=number, first=first)
                 first = False
 
 
@@ -240,10 +241,10 @@ def shown_sections(document: Document, ancestors: Sequence[Document], phrases: S
     if is_mail(document.meta):
         found = body_sections(document.text, [each.text for each in ancestors])
         sections = found if 0 < len(found) <= MAX_SECTIONS else sections
-    matches, shown = 0, []
+    numbers, shown = count(1), []
     for at, section in enumerate(sections):
-        fragments = list(_fragments(document.text, section, phrases, matches))
-        last = max((piece.match for each in fragments for piece in each.pieces), default=matches)
+        fragments = list(_fragments(document.text, section, phrases, numbers))
+        has_match = any(piece.match for each in fragments for piece in each.pieces)
         answered = any(each.kind == "new" for each in sections[at + 1 :])
         shown.append(
             ShownSection(
@@ -253,12 +254,11 @@ def shown_sections(document: Document, ancestors: Sequence[Document], phrases: S
                 format_count(section.lines, "line"),
                 f"altered in {format_count(len(section.changes), 'place')}" if section.changes else "",
                 # A quotation is open if it is altered, has a match, or is short and answered below it.
-                opened=bool(section.changes) or last > matches or (answered and section.lines <= OPEN_LINES),
+                opened=bool(section.changes) or has_match or (answered and section.lines <= OPEN_LINES),
             )
             if section.kind == "quoted"
             else ShownSection(section.kind, fragments)
         )
-        matches = max(matches, last)
     return shown
 
 
@@ -274,18 +274,16 @@ def find_author(heading: str, ancestors: Sequence[Document]) -> str:
     return next((source for name, source in names if name and name in heading.lower()), heading)
 
 
-def _fragments(text: str, section: BodySection, phrases: Sequence[Phrase], matches: int) -> Iterator[Fragment]:
+def _fragments(
+    text: str, section: BodySection, phrases: Sequence[Phrase], numbers: Iterator[int]
+) -> Iterator[Fragment]:
     """Yield the text of a section, split at altered words and matches."""
     end = section.start + len(text[section.start : section.end].rstrip("\n"))
     at = section.start
     cuts = [(change.start, change.end, change.original) for change in section.changes if change.end <= end]
     for start, stop, original in [*cuts, (end, end, "")]:
-        for begin, finish, was in ((at, start, None), (start, stop, original)):
-            if begin < finish:
-                found = [
-                    piece._replace(match=piece.match + matches) if piece.match else piece
-                    for piece in pieces(text[begin:finish], phrases)
-                ]
-                matches = max((piece.match for piece in found), default=matches) or matches
-                yield Fragment(found, was is not None, was or "")
+        if at < start:
+            yield Fragment(list(pieces(text[at:start], phrases, numbers)))
+        if start < stop:
+            yield Fragment(list(pieces(text[start:stop], phrases, numbers)), is_altered=True, original=original)
         at = max(at, stop)
