@@ -44,7 +44,6 @@ def retry_unavailable(
     call: Callable[[], Answer],
     seconds: float,
     has_ended: Callable[[], bool] = lambda: False,
-    pause: Callable[[float], None] = time.sleep,
 ) -> Answer:
     """Call until the engine or broker responds, with random pauses that grow to 5 s at most."""
 
@@ -58,7 +57,7 @@ def retry_unavailable(
         retry=retry_if_exception_type(Unavailable),
         stop=lambda state: state.idle_for >= seconds or has_ended(),
         wait=lambda state: min(BACKOFF(state), seconds - state.idle_for),
-        sleep=lambda pause_s: _pause(pause_s, has_ended, pause),
+        sleep=lambda pause_s: _pause(pause_s, has_ended),
         before_sleep=warn,
         reraise=True,
     )
@@ -68,7 +67,7 @@ def retry_unavailable(
     return answer
 
 
-def _pause(pause_s: float, has_ended: Callable[[], bool], pause: Callable[[float], None]) -> None:
+def _pause(pause_s: float, has_ended: Callable[[], bool]) -> None:
     while pause_s > 0 and not has_ended():
-        pause(min(pause_s, HEEDS_AFTER))
+        time.sleep(min(pause_s, HEEDS_AFTER))
         pause_s -= HEEDS_AFTER
