@@ -111,22 +111,13 @@ class PiecesStream(io.RawIOBase):
 @contextmanager
 def open_compressed(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
     """Open a file that may be compressed, according to its suffix, or its first bytes if it has none."""
-    if path is None:
-        standard = io.BufferedReader(sys.stdin.buffer)  # type: ignore[type-var]  # a replacement has a buffer too
-        try:
-            yield _decompress(standard, "")
-        finally:
-            standard.detach()
-    else:
-        with path.open("rb") as file:
-            yield _decompress(file, path.suffix.lower())
-
-
-def _decompress(file: "io.BufferedReader[Any]", suffix: str) -> "io.BufferedReader[Any]":
-    """Decompress a file according to its suffix, or else its first bytes."""
-    start = file.peek(6)
-    if suffix not in _UNITS:
-        suffix = next((suffix for magic, suffix in _MAGIC.items() if start.startswith(magic)), "")
-    if suffix not in _UNITS or not start:
-        return file
-    return io.BufferedReader(PiecesStream(_unpack(file, suffix)), _UNPACKED_PIECE)
+    file: io.BufferedReader[Any] = io.BufferedReader(sys.stdin.buffer) if path is None else path.open("rb")
+    try:
+        start, suffix = file.peek(6), "" if path is None else path.suffix.lower()
+        if suffix not in _UNITS:
+            suffix = next((suffix for magic, suffix in _MAGIC.items() if start.startswith(magic)), "")
+        is_plain = suffix not in _UNITS or not start
+        yield file if is_plain else io.BufferedReader(PiecesStream(_unpack(file, suffix)), _UNPACKED_PIECE)
+    finally:
+        end = file.detach if path is None else file.close
+        end()
