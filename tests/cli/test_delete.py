@@ -9,7 +9,7 @@ import pytest
 
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.errors import Refusal
-from ibidem_workers.dead_letters import DeadLetter, add_dead_letters
+from ibidem_workers.tasks import DeadLetter, add_dead_letters
 from support.command_line import Answer, Run
 
 LETTER = (

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from faults.environment import Command, Setting, Victim
 from faults.kill import descendants, kill
-from ibidem_workers import dead_letters
+from ibidem_workers import tasks
 from servers.command_line import DONE
 
 ATTEMPTS = 5  # how often the same command is given before it must have come to its end
@@ -111,6 +111,4 @@ def _account(account: dict[str, object], lines: int) -> Iterator[str]:
 
 
 def _dead(setting: Setting) -> list[str]:
-    return [
-        f"{letter.refusal.id} is a dead letter: {letter.refusal.why}" for letter in dead_letters.letters(setting.engine)
-    ]
+    return [f"{letter.refusal.id} is a dead letter: {letter.refusal.why}" for letter in tasks.letters(setting.engine)]

@@ -8,7 +8,7 @@ import pytest
 
 from faults.environment import Own, of_our_own, wait_for
 from faults.round import PATIENCE, find_faults, warm_up
-from ibidem_workers import dead_letters
+from ibidem_workers import tasks
 from ibidem_workers.runs import summary
 from servers.command_line import DONE
 from servers.flood import Flood
@@ -54,5 +54,5 @@ def test_an_engine_that_is_away_for_longer_than_a_broker_hands_a_message_out_cos
         server.start_again()
         assert setting.settle(PATIENCE) == []
         assert setting.shelf.wrong(setting.engine) == []
-        assert dead_letters.letters(setting.engine) == []
+        assert tasks.letters(setting.engine) == []
         assert summary(setting.engine, run)["read"] == DOCUMENTS + 1

@@ -11,7 +11,7 @@ from faults.table import small_table
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
-from ibidem_workers import dead_letters
+from ibidem_workers import tasks
 from ibidem_workers.executors import Supervisor
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import summary
@@ -58,7 +58,7 @@ def test_a_document_that_ends_its_workers_too_often_is_a_dead_letter_and_no_othe
         with Supervisor(settings, [sys.executable, "-c", ENDED_BY_POISON]):
             run = ingest_documents(source, settings)
         counts = summary(engine, run)
-        (letter,) = dead_letters.letters(engine)
+        (letter,) = tasks.letters(engine)
     assert (counts["read"], counts["indexed"], counts["refused"], counts["pending"]) == (7, 6, 1, 0)
     assert (letter.refusal.id, letter.record["text"]) == ("bad", "poison")
     assert f"crashed its worker {settings.tries} times" in letter.refusal.why

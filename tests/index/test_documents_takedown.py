@@ -31,8 +31,8 @@ from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.backfill.batch import Checkpoint
 from ibidem_workers.backfill.replace import replace_index
-from ibidem_workers.dead_letters import DeadLetter, add_dead_letters, letters
 from ibidem_workers.groups.follower import SettlingLease, regroup, settle_all
+from ibidem_workers.tasks import DeadLetter, add_dead_letters, letters
 from servers.indices import ask, remove_indices
 from servers.kinds import CLUSTERS
 from support.command_line import Run

@@ -6,7 +6,7 @@ import pytest
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import ORIGIN
 from ibidem_ingest.errors import Refusal
-from ibidem_workers.dead_letters import (
+from ibidem_workers.tasks import (
     MAX_RECORD,
     RECORD_EXCERPT,
     DeadLetter,

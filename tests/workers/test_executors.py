@@ -16,7 +16,7 @@ from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
-from ibidem_workers import dead_letters, executors
+from ibidem_workers import executors, tasks
 from ibidem_workers.ingest import ingest_documents
 from ibidem_workers.runs import Progress, summary
 from workers.conftest import fill
@@ -113,7 +113,7 @@ def test_a_document_that_ends_its_process_is_set_aside_and_its_batch_goes_on(
     run = ingest_documents(documents, settings.changed(tries=tries))
     counts = summary(engine, run)
     assert (counts["read"], counts["indexed"], counts["refused"], counts["pending"]) == (7, 6, 1, 0)
-    (letter,) = dead_letters.letters(engine)
+    (letter,) = tasks.letters(engine)
     assert (letter.refusal.id, letter.record["text"]) == ("0", text)
     assert f"crashed its worker {tries} times" in letter.refusal.why
 
@@ -126,7 +126,7 @@ def test_a_document_that_ends_a_command_of_few_is_set_aside_when_it_is_given_aga
     assert codes == [139, 0, 0]
     counts = summary(engine)
     assert (counts["read"], counts["unchanged"], counts["refused"], counts["pending"]) == (7, 6, 1, 0)
-    assert [letter.refusal.id for letter in dead_letters.letters(engine)] == ["0"]
+    assert [letter.refusal.id for letter in tasks.letters(engine)] == ["0"]
 
 
 def broken_tables(settings: Settings, folder: Path, _: pytest.MonkeyPatch) -> Settings:

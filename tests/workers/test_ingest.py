@@ -17,8 +17,8 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_workers import dead_letters
 from ibidem_workers import ingest as ingest_module
+from ibidem_workers import tasks
 from ibidem_workers.executors import Supervisor
 from ibidem_workers.ingest import Interruption, ingest, ingest_documents, retry
 from ibidem_workers.runs import Progress, summary
@@ -108,11 +108,9 @@ def test_what_a_broker_has_lost_is_sent_again(
 @pytest.mark.slow
 def test_dead_letters_are_tried_again_as_a_run_of_their_own(engine: Engine, settings: Settings) -> None:
     mended = {"id": "a", "text": "mended", "version": 3}
-    dead_letters.add_dead_letters(
-        engine, [dead_letters.DeadLetter("old", Refusal("message", "a", "", "a fault"), 4, 1.0, mended)]
-    )
+    tasks.add_dead_letters(engine, [tasks.DeadLetter("old", Refusal("message", "a", "", "a fault"), 4, 1.0, mended)])
     run = retry([], settings)
-    assert (summary(engine, run)["indexed"], dead_letters.letters(engine)) == (1, [])
+    assert (summary(engine, run)["indexed"], tasks.letters(engine)) == (1, [])
 
 
 def test_a_path_that_is_not_there_is_an_error_before_anything_starts(settings: Settings, tmp_path: Path) -> None:

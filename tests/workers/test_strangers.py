@@ -13,7 +13,7 @@ from faults.kill import children
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
-from ibidem_workers import dead_letters
+from ibidem_workers import tasks
 from ibidem_workers.batches import compress
 from ibidem_workers.celery_app import count_rejected, make_app
 from ibidem_workers.executors import Supervisor
@@ -113,7 +113,7 @@ def test_a_document_that_cannot_be_written_is_a_dead_letter_and_what_is_behind_i
             body(RUN, number, [{"id": "fine", "text": "We"}]).replace('{"id":"fine"', f'{record},{{"id":"fine"'),
         )
     assert indexed_after(engine, settings) == (1, 2)
-    letters = dead_letters.letters(engine)
+    letters = tasks.letters(engine)
     assert sorted(letter.refusal.id for letter in letters) == [f"bad{number}" for number in range(len(UNWRITABLE))]
     assert all("unwritable" in letter.record for letter in letters)
 

@@ -13,7 +13,7 @@ from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, Outcome, Record
 from ibidem_ingest.document import ORIGIN, WHERE
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers import dead_letters
+from ibidem_workers import tasks
 from ibidem_workers.batches import BatchResult
 from ibidem_workers.groups.follower import settle_all
 from ibidem_workers.tasks import Delivery, WorkerContext, sign_and_write
@@ -74,7 +74,7 @@ def test_what_an_earlier_try_of_the_message_wrote_counts_as_indexed(worker: Work
 def test_a_document_that_cannot_be_read_goes_to_the_dead_letters_and_the_others_go_on(worker: Worker) -> None:
     account = worker.take({"id": "a", "text": SPEECH}, {"id": "b", "text": SPEECH, "language": "yesterday"})
     assert counts(account) == (1, 0, 0, 1)
-    (letter,) = dead_letters.letters(worker.context.engine)
+    (letter,) = tasks.letters(worker.context.engine)
     assert (letter.refusal.id, letter.refusal.field, letter.record["language"]) == ("b", "language", "yesterday")
     assert "yesterday" in letter.refusal.why
 
@@ -91,7 +91,7 @@ def test_a_refusal_names_the_place_that_the_document_was_read_from_and_keeps_the
     assert {each.where for each in account.refusals} == {"news.jsonl:17", "a/x", "b/x", "message run/00000001"}
     (of_b,) = [each for each in account.refusals if each.where == "b/x"]
     assert "the index has this id from /c/x, and this document is from /b/x" in of_b.why
-    letters = dead_letters.letters(worker.context.engine, ["x"])
+    letters = tasks.letters(worker.context.engine, ["x"])
     assert sorted(str(letter.record["text"]) for letter in letters) == ["one", "two"]
 
 
@@ -121,7 +121,7 @@ def test_one_document_that_no_one_foresaw_takes_no_other_with_it(worker: Worker)
 
     account = with_flaw(worker, fails).take(*({"id": id_, "text": SPEECH} for id_ in "abc"))
     assert counts(account) == (2, 0, 0, 1)
-    (letter,) = dead_letters.letters(worker.context.engine)
+    (letter,) = tasks.letters(worker.context.engine)
     assert (letter.refusal.id, "RuntimeError: what is this" in letter.refusal.why) == ("b", True)
 
 
@@ -131,7 +131,7 @@ def test_an_engine_that_takes_nothing_burns_no_document(worker: Worker, error: E
     impatient.context = replace(impatient.context, has_ended=lambda: True)
     with pytest.raises(type(error)):
         impatient.take({"id": "a", "text": SPEECH})
-    assert dead_letters.letters(worker.context.engine) == []
+    assert tasks.letters(worker.context.engine) == []
     assert counts(worker.take({"id": "a", "text": SPEECH})) == (1, 0, 0, 0)
 
 
@@ -161,7 +161,7 @@ def test_a_batch_that_ends_its_worker_too_often_is_done_document_by_document(wor
     account, deaths = take_until_done(worker, *records)
     assert deaths == 3 * ["a,bad,b"] + 3 * ["bad"]
     assert counts(account) == (2, 0, 0, 1)
-    (letter,) = dead_letters.letters(worker.context.engine)
+    (letter,) = tasks.letters(worker.context.engine)
     assert (letter.refusal.id, letter.tries) == ("bad", 4)
     assert "crashed its worker 3 times" in letter.refusal.why
     assert worker.take(*records, number=4, died=True) == account
@@ -204,7 +204,7 @@ def test_what_cannot_be_noted_is_a_dead_letter_with_a_form_that_can(worker: Work
         {"id": "bad", "text": 1 << 80}, {"id": "b\ud800", "text": "x"}, {"id": "good", "text": SPEECH}
     )
     assert counts(account) == (1, 0, 0, 2)
-    letters = {letter.refusal.id: letter.record for letter in dead_letters.letters(worker.context.engine)}
+    letters = {letter.refusal.id: letter.record for letter in tasks.letters(worker.context.engine)}
     assert letters.keys() == {"bad", "b\\ud800"}
     assert all("unwritable" in record for record in letters.values())
 

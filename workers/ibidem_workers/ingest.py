@@ -26,11 +26,10 @@ from ibidem_ingest.errors import Refusal, UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import Choice, Tally
-from ibidem_workers import batches, dead_letters, runs
+from ibidem_workers import batches, runs, tasks
 from ibidem_workers.celery_app import connect_broker, make_app, send
 from ibidem_workers.executors import Pool, this_process
 from ibidem_workers.groups.follower import settle_all
-from ibidem_workers.tasks import SentBatch, WorkerContext, open_signing, work_on
 
 MAX_REPEATS = 20  # repeated ids that are kept to be shown
 MAX_DAMAGED = 20  # files with replaced bytes that a run names
@@ -75,12 +74,12 @@ class ToProcesses(ExitStack):
         super().__init__()
         self.window = IN_HAND * settings.workers
         self._engine, self._settings = engine, settings
-        self._held = list[SentBatch]()  # the first batch, while it may be the only one
+        self._held = list[tasks.SentBatch]()  # the first batch, while it may be the only one
         self._futures = list[Future[None]]()
 
     @cached_property
-    def _pool(self) -> "Pool[SentBatch, None]":
-        return self.enter_context(Pool(partial(open_signing, self._settings), self._settings.workers))
+    def _pool(self) -> "Pool[tasks.SentBatch, None]":
+        return self.enter_context(Pool(partial(tasks.open_signing, self._settings), self._settings.workers))
 
     def send(self, run: str, batch: batches.SerializedBatch, *, again: bool = False) -> None:  # noqa: ARG002 - none is lost
         """Hand a batch to the pool; the first waits whether another comes, if it is small."""
@@ -96,8 +95,10 @@ class ToProcesses(ExitStack):
     def finish(self) -> None:
         """Do the batch that has waited."""
         for sent in self._held:
-            context = WorkerContext(self._engine, Tables(self._settings.tables, self._settings.index), self._settings)
-            work_on(context, sent)
+            context = tasks.WorkerContext(
+                self._engine, Tables(self._settings.tables, self._settings.index), self._settings
+            )
+            tasks.work_on(context, sent)
 
     def check(self) -> None:
         """Raise the error of a batch."""
@@ -365,10 +366,10 @@ def _prepare(engine: Engine, settings: Settings) -> bool:
 def retry(ids: Sequence[str], settings: Settings, *, wait: bool = True, report: Report = lambda _: None) -> str:
     """Ingest the documents of dead letters again, as a new run; the letters are removed once they are queued."""
     with closing(open_engine(settings.address, settings.index)) as engine:
-        letters = dead_letters.letters(engine, ids)
-        source = dead_letters.read_again(letters, settings.max_text)
+        letters = tasks.letters(engine, ids)
+        source = tasks.read_again(letters, settings.max_text)
         run = ingest_documents(source, settings, wait=wait, report=report, paths=["dead letters"])
-        dead_letters.forget(engine, letters)
+        tasks.forget(engine, letters)
         return run
 
 

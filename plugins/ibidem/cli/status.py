@@ -20,9 +20,9 @@ from ibidem_ingest.document import DEFAULT_LANGUAGE
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.inputs import LINK, PIPE
 from ibidem_ingest.readers.text import EMPTY_REMEDY
-from ibidem_workers.dead_letters import DeadLetter, forget, letters
 from ibidem_workers.ingest import retry
 from ibidem_workers.runs import REPEAT_REMEDY, Progress, summary
+from ibidem_workers.tasks import DeadLetter, forget, letters
 
 REFUSALS_SHOWN = 20
 NAMES_SHOWN = 10

@@ -35,9 +35,9 @@ from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.text.tokens import tokens
 from ibidem_workers.backfill.batch import KEYS, Checkpoint
-from ibidem_workers.dead_letters import MAX_RECORD, DeadLetter, forget, letters
 from ibidem_workers.groups.follower import DECISION_S, settle
 from ibidem_workers.ingest import check_tables
+from ibidem_workers.tasks import MAX_RECORD, DeadLetter, forget, letters
 
 MAX_GONE = 5  # more than one in so many documents of an index are hardly gone on purpose
 CONTEXT, EXCERPT = 20, 40  # characters around a difference, and of it
