@@ -15,7 +15,7 @@ from gateway.conftest import Leases
 from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from ibidem_ingest.idf.store import Tables
-from ibidem_workers.backfill.follow import follow
+from ibidem_workers.backfill.run import follow
 from servers.fake_server import Answer, Request, between
 from servers.indices import ask, remove_indices
 from servers.jars import fetched

@@ -26,9 +26,8 @@ from ibidem_dedupe.evidence import percent
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Beside as BesideKind
 from ibidem_ingest.errors import UsageError
-from ibidem_workers.backfill.follow import follow
 from ibidem_workers.backfill.replace import Replacement, replace_index
-from ibidem_workers.backfill.run import backfill_in_place, check
+from ibidem_workers.backfill.run import backfill_in_place, check, follow
 
 MAX_CHANGES = 20
 # What a comparison with the signatures found.

@@ -25,7 +25,7 @@ from ibidem_core.errors import EngineError
 from ibidem_core.settings import Settings
 from ibidem_engines.cluster.records import TEMPLATE
 from ibidem_engines.engine import Beside
-from ibidem_workers.backfill.follow import follow
+from ibidem_workers.backfill.run import follow
 from servers.fake_server import Answer, Request, between
 from servers.indices import ask, remove_indices
 from support.wrapped_clients import CLIENTS

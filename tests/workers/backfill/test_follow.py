@@ -10,8 +10,7 @@ import pytest
 
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Beside
-from ibidem_workers.backfill.follow import follow
-from ibidem_workers.backfill.run import check
+from ibidem_workers.backfill.run import check, follow
 from ibidem_workers.runs import summary
 from servers.fake_server import Answer, between
 from servers.indices import ask
@@ -67,7 +66,7 @@ def test_what_is_added_and_what_is_changed_is_signed(theirs: Theirs) -> None:
 def test_entries_beside_an_index_follow_what_is_added_and_what_is_deleted(
     theirs: Theirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("ibidem_workers.backfill.follow.PRUNE_S", 0.1)
+    monkeypatch.setattr("ibidem_workers.backfill.run.PRUNE_S", 0.1)
     theirs.make(stories(10))
     held = f".ibidem-{FIRST}-signatures"
     with Following(theirs.settings, "index") as following:
