@@ -15,7 +15,7 @@ from faults.table import small_table
 from ibidem_core.errors import Unavailable
 from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
-from ibidem_workers.runs import runs, summary
+from ibidem_workers.ingest import runs, summary
 from servers import elasticsearch, opensearch, rabbitmq, redis
 from servers.command_line import Way
 from servers.indices import remove_indices

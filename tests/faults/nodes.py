@@ -7,7 +7,7 @@ from pathlib import Path
 
 from faults.environment import Command, Setting, wait_for
 from faults.round import PATIENCE, find_faults
-from ibidem_workers.runs import summary
+from ibidem_workers.ingest import summary
 from servers.command_line import DONE
 from servers.nodes import Nodes
 

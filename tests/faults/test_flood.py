@@ -9,7 +9,7 @@ import pytest
 from faults.environment import Own, of_our_own, wait_for
 from faults.round import PATIENCE, find_faults, warm_up
 from ibidem_workers import tasks
-from ibidem_workers.runs import summary
+from ibidem_workers.ingest import summary
 from servers.command_line import DONE
 from servers.flood import Flood
 

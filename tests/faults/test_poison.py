@@ -13,8 +13,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_ingest.document import Document
 from ibidem_workers import tasks
 from ibidem_workers.executors import Supervisor
-from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.runs import summary
+from ibidem_workers.ingest import ingest_documents, summary
 from servers.kinds import BROKERS
 
 # A worker that one document ends, as a fault in a library would.

@@ -32,7 +32,7 @@ from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import digest, sign_one
 from ibidem_workers.batches import BatchResult, check
 from ibidem_workers.celery_app import TASK, make_app
-from ibidem_workers.runs import RunRecord, parse_run
+from ibidem_workers.ingest import RunRecord, parse_run
 from ibidem_workers.tasks import read_letter
 from ibidem_workers.worker import FOREIGN_ERRORS
 

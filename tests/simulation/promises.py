@@ -6,7 +6,7 @@ from itertools import combinations
 
 from ibidem_engines.ledger import POLICY, GroupCheckpoint, load_overrides
 from ibidem_workers.groups.settle import make_row
-from ibidem_workers.runs import RunMonitor, RunRecord
+from ibidem_workers.ingest import RunMonitor, RunRecord
 from simulation.memory_cluster import Link
 from simulation.memory_engine import MemoryEngine
 from simulation.world import RUN, Broken, World

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import ibidem_core.errors as retry
 from ibidem_engines import stored_groups
-from ibidem_workers import runs, tasks
+from ibidem_workers import ingest, tasks
 from ibidem_workers.backfill import replace, run
 from ibidem_workers.groups import follower
 from simulation.scheduler import Process, Scheduler
@@ -62,8 +62,8 @@ def virtual_time(scheduler: Scheduler) -> Iterator[None]:
         (follower, "time"): clock,
         (replace, "time"): clock,
         (run, "this_process"): lambda: name_of(scheduler.current),
-        (runs, "time"): clock,
-        (runs, "has_exited"): lambda name: ended(scheduler, name),
+        (ingest, "time"): clock,
+        (ingest, "has_exited"): lambda name: ended(scheduler, name),
         (tasks, "time"): clock,
         (stored_groups, "token_hex"): lambda size: names.randbytes(size).hex(),
         (retry, "_pause"): lambda seconds, has_ended, _: scheduler.pause(seconds),

@@ -17,8 +17,7 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import IbidemError
 from ibidem_workers import executors, tasks
-from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.runs import Progress, summary
+from ibidem_workers.ingest import Progress, ingest_documents, summary
 from workers.conftest import fill
 
 pytestmark = pytest.mark.slow

@@ -20,8 +20,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_workers import ingest as ingest_module
 from ibidem_workers import tasks
 from ibidem_workers.executors import Supervisor
-from ibidem_workers.ingest import Interruption, ingest, ingest_documents, retry
-from ibidem_workers.runs import Progress, summary
+from ibidem_workers.ingest import Interruption, Progress, ingest, ingest_documents, retry, summary
 from workers.conftest import OTHER, fill
 
 

@@ -11,7 +11,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import BatchResult, batch_key
-from ibidem_workers.runs import BLOCK, RunMonitor, RunRecord, parse_run, summary
+from ibidem_workers.ingest import BLOCK, RunMonitor, RunRecord, parse_run, summary
 from support.examples import examples
 
 

@@ -20,8 +20,7 @@ from ibidem_workers import executors
 from ibidem_workers.batches import TRIES
 from ibidem_workers.celery_app import connect_broker, make_app
 from ibidem_workers.executors import Supervisor, WorkerFailure
-from ibidem_workers.ingest import Submission, ToBroker
-from ibidem_workers.runs import RunMonitor
+from ibidem_workers.ingest import RunMonitor, Submission, ToBroker
 from servers.kinds import BROKERS
 from support.rabbitmq_queues import delete_queues
 

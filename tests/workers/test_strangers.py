@@ -17,8 +17,7 @@ from ibidem_workers import tasks
 from ibidem_workers.batches import compress
 from ibidem_workers.celery_app import count_rejected, make_app
 from ibidem_workers.executors import Supervisor
-from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.runs import RunMonitor
+from ibidem_workers.ingest import RunMonitor, ingest_documents
 from servers.kinds import BROKERS
 from workers.test_messages import BODIES, GOOD, HEADERS, RUN, body, headers_with
 from workers.test_stop import own_queue, waiting

@@ -13,8 +13,7 @@ from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.errors import Refusal
 from ibidem_workers.batches import SerializedBatch
-from ibidem_workers.ingest import REFUSALS_A_SLICE, Submission
-from ibidem_workers.runs import record, summary
+from ibidem_workers.ingest import REFUSALS_A_SLICE, Submission, record, summary
 
 
 class Sent(list[dict[str, object]]):

@@ -2,34 +2,266 @@
 
 With a broker, `ibidem worker` takes the batches from a queue; without one, they are done by processes of this one, or
 in this process where its files hold few documents.
+
+Records, progress and summary of a run are read from the ledger alone, so that any process can show them.
 """
 
 import logging
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from contextlib import ExitStack, closing, suppress
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
 from functools import cached_property, partial
+from itertools import count
 from pathlib import Path
+from typing import Literal
 
 import orjson
 import xxhash
 
 from ibidem_core.errors import EngineError, Unavailable, retry_unavailable
+from ibidem_core.records import parse_record
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import check_distinct, open_engine
 from ibidem_engines.engine import Engine, Info
-from ibidem_engines.ledger import SIGN_AGAIN, GroupCheckpoint, OwnRecord
+from ibidem_engines.ledger import SIGN_AGAIN, GroupCheckpoint, OwnRecord, check_entry, read_entries, read_ledger
 from ibidem_ingest.document import Document, has_unread_date
 from ibidem_ingest.errors import Refusal, UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.readers.formats import Choice, Tally
-from ibidem_workers import batches, runs, tasks
+from ibidem_workers import batches, tasks
 from ibidem_workers.celery_app import connect_broker, make_app, send
-from ibidem_workers.executors import Pool, this_process
+from ibidem_workers.executors import Pool, has_exited, this_process
 from ibidem_workers.groups.follower import settle_all
+
+_log = logging.getLogger(__name__)
+
+State = Literal["reading", "submitted", "interrupted"]
+
+RUN_PREFIX = "run/"  # before the keys of the records themselves, so that all runs can be listed without their batches
+
+
+@dataclass(slots=True)
+class RunRecord:
+    """The submitter's record of a run; the results of its batches are stored next to it."""
+
+    run: str  # the run's name
+    paths: list[str]  # the files and folders that were read
+    started: float  # when reading began, in seconds since 1970
+    state: State = "reading"  # whether it is being read, was read whole, or was broken off
+    documents: int = 0  # documents that were handed to the queue
+    batches: int = 0  # batches that were handed to the queue
+    refused: int = 0  # documents that could not be read
+    repeated: int = 0  # ids that occurred more than once
+    repeated_ids: list[str] = field(default_factory=list)  # some of these ids
+    meta_fields: list[str] = field(default_factory=list)  # unknown fields, which went into `meta`
+    # Files in folders that no reader takes, by suffix: how many.
+    passed_over: dict[str, int] = field(default_factory=dict)
+    # For each file with bytes outside its encoding, how many were replaced.
+    damaged_bytes: dict[str, int] = field(default_factory=dict)
+    unread_dates: int = 0  # documents that have no date since theirs cannot be read
+    holder: str = ""  # the process that reads; empty if an earlier version noted the run
+    # How many documents had joined a group when it began, by level.
+    joined: dict[str, int] = field(default_factory=dict)
+    # Sum of the accounts of a follower that are no records of their own.
+    followed: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        return RUN_PREFIX + self.run
+
+
+parse_run = partial(parse_record, RunRecord)  # of a record as `asdict` returns it
+
+
+def new_run() -> str:
+    """Return a name for a run: the time, in a form that sorts, with the nanoseconds in eight hex digits."""
+    seconds, nanoseconds = divmod(time.time_ns(), 1_000_000_000)
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y%m%d-%H%M%S}-{nanoseconds:08x}"
+
+
+POLL = 0.05
+LEVELS = ("identical", "near")
+# How to continue a run that was broken off.
+REPEAT_REMEDY = "run the same command again; documents already indexed are skipped (`unchanged`)"
+
+LAST_RUNS = 10  # runs of the same files among which one that was broken off counts
+
+WATCH_SHARE = 10  # one part in so many of the time may be spent on looking at the state of a run
+
+INDEX_PATH = "index "  # begin of the path of a run that signs an index
+
+NO_FILES = frozenset(("-", "dead letters"))  # paths of runs that name no files
+
+# Seconds after which a run is looked at again, however long the last look took: it may have waited for an engine.
+MAX_PAUSE = 5.0
+
+# Blocks without an account, one after the other, behind which none is looked for: a record may name any number.
+EMPTY_LOOKS = 10
+
+# What a run's reader counts, as its summary shows it.
+READER_COUNTS = ("repeated", "repeated_ids", "meta_fields", "passed_over", "damaged_bytes", "unread_dates")
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    run: str  # its name
+    documents: int  # documents handed to the queue so far
+    done: int  # how many of them are accounted for
+    batches: int  # batches handed to the queue so far
+    batches_done: int  # how many of them are accounted for
+    submitted: bool  # whether nothing more comes
+    idle: float  # seconds since a batch was last accounted for, or none was under way
+
+    @property
+    def has_ended(self) -> bool:
+        """Whether every document has an outcome, and no more documents will come."""
+        return self.submitted and self.batches_done >= self.batches  # a killed submitter may have sent more
+
+
+BLOCK = 100  # batches whose results are read together, by key, which needs no refresh
+
+
+class RunMonitor:
+    """Monitor of one run."""
+
+    def __init__(self, engine: Engine, run: str, patience: float = 0.0) -> None:
+        self._engine, self._patience = engine, patience
+        self.record = retry_unavailable(lambda: record(engine, run), patience)
+        self.pause = POLL
+        self._sums = batches.BatchResult(at=self.record.started)
+        self._done = set[int]()  # batches that have a result
+        self._first = 0  # the first one that has none
+        self._last_change = time.monotonic()
+
+    def look(self) -> Progress:
+        """Read new results, and set `pause` to the delay before the next read."""
+        began = time.monotonic()
+        progress = retry_unavailable(self._look, self._patience)
+        self.pause = min(MAX_PAUSE, max(POLL, (WATCH_SHARE - 1) * (time.monotonic() - began)))
+        return progress
+
+    def _look(self) -> Progress:
+        if self.record.state == "reading":
+            self.record = record(self._engine, self.record.run)
+        known = len(self._done)
+        self._read()
+        if len(self._done) > known or len(self._done) >= self.record.batches:
+            self._last_change = time.monotonic()
+        head, idle = self.record, time.monotonic() - self._last_change
+        done, submitted = self.sums().documents, head.state != "reading"
+        return Progress(head.run, head.documents, done, head.batches, len(self._done), submitted, idle)
+
+    def is_done(self, number: int) -> bool:
+        """Return whether a batch has a result."""
+        return number in self._done
+
+    def wait(self, report: Callable[[Progress], None] = lambda _: None) -> Progress:
+        """Wait until every document has an outcome; `report` is called after each read and may raise to stop."""
+        while True:
+            progress = self.look()
+            report(progress)
+            if progress.has_ended:
+                return progress
+            time.sleep(self.pause)
+
+    def sums(self) -> batches.BatchResult:
+        """Return the total of all batch results so far."""
+        followed = batches.BatchResult.from_json(self.record.followed) if self.record.followed else batches.NO_RESULT
+        return self._sums + followed
+
+    def _read(self) -> None:
+        empty = 0
+        for start in count(self._first, BLOCK):
+            is_noted = start < self.record.batches
+            if not is_noted and self.record.state == "submitted":
+                break
+            block = range(start, start + BLOCK)
+            missing = {
+                batches.batch_key(self.record.run, number): number for number in block if number not in self._done
+            }
+            for key, entry in self._engine.get_records_by_key("runs", list(missing)).items():
+                self._done.add(missing[key])
+                self._sums += batches.read_account(entry)
+            empty = empty + 1 if self._done.isdisjoint(block) else 0
+            # A killed submitter may have sent more than it recorded; batches are processed roughly in order.
+            if empty > (EMPTY_LOOKS if is_noted else 0):
+                break
+        while self._first in self._done:
+            self._first += 1
+
+
+def record(engine: Engine, run: str) -> RunRecord:
+    """Read a run's record; a run whose command was killed counts as interrupted."""
+    entry = _read_run(engine, run)
+    if entry.state == "reading" and has_exited(entry.holder):
+        entry = _read_run(engine, run)  # it may have recorded its end between the read and the check
+        entry.state = "interrupted" if entry.state == "reading" else entry.state
+    return entry
+
+
+def _read_run(engine: Engine, run: str) -> RunRecord:
+    entry = engine.get_record("runs", RUN_PREFIX + run)
+    if entry is None:
+        raise UsageError(f"there is no run {run!r}", "see the last one: ibidem status")
+    return check_entry(entry, parse_run)
+
+
+def may_be_harmful(engine: Engine, run: str) -> bool:
+    """Return whether a document of a run may end its process, as one of the last runs of the same files was broken off.
+
+    So may a run without files: a program must not end with one of its documents, and dead letters have ended a process.
+    """
+    paths = _read_run(engine, run).paths
+    same = [each for each in runs(engine) if each.paths == paths and each.run != run]
+    return not set(paths) - NO_FILES or any(each.state != "submitted" for each in same[-LAST_RUNS:])
+
+
+def runs(engine: Engine) -> list[RunRecord]:
+    """Return the records of all runs, the oldest first."""
+    return [run for _, run in read_ledger(engine, "runs", parse_run, RUN_PREFIX)]
+
+
+def summary(engine: Engine, run: str = "") -> dict[str, object]:
+    """Return the state of a run, as `ibidem ingest --json` and `ibidem status --json` print it.
+
+    `read` = `indexed` + `unchanged` + `stale` + `refused`, at any time; `pending` documents were handed to the queue
+    and are not accounted for yet.
+    """
+    all_runs = runs(engine)
+    if not (run or all_runs):
+        raise UsageError("no run has been started yet", "start one with: ibidem ingest PATH")
+    watch = RunMonitor(engine, run or all_runs[-1].run)
+    progress, record, sums = watch.look(), watch.record, watch.sums()
+    slices = engine.get_records("runs", f"{record.run}/refused/") if record.refused else ()
+    unread = [refusal for _, refusals in read_entries(slices, batches.read_refusals) for refusal in refusals]
+    state = {"submitted": "waiting"}.get(record.state, record.state)
+    later = [other for other in all_runs if other.started > record.started]
+    joined = later[0].joined if later else GroupCheckpoint.read(engine).joined
+    again = [other.run for other in later if other.paths == record.paths and set(record.paths) - NO_FILES]
+    return {
+        "run": record.run,
+        "kind": "backfill" if len(record.paths) == 1 and record.paths[0].startswith(INDEX_PATH) else "ingest",
+        "read": sums.documents + len(unread),
+        **{name: getattr(sums, name) for name in ("indexed", "replaced", "unchanged", "stale")},
+        "refused": len(unread) + len(sums.refusals),
+        "unsigned": sums.unsigned,
+        # Documents that joined a group between the start of the run and the start of the next.
+        "duplicates": {level: max(0, joined.get(level, 0) - record.joined.get(level, 0)) for level in LEVELS},
+        "refusals": [refusal.as_json() for refusal in (*unread, *sums.refusals)],
+        "took_s": round((sums.at if progress.has_ended else time.time()) - record.started, 3),
+        "state": "done" if progress.has_ended and record.state != "interrupted" else state,
+        "pending": max(0, record.documents - progress.done),
+        **{name: getattr(record, name) for name in READER_COUNTS},
+        "languages": dict(Counter(sums.languages).most_common()),
+        "host": record.holder.partition("~")[0].rpartition("/")[0],  # of a name like that of `this_process`
+        "again": again[-1] if again and record.state == "interrupted" else "",  # the last run of the same files since
+    }
+
 
 MAX_REPEATS = 20  # repeated ids that are kept to be shown
 MAX_DAMAGED = 20  # files with replaced bytes that a run names
@@ -44,10 +276,8 @@ LOOKS_EVERY = 0.2
 WARNS_AFTER = 30.0  # seconds without a result after which a run says that there may be no worker
 STALL_LEASES = 6.0  # leases without a result after which batches are sent again: a broker may have lost them
 
-_log = logging.getLogger(__name__)
-
 Source = Iterable[Document | Refusal]
-Report = Callable[[runs.Progress], None]
+Report = Callable[[Progress], None]
 
 
 class Interruption(EngineError):
@@ -86,7 +316,7 @@ class ToProcesses(ExitStack):
         sent = run, batch.number, [each.json for each in batch.documents]
         characters = sum(each.characters for each in batch.documents)
         is_small = len(batch.documents) <= SMALL_BATCH and characters <= SMALL_TEXT
-        if batch.number == 0 and is_small and not runs.may_be_harmful(self._engine, run):
+        if batch.number == 0 and is_small and not may_be_harmful(self._engine, run):
             self._held.append(sent)
             return
         self._futures += map(self._pool.submit, [*self._held, sent])
@@ -118,7 +348,7 @@ class Submission:
         paths: Sequence[str | Path] = (),
         tally: Tally | None = None,
     ) -> None:
-        self.record = runs.RunRecord(runs.new_run(), [str(path) for path in paths], time.time(), holder=this_process())
+        self.record = RunRecord(new_run(), [str(path) for path in paths], time.time(), holder=this_process())
         self._engine, self._settings, self._sender = engine, settings, sender
         self._processes = sender if isinstance(sender, ToProcesses) else None  # without it, nothing goes on
         self._report: Report | None = None  # of a run that is waited for
@@ -144,10 +374,10 @@ class Submission:
             self._monitor.wait(report)
         except KeyboardInterrupt as error:
             run, sent = self.record.run, "" if self._processes else "; documents already sent are in the queue"
-            remedy = f"{runs.REPEAT_REMEDY}; progress: ibidem status {run}"
+            remedy = f"{REPEAT_REMEDY}; progress: ibidem status {run}"
             raise Interruption(f"run {run} was stopped{sent}", remedy) from error
 
-    def send(self, source: Source) -> runs.RunRecord:
+    def send(self, source: Source) -> RunRecord:
         """Send all documents and record the refusals; the run counts as interrupted if that breaks off."""
         self.record.joined = retry_unavailable(lambda: GroupCheckpoint.read(self._engine).joined, self._patience)
         self._note("reading")
@@ -223,8 +453,8 @@ class Submission:
             self._note("reading")
 
     @cached_property
-    def _monitor(self) -> runs.RunMonitor:
-        return runs.RunMonitor(self._engine, self.record.run, self._settings.patience)
+    def _monitor(self) -> RunMonitor:
+        return RunMonitor(self._engine, self.record.run, self._settings.patience)
 
     def _wait_for_fewer(self, batches_under_way: int) -> None:
         while len(self._under_way) >= batches_under_way:
@@ -279,7 +509,7 @@ class Submission:
         names = ("run", "documents", "batches", "refused")
         _log.info(event, extra={name: getattr(self.record, name) for name in names})
 
-    def _note(self, state: runs.State) -> None:
+    def _note(self, state: State) -> None:
         self.record.state = state
         self.record.meta_fields = sorted(self._tally.moved)
         self.record.passed_over = dict(self._tally.skipped_files)
@@ -395,7 +625,7 @@ def submit(
     settings = settings or load()
     run = ingest_documents(map(_document, documents), settings, wait=wait)
     with closing(open_engine(settings.address, settings.index)) as engine:
-        return runs.summary(engine, run)
+        return summary(engine, run)
 
 
 def _document(value: object) -> Document | Refusal:

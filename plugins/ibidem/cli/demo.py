@@ -22,8 +22,7 @@ from ibidem_core.settings import Settings, load
 from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
-from ibidem_workers.ingest import ingest_documents
-from ibidem_workers.runs import Progress, summary
+from ibidem_workers.ingest import Progress, ingest_documents, summary
 
 LICENCE_NAME = re.compile(r"(licen[cs]e|copying|notice)[^/]*", re.IGNORECASE)
 DEBIAN = Path("/usr/share/doc")

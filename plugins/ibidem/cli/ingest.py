@@ -19,8 +19,7 @@ from ibidem_core.settings import Settings, load
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.formats import DETECT, SUFFIXES, Choice, Format, IdFrom
 from ibidem_ingest.readers.inputs import named_pipes
-from ibidem_workers.ingest import ingest
-from ibidem_workers.runs import summary
+from ibidem_workers.ingest import ingest, summary
 
 FormatName = Annotated[
     str,

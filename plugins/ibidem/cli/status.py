@@ -20,8 +20,7 @@ from ibidem_ingest.document import DEFAULT_LANGUAGE
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.readers.inputs import LINK, PIPE
 from ibidem_ingest.readers.text import EMPTY_REMEDY
-from ibidem_workers.ingest import retry
-from ibidem_workers.runs import REPEAT_REMEDY, Progress, summary
+from ibidem_workers.ingest import REPEAT_REMEDY, Progress, retry, summary
 from ibidem_workers.tasks import DeadLetter, forget, letters
 
 REFUSALS_SHOWN = 20

@@ -44,7 +44,7 @@ from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_workers.backfill import batch as backfill
 from ibidem_workers.batches import TRIES, BatchResult, Tries, read_refusals
 from ibidem_workers.celery_app import connect_broker, count_rejected
-from ibidem_workers.runs import RUN_PREFIX, parse_run
+from ibidem_workers.ingest import RUN_PREFIX, parse_run
 from ibidem_workers.tasks import read_letter
 
 # What reads a record of runs, by the beginning of its key; all others are accounts.

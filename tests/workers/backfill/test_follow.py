@@ -11,7 +11,7 @@ import pytest
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Beside
 from ibidem_workers.backfill.run import check, follow
-from ibidem_workers.runs import summary
+from ibidem_workers.ingest import summary
 from servers.fake_server import Answer, between
 from servers.indices import ask
 from workers.backfill.conftest import ALIAS, FIRST, MAPPING, SECOND, Theirs, stories, story

@@ -20,8 +20,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_workers.backfill import replace
 from ibidem_workers.backfill.batch import KEYS
 from ibidem_workers.backfill.replace import Replacement, replace_index
-from ibidem_workers.ingest import Interruption
-from ibidem_workers.runs import summary
+from ibidem_workers.ingest import Interruption, summary
 from servers.indices import ask, remove_indices
 from servers.kinds import CLUSTERS
 from workers.backfill.conftest import ALIAS, FIRST, MAPPING, SECOND, Theirs, stories, story

@@ -30,8 +30,7 @@ from ibidem_workers.backfill import batch
 from ibidem_workers.backfill import run as module
 from ibidem_workers.backfill.batch import load_checkpoint
 from ibidem_workers.backfill.run import backfill_in_place, check
-from ibidem_workers.ingest import Interruption, ingest_documents
-from ibidem_workers.runs import summary
+from ibidem_workers.ingest import Interruption, ingest_documents, summary
 from servers.command_line import surroundings
 from servers.indices import ask
 from support.examples import examples

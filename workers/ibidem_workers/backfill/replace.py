@@ -24,7 +24,7 @@ from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill.batch import KEYS, Checkpoint, delete_by_version, find_survivors, load_checkpoint, paginate
 from ibidem_workers.backfill.run import Backfill, Report, check_copy, check_fields, look_through
-from ibidem_workers.runs import new_run
+from ibidem_workers.ingest import new_run
 
 LEDGERS: tuple[Ledger, ...] = get_args(Ledger)
 AT_ONCE = 1_000

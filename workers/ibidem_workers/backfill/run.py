@@ -53,8 +53,7 @@ from ibidem_workers.backfill.batch import (
 from ibidem_workers.batches import NO_RESULT, BatchResult, batch_key
 from ibidem_workers.executors import Pool, this_process
 from ibidem_workers.groups.follower import settle, settle_all
-from ibidem_workers.ingest import Interruption
-from ibidem_workers.runs import INDEX_PATH, RUN_PREFIX, RunRecord, State, new_run
+from ibidem_workers.ingest import INDEX_PATH, RUN_PREFIX, Interruption, RunRecord, State, new_run
 
 REMEDY = "do not repeat the command; restore the values from their source, or from a snapshot"
 
