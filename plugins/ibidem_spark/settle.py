@@ -53,8 +53,8 @@ from ibidem_ingest.signatures.schema import SLOTS
 from ibidem_spark import steps
 from ibidem_spark.rounds import ENTRY, TAIL, WIDTH, Job, Rounds, run_each, run_step, small, with_packed
 from ibidem_spark.steps import ARRAYS, EXPORT_ROW, FIELDS, ORDER_BITS, PLAN, STATE_FIELDS, Batches, TermCounts
-from ibidem_workers.groups.follower import Report, revisit
-from ibidem_workers.groups.settle import SLICE, Plan, Rules, Settler, promote, read_slices, ref
+from ibidem_workers.groups.follower import Follower, Report, revisit
+from ibidem_workers.groups.settle import SLICE, Rules, Settler, promote, read_slices, ref
 
 _log = logging.getLogger(__name__)
 
@@ -194,23 +194,14 @@ class SparkSettling(Job):
     sizes: tuple[int, int] = (WIDTH, TAIL)  # of `Rounds`
     exported: tuple[DataFrame, dict[str, int]] | None = None  # all documents; they are read from the index without it
 
-    def __call__(  # noqa: PLR0913, PLR0917 - as `settle_everything`
-        self,
-        settler: Settler,
-        checkpoint: GroupCheckpoint,
-        end: Marks,
-        _: int,
-        report: Report,
-        plan: Plan,
-        settled: Plan,
-    ) -> None:
+    def __call__(self, follower: Follower, settler: Settler, checkpoint: GroupCheckpoint, end: Marks) -> None:
         """Settle all documents again, and record this in the checkpoint."""
-        with beating(self.spark, report):
+        with beating(self.spark, follower.tell):
             if (found := self.find_plan(checkpoint)) is None:
                 documents = self.read(end)
                 leads = self.group(documents, settler, checkpoint)
                 self.make_plan(documents, leads)
-                plan([])  # another process that settles has written the checkpoint since: a conflict
+                follower.plan(checkpoint, [])  # a conflict where another process has written the checkpoint since
                 found = {"done": self.exported[1] if self.exported else marks_as_record(end), "state": checkpoint.state}
                 counts = leads.groupBy("code").count().collect()
                 levels = (Counter({evidence.TABLE.level(code, settler.rules.policy): count}) for code, count in counts)
@@ -220,7 +211,7 @@ class SparkSettling(Job):
             lost = self.write()
             if self.engine.groups().has_threads():
                 for row in self.spark.read.parquet(f"{self.folder}/documents").toLocalIterator():
-                    settled([(row["index"], row["id"])])
+                    follower.note([(row["index"], row["id"])])
         if lost or self.exported:  # whose leads may have been deleted since
             promote(settler.store)
         checkpoint.done, checkpoint.joined = found["done"], found["joined"]

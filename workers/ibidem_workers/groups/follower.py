@@ -150,31 +150,23 @@ def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
 
 
 # Settles all documents, as `settle_everything` does.
-SettleEverything = Callable[[Settler, GroupCheckpoint, Marks, int, Callable[[int], None], Plan, Plan], None]
+SettleEverything = Callable[["Follower", Settler, GroupCheckpoint, Marks], None]
 
 NAMES_AT_ONCE = 10_000  # documents that are named together once all are written
 
 
-def settle_everything(  # noqa: PLR0913, PLR0917 - what is settled, with what, and who is told
-    settler: Settler,
-    checkpoint: GroupCheckpoint,
-    end: Marks,
-    memory: int,
-    report: Callable[[int], None],
-    plan: Plan,
-    settled: Plan,
-) -> None:
-    """Settle all documents again, and record this in the checkpoint."""
+def settle_everything(follower: "Follower", settler: Settler, checkpoint: GroupCheckpoint, end: Marks) -> None:
+    """Settle all documents again, as requested by `regroup`; after an interruption it starts again."""
     store = settler.store
-    with StoredColumns(store.counts().documents, memory) as stored:
-        regrouping = Regrouping(stored, settler, end, checkpoint.choose_policy, lambda: report(0))
+    with StoredColumns(store.counts().documents, follower.memory) as stored:
+        regrouping = Regrouping(stored, settler, end, checkpoint.choose_policy, follower.tell)
         for seq_range in all_writes(end):
             for documents in read_slices(store.documents, [seq_range]):
-                regrouping.write(store, seq_range.part, documents, plan)
-                report(len(documents))
+                regrouping.write(store, seq_range.part, documents, partial(follower.plan, checkpoint))
+                follower.tell(len(documents))
         checkpoint.joined = dict(count_joined(regrouping.grouping, regrouping.rules))
         for names in paginate(stored.names, NAMES_AT_ONCE):
-            settled(names)
+            follower.note(names)
     checkpoint.done = {str(part): number for part, number in end.items()}
     checkpoint.everything, checkpoint.in_hand = False, []
 
@@ -270,7 +262,7 @@ class Follower:
         if checkpoint.origin == "default" and count >= max(noise.MIN_DOCUMENTS, 2 * checkpoint.counted):
             checkpoint.everything, checkpoint.counted = True, count
         if checkpoint.everything:
-            self._settle_everything(settler, checkpoint, end)
+            self.settle_everything(self, settler, checkpoint, end)
         for part in end:
             self._settle_part(settler, checkpoint, part, end[part])
         if self._places is not None:
@@ -280,17 +272,13 @@ class Follower:
         checkpoint.save(self.engine)
         return True
 
-    def _settle_everything(self, settler: Settler, checkpoint: GroupCheckpoint, end: Marks) -> None:
-        """Settle all documents again, as requested by `regroup`; after an interruption it starts again."""
+    def tell(self, documents: int = 0) -> None:
+        """Report progress, unless another process has taken the lease."""
+        self._go_on()
+        self.report(documents)
 
-        def report(documents: int) -> None:
-            self._go_on()
-            self.report(documents)
-
-        plan = partial(self._plan, checkpoint)
-        self.settle_everything(settler, checkpoint, end, self.memory, report, plan, self._add)
-
-    def _add(self, names: Sequence[DocumentRef]) -> None:
+    def note(self, names: Sequence[DocumentRef]) -> None:
+        """Tell a side package of documents whose groups are settled."""
         if self._places is not None:
             self._places.add(names)
 
@@ -339,8 +327,8 @@ class Follower:
             if portion:
                 marks = {each: checkpoint.settled_write(each) for each in settler.store.parts()}
                 checkpoint.guarded |= bool(PackedColumns.decode([each.packed for each in portion]).guard.any())
-                joins = settler.settle(portion, marks, partial(self._plan, checkpoint), match)
-                self._add([ref(each) for each in portion])
+                joins = settler.settle(portion, marks, partial(self.plan, checkpoint), match)
+                self.note([ref(each) for each in portion])
             checkpoint.settle(part, portion[-1].name.order if len(portion) == size else new.end, joins)
             self.report(len(portion))
             portions += 1
@@ -348,7 +336,7 @@ class Follower:
                 checkpoint.save(self.engine)
                 settler.refresh()
 
-    def _plan(self, checkpoint: GroupCheckpoint, names: Sequence[DocumentRef]) -> None:
+    def plan(self, checkpoint: GroupCheckpoint, names: Sequence[DocumentRef]) -> None:
         """Record documents in progress, unless another process wrote the checkpoint."""
         checkpoint.in_hand = list(names)
         checkpoint.save(self.engine)
