@@ -175,7 +175,19 @@ class Settler:
         documents = {ref(each): each for each in portion if ref(each) not in displaced_names}
         joins = match([make_row(each) for each in documents.values()], marks)
         changes = [*start_groups(displaced), *self._successions(joins, documents, followers)]
-        return self.write(joins, documents, plan, changes)
+        groups = self._groups(joins, documents)
+        plan([*(ref(each.document) for each in changes), *(join.name for join in joins)])
+        is_whole = not changes or all(self.store.assign(changes))
+        self.recent_changes |= {ref(each.document) for each in changes}
+        joiners = [Assignment(documents[join.name], groups[join.lead], lead=False) for join in joins]
+        outcomes = self.store.assign(joiners) if joiners else []
+        written = [join for join, is_written in zip(joins, outcomes, strict=True) if is_written]
+        self.recent_changes |= {join.name for join in written}
+        if len(written) < len(joins):
+            written += self._find_written(set(joins) - set(written), groups)
+        if not is_whole:  # only now: a lead that has joined another is none of its group
+            self._mend({group for each in changes for group in (each.document.group, each.group)})
+        return Counter(join.level for join in written)
 
     def look_up(self, rows: Sequence[Row], marks: Marks) -> list[Join]:
         """Return the joins of a block, including joins among its rows; all other rows become leads."""
@@ -205,28 +217,6 @@ class Settler:
             return [LeadKeys({"content": [content_key(packed)]}) for packed, _ in read]
         keys = lookup_keys_batch([value for _, value in read])
         return [near_keys(packed, self.rules.policy, each) for (packed, _), each in zip(read, keys, strict=True)]
-
-    def write(
-        self,
-        joins: Sequence[Join],
-        documents: Mapping[DocumentRef, GroupedDocument],
-        plan: Plan,
-        changes: Sequence[Assignment] = (),
-    ) -> Counter[str]:
-        """Write joins; returns how many were written, by level."""
-        groups = self._groups(joins, documents)
-        plan([*(ref(each.document) for each in changes), *(join.name for join in joins)])
-        is_whole = not changes or all(self.store.assign(changes))
-        self.recent_changes |= {ref(each.document) for each in changes}
-        joiners = [Assignment(documents[join.name], groups[join.lead], lead=False) for join in joins]
-        outcomes = self.store.assign(joiners) if joiners else []
-        written = [join for join, is_written in zip(joins, outcomes, strict=True) if is_written]
-        self.recent_changes |= {join.name for join in written}
-        if len(written) < len(joins):
-            written += self._find_written(set(joins) - set(written), groups)
-        if not is_whole:  # only now: a lead that has joined another is none of its group
-            self._mend({group for each in changes for group in (each.document.group, each.group)})
-        return Counter(join.level for join in written)
 
     def _mend(self, groups: Collection[str]) -> None:
         """Give a lead to groups of which only a part was written because other documents had changed."""
