@@ -17,10 +17,11 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
+from ibidem_ingest.readers import Tally, read
 from ibidem_workers import ingest as ingest_module
 from ibidem_workers import tasks
 from ibidem_workers.executors import Supervisor
-from ibidem_workers.ingest import Interruption, Progress, ingest, ingest_documents, retry, summary
+from ibidem_workers.ingest import Interruption, Progress, ingest_documents, retry, summary
 from workers.conftest import OTHER, fill
 
 
@@ -37,7 +38,9 @@ def test_every_document_of_a_file_is_accounted_for(engine: Engine, settings: Set
     path = tmp_path / "law.jsonl"
     path.write_text("\n".join(lines), encoding="utf-8")
     looks: list[Progress] = []
-    run = ingest([path], settings, report=looks.append)
+    tally = Tally()
+    source = read([path], tally=tally)
+    run = ingest_documents(source, settings, report=looks.append, tally=tally, paths=[path])
     counts = summary(engine, run)
     names = ("read", "indexed", "stale", "refused", "unsigned", "repeated", "meta_fields", "pending", "state")
     assert {name: counts[name] for name in names} == {
@@ -114,7 +117,7 @@ def test_dead_letters_are_tried_again_as_a_run_of_their_own(engine: Engine, sett
 
 def test_a_path_that_is_not_there_is_an_error_before_anything_starts(settings: Settings, tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"missing\.jsonl"):
-        ingest([tmp_path / "missing.jsonl"], settings)
+        ingest_documents(read([tmp_path / "missing.jsonl"]), settings)
     assert not (tmp_path / "index.sqlite").exists()
 
 

@@ -31,8 +31,7 @@ from ibidem_engines.ledger import SIGN_AGAIN, GroupCheckpoint, OwnRecord, check_
 from ibidem_ingest.document import Document, has_unread_date
 from ibidem_ingest.errors import Refusal, UsageError, short_repr
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.readers import read
-from ibidem_ingest.readers.formats import Choice, Tally
+from ibidem_ingest.readers.formats import Tally
 from ibidem_workers import batches, tasks
 from ibidem_workers.celery_app import connect_broker, make_app, send
 from ibidem_workers.executors import Pool, has_exited, this_process
@@ -533,24 +532,6 @@ def check_tables(signed: Info, index: str, tables: Tables) -> None:
             raise UsageError(what, f"{SIGN_AGAIN}; or go back with: ibidem idf use {name}")
 
 
-def ingest(  # noqa: PLR0913 - the options of one command, each by its name
-    paths: Sequence[str | Path],
-    settings: Settings,
-    *,
-    choice: Choice | None = None,
-    note: Callable[[Document | Refusal], Document | Refusal] | None = None,
-    wait: bool = True,
-    report: Report = lambda _: None,
-) -> str:
-    """Ingest files and folders; `-` is standard input. `note` sees each item that is read."""
-    tally = Tally()
-    source = read(
-        paths, choice or Choice(), settings.max_text, tally, settings.read_seconds, processes=settings.workers
-    )
-    source = map(note, source) if note else source
-    return ingest_documents(source, settings, wait=wait, report=report, tally=tally, paths=paths)
-
-
 def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its name
     source: Source,
     settings: Settings,
@@ -560,7 +541,7 @@ def ingest_documents(  # noqa: PLR0913 - the options of one command, each by its
     tally: Tally | None = None,
     paths: Sequence[str | Path] = (),
 ) -> str:
-    """Ingest documents, as `ingest` does; refusals among them are recorded."""
+    """Ingest documents, which `tally` counts as they are read from `paths`; refusals among them are recorded."""
     if not wait and not settings.broker.startswith("amqp"):
         why = "Redis may lose one" if settings.broker else "no broker keeps it"
         what = f"without waiting, no one sends a batch again that was lost, and {why}"

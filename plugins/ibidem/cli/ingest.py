@@ -17,9 +17,9 @@ from ibidem.index.deletion import add_seen, check_folders, delete, find_gone
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.readers.formats import DETECT, SUFFIXES, Choice, Format, IdFrom
-from ibidem_ingest.readers.inputs import named_pipes
-from ibidem_workers.ingest import ingest, summary
+from ibidem_ingest.readers.formats import DETECT, SUFFIXES, Choice, Format, IdFrom, Tally
+from ibidem_ingest.readers.inputs import named_pipes, read
+from ibidem_workers.ingest import ingest_documents, summary
 
 FormatName = Annotated[
     str,
@@ -83,11 +83,12 @@ def run(
     logs.set_up(settings)
     for each in named_pipes(paths):
         messages().print(Text(f"{sanitize(each)} is a named pipe: waiting for the program that writes to it"))
-    seen: set[int] = set()
-    note = partial(add_seen, seen) if sync else None
+    tally, seen = Tally(), set[int]()
     with bar("Indexing", rated=True) as advance:
         report = partial(update_bar, advance)
-        name = ingest(paths, settings, choice=choice, note=note, wait=wait, report=report)
+        source = read(paths, choice, settings.max_text, tally, settings.read_seconds, processes=settings.workers)
+        source = map(partial(add_seen, seen), source) if sync else source
+        name = ingest_documents(source, settings, wait=wait, report=report, tally=tally, paths=paths)
     with engine_context(settings) as engine:
         result: dict[str, Any] = summary(engine, name)
     if sync:

@@ -21,11 +21,12 @@ from ibidem_engines.cluster import reindex
 from ibidem_engines.ledger import save_preset
 from ibidem_gateway.app import make_gateway
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.readers import read
 from ibidem_workers.backfill import batch
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import strip
 from ibidem_workers.groups.follower import regroup
-from ibidem_workers.ingest import ingest
+from ibidem_workers.ingest import ingest_documents
 from servers.fake_server import Answer, Request, between
 from servers.indices import ask
 from workers.backfill.conftest import ALIAS, FIELDS, FIRST, MAPPING, SECOND, Theirs, stories, story
@@ -263,7 +264,7 @@ class TestWhatIsTheirs:
         before = state(beside)
         (tmp_path / "new.jsonl").write_text('{"id": "new", "text": "a text"}')
         with pytest.raises(UsageError, match=f"the signatures of '{FIRST}' are beside it"):
-            ingest([str(tmp_path)], beside.settings)
+            ingest_documents(read([str(tmp_path)]), beside.settings)
         with pytest.raises(UsageError, match="writes nothing into it"):
             beside.engine.delete(["t8"], 1)
         save_preset(beside.engine, "own", PRESETS["scans"])
