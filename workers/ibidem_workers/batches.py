@@ -15,7 +15,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextvars import copy_context
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields
 from functools import partial
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple, TypeVar
@@ -121,13 +121,9 @@ class BatchResult:
 
     def __add__(self, other: "BatchResult") -> "BatchResult":
         """Return the sum of both; `NO_RESULT` is neutral."""
-        return replace(
-            self,
-            indexed=self.indexed + other.indexed,
-            unchanged=self.unchanged + other.unchanged,
-            stale=self.stale + other.stale,
-            unsigned=self.unsigned + other.unsigned,
-            replaced=self.replaced + other.replaced,
+        names = ("indexed", "unchanged", "stale", "unsigned", "replaced")
+        return BatchResult(
+            **{name: getattr(self, name) + getattr(other, name) for name in names},
             refusals=[*self.refusals, *other.refusals],
             at=max(self.at, other.at),
             languages=Counter(self.languages) + Counter(other.languages),
@@ -284,7 +280,10 @@ _RUN = re.compile(r"[\w.:-]{1,100}", re.ASCII)
 
 def check(message: Message, limit: int) -> None:
     """Refuse a foreign message."""
-    _check_headers(message.headers)
+    for name, value in message.headers.items():
+        is_other = not value or name.startswith(FOR_BROKERS) or (name, value) in HEADER_TYPES
+        if not (value is None or isinstance(value, str) if name in NAMES else is_other):
+            raise ValueError(f"unexpected header {name!r}")
     body = message.body.encode() if isinstance(message.body, str) else message.body
     if len(body) > limit:
         raise ValueError(f"it has {len(body):,} bytes, at most {limit:,} are allowed")
@@ -294,13 +293,6 @@ def check(message: Message, limit: int) -> None:
     if keywords or any(embed.values()):
         raise ValueError("it has arguments that its task does not take")
     _check_arguments(*arguments)
-
-
-def _check_headers(headers: Mapping[str, object]) -> None:
-    for name, value in headers.items():
-        is_other = not value or name.startswith(FOR_BROKERS) or (name, value) in HEADER_TYPES
-        if not (value is None or isinstance(value, str) if name in NAMES else is_other):
-            raise ValueError(f"unexpected header {name!r}")
 
 
 def _check_arguments(run: object, number: object, records: object) -> None:

@@ -144,7 +144,9 @@ def _errors(url: str, failure: str, remedy: str) -> Iterator[None]:
     try:
         yield
     except AMQPError as error:
-        raise translate_error(error, url) from error
+        rows = (row[1:] for row in BROKER_ERRORS if isinstance(error, row[0]))
+        error_type, reason, what = next(rows)  # the last one is of every error
+        raise error_type(f"the broker {redact(url)} {reason}: {redacted_message(error, url)}", what) from error
     except (OperationalError, OSError) as error:
         raise Unavailable(f"the broker {redact(url)} {failure}: {redacted_message(error, url)}", remedy) from error
 
@@ -182,12 +184,6 @@ BROKER_ERRORS: tuple[tuple[type[AMQPError], type[EngineError], str, str], ...] =
 def redacted_message(error: Exception, broker: str) -> str:
     """Return the message of a client error, without the secrets in the broker's address."""
     return redact_text(str(error).rstrip("."), secrets([broker]))
-
-
-def translate_error(error: AMQPError, broker: str) -> EngineError:
-    rows = (row[1:] for row in BROKER_ERRORS if isinstance(error, row[0]))
-    error_type, reason, remedy = next(rows)  # the last one is of every error
-    return error_type(f"the broker {redact(broker)} {reason}: {redacted_message(error, broker)}", remedy)
 
 
 def connect_broker(settings: Settings) -> None:

@@ -133,7 +133,7 @@ class RunMonitor:
         self.record = retry_unavailable(lambda: record(engine, run), patience)
         self.pause = POLL
         self._sums = batches.BatchResult(at=self.record.started)
-        self._done = set[int]()  # batches that have a result
+        self.done = set[int]()  # batches that have a result
         self._first = 0  # the first one that has none
         self._last_change = time.monotonic()
 
@@ -147,17 +147,13 @@ class RunMonitor:
     def _look(self) -> Progress:
         if self.record.state == "reading":
             self.record = record(self._engine, self.record.run)
-        known = len(self._done)
+        known = len(self.done)
         self._read()
-        if len(self._done) > known or len(self._done) >= self.record.batches:
+        if len(self.done) > known or len(self.done) >= self.record.batches:
             self._last_change = time.monotonic()
         head, idle = self.record, time.monotonic() - self._last_change
         done, submitted = self.sums().documents, head.state != "reading"
-        return Progress(head.run, head.documents, done, head.batches, len(self._done), submitted, idle)
-
-    def is_done(self, number: int) -> bool:
-        """Return whether a batch has a result."""
-        return number in self._done
+        return Progress(head.run, head.documents, done, head.batches, len(self.done), submitted, idle)
 
     def wait(self, report: Callable[[Progress], None] = lambda _: None) -> Progress:
         """Wait until every document has an outcome; `report` is called after each read and may raise to stop."""
@@ -181,16 +177,16 @@ class RunMonitor:
                 break
             block = range(start, start + BLOCK)
             missing = {
-                batches.batch_key(self.record.run, number): number for number in block if number not in self._done
+                batches.batch_key(self.record.run, number): number for number in block if number not in self.done
             }
             for key, entry in self._engine.get_records_by_key("runs", list(missing)).items():
-                self._done.add(missing[key])
+                self.done.add(missing[key])
                 self._sums += batches.read_account(entry)
-            empty = empty + 1 if self._done.isdisjoint(block) else 0
+            empty = empty + 1 if self.done.isdisjoint(block) else 0
             # A killed submitter may have sent more than it recorded; batches are processed roughly in order.
             if empty > (EMPTY_LOOKS if is_noted else 0):
                 break
-        while self._first in self._done:
+        while self._first in self.done:
             self._first += 1
 
 
@@ -466,7 +462,7 @@ class Submission:
             self._processes.check()
         progress = self._monitor.look()
         self._last_look = time.monotonic()
-        for number in list(filter(self._monitor.is_done, self._under_way)):
+        for number in self._under_way.keys() & self._monitor.done:
             del self._under_way[number]
         if not self._processes:
             self._tend(progress.idle)

@@ -89,11 +89,12 @@ def do_batch(  # noqa: PLR0913, PLR0917 - a batch, and what is done with documen
     documents: Sequence[Item],
     tries: int,
     do: Callable[[Sequence[Item]], batches.BatchResult],
-    refuse: Callable[[Item, int], Refusal],
+    refuse: Callable[[Item, str], Refusal],
+    why: str,
 ) -> batches.BatchResult:
     """Do the documents of a batch; after too many tries of it one by one, and each try is counted before it begins.
 
-    A document that ends its process too often is refused.
+    A document that ends its process too often is refused; `why` may name how often.
     """
     if tries < context.settings.tries:
         return do(documents)
@@ -109,7 +110,7 @@ def do_batch(  # noqa: PLR0913, PLR0917 - a batch, and what is done with documen
         if each in entries:
             account += batches.read_account(entries[each])
         elif count >= context.settings.tries:
-            account += batches.BatchResult(refusals=[refuse(document, count)])
+            account += batches.BatchResult(refusals=[refuse(document, why.format(count))])
         else:
             noted |= {f"{each}{batches.TRIES}": {"tries": count + 1}}
             context.retry(partial(context.engine.put_records, "runs", noted))
@@ -212,12 +213,8 @@ def sign_and_write(context: WorkerContext, delivery: Delivery) -> batches.BatchR
         if delivery.died:
             context.retry(lambda: engine.put_records("runs", {tries_key: {"tries": tries}}))
         delivery, rejections = replace(delivery, tries=tries), engine.rejections
-
-        def refuse(record: batches.SentRecord, tries: int) -> Refusal:
-            return delivery.refuse(record, f"it crashed its worker {tries} times")
-
-        process = partial(_process, context, delivery)
-        account = do_batch(context, key, delivery.records, tries, process, refuse)
+        process, why = partial(_process, context, delivery), "it crashed its worker {} times"
+        account = do_batch(context, key, delivery.records, tries, process, delivery.refuse, why)
         with delivery.stages("note"):
             context.retry(lambda: _note(engine, delivery, account))
         _log_batch(account, delivery.stages, tries, engine.rejections - rejections)

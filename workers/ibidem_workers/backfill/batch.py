@@ -406,7 +406,7 @@ def sign_batch(context: BackfillContext, page: BackfillBatch, deaths: int = 0) -
     context.own.clear()
     page = replace(page, is_resumed=page.is_resumed or deaths > 0)
     key, sign = batch_key(page.run, page.number), partial(_sign, context, page)
-    account = do_batch(context, key, page.names, deaths, sign, lambda name, _: _refuse(name, CRASHED))
+    account = do_batch(context, key, page.names, deaths, sign, _refuse, CRASHED)
     account += BatchResult(indexed=page.before)
     if page.changes_only:
         account = replace(account, unchanged=0, stale=0)
