@@ -95,6 +95,10 @@ class Hit:
     order: int = 0  # as in `Outcome`; 0 in a window of an engine that would have to read it apart
     sort: tuple[object, ...] = ()  # the engine's own sort values, handed through
 
+    @property
+    def name(self) -> DocumentRef:
+        return self.index, self.id
+
 
 @dataclass(frozen=True, slots=True)
 class GroupedDocument:
@@ -247,7 +251,7 @@ class GroupHit:
 
     @property
     def name(self) -> DocumentRef:
-        return self.hit.index, self.hit.id
+        return self.hit.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -473,4 +477,4 @@ def hit_names(hits: Sequence[Hit]) -> list[DocumentRef]:
     """Return index and id of hits."""
     if isinstance(hits, HitColumns):
         return list(zip(hits.indices, hits.ids, strict=True))
-    return [(hit.index, hit.id) for hit in hits]
+    return [hit.name for hit in hits]

@@ -69,7 +69,7 @@ class EngineBackend(backend.SearchBackend):
         self, hits: Sequence[stored_groups.Hit], fields: PassageFields
     ) -> RequestFlow[Mapping[DocumentRef, Passage]]:
         with self._timed("fetch"):
-            read = yield from self.engine.searching().fetch([backend.document_ref(hit) for hit in hits])
+            read = yield from self.engine.searching().fetch([hit.name for hit in hits])
         return {(each.index, each.document.id): read_passage(each.document.as_record(), fields) for each in read}
 
     def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
@@ -79,7 +79,7 @@ class EngineBackend(backend.SearchBackend):
         """Read whole documents, a few texts at a time, and drop the texts."""
         documents: dict[DocumentRef, Document] = {}
         for start in range(0, len(hits), TEXTS_AT_ONCE):
-            names = [backend.document_ref(hit) for hit in hits[start : start + TEXTS_AT_ONCE]]
+            names = [hit.name for hit in hits[start : start + TEXTS_AT_ONCE]]
             with self._timed("fetch"):
                 read = yield from self._search.fetch(names)
             documents |= {(each.index, each.document.id): replace(each.document, text="") for each in read}
@@ -88,7 +88,7 @@ class EngineBackend(backend.SearchBackend):
     def fetch(
         self, hits: Sequence[stored_groups.Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        names = [backend.document_ref(hit) for hit in hits]
+        names = [hit.name for hit in hits]
         documents: list[StoredDocument] = []
         with self._timed("fetch"):
             for search, own in ((self._search, False), (self._unranked, True)):
@@ -257,7 +257,7 @@ def list_here(source: EngineBackend, page_request: backend.PageRequest) -> Reque
     documents = yield from source.fetch(hits)
     account = response.request_stats(request) | response.count_stats(ranking.total, read, len(hits), read, len(hits))
     account |= {"unsigned": sum(hit.packed is None for hit in ranking.hits)}
-    json_hits = [response.to_hit(hit, documents.get((hit.index, hit.id)), hit.score) for hit in hits]
+    json_hits = [response.to_hit(hit, documents.get(hit.name), hit.score) for hit in hits]
     return Page(json_hits, account, total, ranking.hits[0].score if read else None)
 
 

@@ -86,10 +86,6 @@ class PageRequest(NamedTuple):
         return [group.portion(portion.offset, portion.size) for group in groups if group.id == portion.group]
 
 
-def document_ref(hit: Hit) -> DocumentRef:
-    return hit.index, hit.id
-
-
 def cursor_codec(index: str, query: str, request: DedupeRequest, order: Order = "relevance") -> CursorCodec:
     """Return the cursor codec of a list, whose query is given by its digest."""
     return CursorCodec(index, query, f"{request.digest()} {order}")

@@ -16,7 +16,7 @@ from functools import partial
 import numpy as np
 
 from ibidem.grouped_search import response
-from ibidem.grouped_search.backend import IndexState, PageRequest, SearchBackend, document_ref, start_place
+from ibidem.grouped_search.backend import IndexState, PageRequest, SearchBackend, start_place
 from ibidem.grouped_search.passage import NO_OVERLAPS, Passage, overlaps
 from ibidem.grouped_search.response import Window, WindowMembers
 from ibidem_core.address import read_path
@@ -88,11 +88,11 @@ def look_up_duplicates(
     results = (yield from backend.find(searches, whole_index=True)) if request.scope == "index" else matching
     found = {row: each for (row, _), each in zip(leads_with_text, results, strict=True)}
     window_refs = {window.name(row) for row in range(window.ranked)}
-    hits = {name: hit for each in results for hit in each.hits if (name := document_ref(hit)) not in window_refs}
+    hits = {hit.name: hit for each in results for hit in each.hits if hit.name not in window_refs}
     return ScopeMatches(
         hits=[hits[name] for name in sorted(hits)],
-        outside=frozenset(hits.keys() - {document_ref(hit) for each in matching for hit in each.hits}),
-        with_value={row: set(map(document_ref, each.hits)) for row, each in found.items()},
+        outside=frozenset(hits.keys() - {hit.name for each in matching for hit in each.hits}),
+        with_value={row: {hit.name for hit in each.hits} for row, each in found.items()},
         capped={row: cut for row, each in found.items() if (cut := cut_fields(each))},
     )
 
@@ -111,7 +111,7 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Seque
     found, ranked, longs = scope_matches.with_value, window.ranked, window.matcher.long_signatures
 
     def extend(matches: Sequence[Hit]) -> Window:
-        hits, row = [*window.hits[:ranked], *matches], {document_ref(hit): at for at, hit in enumerate(matches, ranked)}
+        hits, row = [*window.hits[:ranked], *matches], {hit.name: at for at, hit in enumerate(matches, ranked)}
         pairs = ((lead, row[name]) for lead, names in found.items() for name in names if name in row)
         group = partial(Window.group, hits, window.policy, overrides, ranked=ranked, long_signatures=longs)
         return group(candidates=pairs, overlaps=window.overlaps)
@@ -123,7 +123,7 @@ def append_matches(window: Window, scope_matches: ScopeMatches, overrides: Seque
     matches = [
         hit
         for hit, lead in zip(scope_matches.hits, leads, strict=True)
-        if lead >= ranked or lead not in found or document_ref(hit) in found[lead]
+        if lead >= ranked or lead not in found or hit.name in found[lead]
     ]
     return extended if len(matches) == len(scope_matches.hits) else extend(matches)
 
@@ -174,7 +174,7 @@ def read_window(
         ranking = yield from source.window(depth)
         hits, names, found = ranking.hits, hit_names(ranking.hits), NO_OVERLAPS
         if request.passages is not None:
-            unread = [hit for hit in hits if document_ref(hit) not in passages]
+            unread = [hit for hit in hits if hit.name not in passages]
             passages |= dict.fromkeys(hit_names(unread), UNKNOWN)
             if short := [hit for hit in unread if hit.packed is not None and read_length(hit.packed) <= MAX_WORDS]:
                 passages |= yield from source.passages(short, request.passages)
@@ -393,7 +393,7 @@ def read_leads(
     stored_leads: dict[int, int] = {}
     for group in unread:
         if (hit := leads.get(group.id)) is not None:
-            row = stored_leads[group.first] = rows.setdefault(document_ref(hit), len(hits))
+            row = stored_leads[group.first] = rows.setdefault(hit.name, len(hits))
             if row == len(hits):
                 hits.append(hit)
                 lead.append(group.first)

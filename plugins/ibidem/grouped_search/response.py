@@ -122,7 +122,7 @@ class Window:
         return replace(self, grouping=grouping, group_names=ids, members=members)
 
     def name(self, row: int) -> DocumentRef:
-        return self.hits[row].index, self.hits[row].id
+        return self.hits[row].name
 
     def group_id(self, lead: int) -> str:
         """Return the id of a row's group; it stays the same while the row is the group's first occurrence."""

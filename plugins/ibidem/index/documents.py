@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 
 from ibidem.grouped_search.api import reason, relation_name
-from ibidem.grouped_search.backend import document_ref
 from ibidem.grouped_search.page import build_lookup, cut_fields
 from ibidem.grouped_search.response import Window
 from ibidem.grouped_search.texts import check_date, general_tables
@@ -57,7 +56,7 @@ def stored_documents(engine: Engine, progress: Callable[[int], None] = lambda _:
     """Yield all documents of an index in full."""
     count = 0
     for hits in engine.scan(size=AT_ONCE):
-        yield from (stored.document for stored in fetch_documents(engine, [(hit.index, hit.id) for hit in hits]))
+        yield from (stored.document for stored in fetch_documents(engine, [hit.name for hit in hits]))
         count += len(hits)
         progress(count)
 
@@ -110,7 +109,7 @@ def find_overrides(engine: Engine, pair: Sequence[str] = (), *, readable: bool =
     if not readable:
         return overrides
     ids = sorted({name for word in overrides for _, name in (word.a, word.b)})
-    known_names = {document_ref(hit) for hit in fetch_hits(engine, ids)}
+    known_names = {hit.name for hit in fetch_hits(engine, ids)}
     return [word for word in overrides if word.a in known_names and word.b in known_names]
 
 
@@ -128,7 +127,7 @@ def read_verdict(typed: str) -> Verdict:
 def find_alone(engine: Engine, id_: str) -> tuple[DocumentRef, str]:
     """Return index, id and content hash of a signed document; a decision becomes stale when the hash changes."""
     values = [(hit, unpack(hit.packed or b"")) for hit in fetch_hits(engine, [id_])]
-    found = [(document_ref(hit), content_key(packed)) for hit, packed in values if packed is not None]
+    found = [(hit.name, content_key(packed)) for hit, packed in values if packed is not None]
     if not found:
         what = f"no signed document {id_!r} in index {engine.index!r}"
         raise MissingDocument(what, "find ids with: ibidem search QUERY")
@@ -182,7 +181,7 @@ def inspect(
     """Find the duplicates of a document in the whole index."""
     document, packed = read_signed(engine, name)
     all_overrides = load_overrides(engine) if overrides is None else overrides
-    own_overrides = [each for each in all_overrides if document_ref(document) in (each.a, each.b)]
+    own_overrides = [each for each in all_overrides if document.name in (each.a, each.b)]
     return _inspect(engine, document, packed, policy or Policy(), overrides=own_overrides)
 
 
@@ -245,7 +244,7 @@ def _inspect(  # noqa: PLR0913 - what is known of a document
     outside: bytes | None = None,
 ) -> Inspection:
     """Find the duplicates of a document; the long signature of one from outside is not in the index."""
-    own = document_ref(document)
+    own = document.name
 
     def read_long(names: Sequence[DocumentRef]) -> Mapping[DocumentRef, bytes]:
         if outside is None:
@@ -259,7 +258,7 @@ def _inspect(  # noqa: PLR0913 - what is known of a document
     (result,) = engine.find([with_pages(look_up, packed, long) if is_related else look_up])
     # Documents that people have marked as the same, which look-ups may miss.
     same = {name for word in overrides if word.verdict == "same" for _, name in (word.a, word.b)}
-    hits = {document_ref(hit): hit for hit in [*result.hits, *fetch_hits(engine, sorted(same))]}
+    hits = {hit.name: hit for hit in [*result.hits, *fetch_hits(engine, sorted(same))]}
     hits.pop(own, None)
     pairs = ((0, row) for row in range(1, len(hits) + 1))
     rows = [document, *hits.values()]

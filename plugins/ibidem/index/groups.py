@@ -19,7 +19,6 @@ from typing import Any
 import numpy as np
 
 from ibidem.comparison.word_diff import word_diff
-from ibidem.grouped_search.backend import document_ref
 from ibidem.index.documents import stored_documents, titles
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_core.settings import Settings
@@ -151,7 +150,7 @@ def group_slices(
     keys, packed = PageKeys(), dict[DocumentRef, bytes]()  # of long texts, which matter at `partial` only
     is_related = policy.level == "partial" and policy.related is not None
     for hits in slices:
-        names = [document_ref(hit) for hit in hits]
+        names = [hit.name for hit in hits]
         refs += names
         columns = PackedColumns.decode([hit.packed for hit in hits])
         long_rows = np.flatnonzero(columns.flags & LONG).tolist() if is_related else []

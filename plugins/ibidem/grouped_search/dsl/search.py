@@ -269,7 +269,7 @@ class DslBackend(backend.SearchBackend):
         response.check_complete(answer)
         if "sort" in self.search.ranking:
             pairs = zip(hits, answer["hits"]["hits"], strict=True)
-            self.scores |= {(hit.index, hit.id): each["_score"] for hit, each in pairs}
+            self.scores |= {hit.name: each["_score"] for hit, each in pairs}
         if not self.first:
             self.learn(answer, ranks.read_newest(answer) if self.may_pin() else -1)
         self._ranked = hits
@@ -336,7 +336,7 @@ class DslBackend(backend.SearchBackend):
         read = yield from ranks.long_hits(
             self.search.target, names, None if self._ranks_as_a_whole() else self.search.clause
         )
-        hits = {backend.document_ref(hit): hit for hit in (*self._ranked, *self._found)}
+        hits = {hit.name: hit for hit in (*self._ranked, *self._found)}
         own = [raw for raw in read if ranks.is_same_state(raw, hits[raw["_index"], raw["_id"]])]
         self.renamed |= len(own) < len(read)
         return ranks.read_long(own)
@@ -360,7 +360,7 @@ class DslBackend(backend.SearchBackend):
     def fetch(
         self, hits: Sequence[stored_groups.Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
-        missing = [hit for hit in hits if backend.document_ref(hit) not in self._shown]
+        missing = [hit for hit in hits if hit.name not in self._shown]
         read = (yield from self._read(missing, self.search.display)) if missing else {}
         return self._shown | {
             name: response.clean_explanation(raw if self.ids else response.as_shown(raw, self.search.display))
@@ -373,7 +373,7 @@ class DslBackend(backend.SearchBackend):
         documents: dict[DocumentRef, Json] = {}
         for start in range(0, len(hits), AT_ONCE):
             batch = hits[start : start + AT_ONCE]
-            names = [backend.document_ref(hit) for hit in batch]  # maybe one twice, since a stored id may be false
+            names = [hit.name for hit in batch]  # maybe one twice, since a stored id may be false
             answer = yield self._documents_request(names, display)
             response.check_complete(answer)
             read = response.by_name(answer["hits"]["hits"])
