@@ -21,6 +21,7 @@ from ibidem.grouped_search.passage import NO_OVERLAPS, Passage, overlaps
 from ibidem.grouped_search.response import Window, WindowMembers
 from ibidem_core.address import read_path
 from ibidem_dedupe import evidence
+from ibidem_dedupe.leader_clustering import Grouping
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.pairs import MIN_SHARED, LongSignatureCache
 from ibidem_dedupe.parameters import MAX_WINDOW, DedupeRequest, PassageFields
@@ -179,11 +180,11 @@ def read_window(
             if short := [hit for hit in unread if hit.packed is not None and read_length(hit.packed) <= MAX_WORDS]:
                 passages |= yield from source.passages(short, request.passages)
             found = overlaps([passages[name] for name in names])
-        alone = bool(membership)
+        lead = range(len(hits)) if membership else None
         group = partial(
-            Window.group, hits, request.policy, source.overrides, long_signatures=longs, overlaps=found, alone=alone
+            Window.group, hits, request.policy, source.overrides, long_signatures=longs, overlaps=found, lead=lead
         )
-        window = yield from group_window(source, longs, group)
+        window = yield from group_window(source, group)
         if membership:
             if new := [name for name in names if name not in memberships]:
                 memberships |= yield from source.memberships(new)
@@ -208,12 +209,11 @@ def next_steps(steps: int, groups: int, goal: int) -> int:
     return 2 * steps * goal // max(1, min(groups, goal))
 
 
-def group_window(
-    source: SearchBackend, long_signatures: LongSignatureCache, group: Callable[[], Window]
-) -> RequestFlow[Window]:
+def group_window(source: SearchBackend, group: Callable[[], Window]) -> RequestFlow[Window]:
     """Group a window, and again with missing long signatures; most levels need none."""
     while True:
         window = group()
+        long_signatures = window.matcher.long_signatures
         if not long_signatures.missing:
             return window
         long_signatures.take((yield from source.long_signatures(sorted(long_signatures.missing))))
@@ -249,13 +249,31 @@ def check_page(page: int, size: int, deepest: int = MAX_WINDOW) -> None:
         raise UsageError(f"{what} lies beyond the first {MAX_WINDOW:,} hits", "narrow the query, or add a filter")
 
 
+def cut_page(grouping: Grouping, page_request: PageRequest) -> tuple[int, list[int], list[tuple[int, int, int]]]:
+    """Return where the window steps of a page end, the first occurrences of its groups, and what it shows late.
+
+    That are the rows that its own steps add to earlier groups, with their leads and the pages of these.
+    """
+    firsts, start, size, step = grouping.leads, page_request.start, page_request.size, page_request.request.window
+    ends = []
+    for groups in (start, start + size):  # a page uses all steps if they hold fewer groups
+        rows = len(grouping.lead) if groups > len(firsts) else 0
+        if 0 < groups <= len(firsts):
+            rows = int(firsts[groups - 1]) + 1
+        ends.append(-(-rows // step) * step)
+    begin, end = ends
+    leads = grouping.lead[begin:end]
+    place = np.searchsorted(firsts, leads)
+    late = np.flatnonzero((leads != np.arange(begin, begin + len(leads))) & (place < start)).tolist()
+    late_rows = [(begin + at, int(leads[at]), int(place[at]) // size + 1) for at in late]
+    return end, firsts[start : start + size].tolist(), late_rows
+
+
 def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlow[GroupedPage]:
     request = page_request.request
     ranking, whole, passages = yield from read_window(source, page_request)
-    pages = response.Pages(whole.grouping, request.window, page_request.size)
-    head = whole.head(max(1, pages.steps_used(page_request.start + page_request.size)) * request.window)
-    leads = pages.leads(page_request.start)
-    late = list(pages.late_rows(page_request.start))
+    end, leads, late = cut_page(whole.grouping, page_request)
+    head = whole.head(max(end, request.window))
     has_all = request.scope == "matches" and ranking.total <= head.ranked and not late
     searched = [] if has_all else [*leads, *sorted({lead for _, lead, _ in late})]
     window, scope_matches = head, ScopeMatches()
@@ -263,7 +281,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
         yield from read_long(source, head, leads)
         scope_matches = yield from look_up_duplicates(source, head, searched, request)
         group = partial(append_matches, head, scope_matches, source.overrides)
-        window = yield from group_window(source, head.matcher.long_signatures, group)
+        window = yield from group_window(source, group)
     members = window.grouping.members(leads).items()
     ordered = window.members if window.members is not None and window.members.is_ordered else None
     unordered = [(first, rows) for first, rows in members if ordered is None or not ordered.set_name(first)]
@@ -346,7 +364,8 @@ def read_groups(
         hits += [head, *by_group[head.group]]
     lead = [own.start for own in rows for _ in own]
     names = {row: hits[row].group for row in lead if hits[row].group} if request.by == "stored" else {}
-    window = build_window([each.hit for each in hits], request.policy, source.overrides, lead, names)
+    shown = [each.hit for each in hits]
+    window = Window.group(shown, request.policy, source.overrides, lead=lead, group_names=names)
     places = yield from page_places(source, window, rows, request)
     groups = []
     for own, head in zip(rows, heads, strict=True):
@@ -356,18 +375,6 @@ def read_groups(
         unread_count = max(0, members.sizes.get(head.group, 1) - len(own))
         groups.append(replace(group, stored_lead=stored_lead, unread_count=unread_count))
     return window, groups
-
-
-def build_window(
-    hits: Sequence[Hit],
-    policy: Policy,
-    overrides: Sequence[Override],
-    lead: Sequence[int],
-    names_by_row: Mapping[int, str],
-) -> Window:
-    window = Window.group(hits, policy, overrides, alone=True)
-    window.grouping.lead[:] = lead
-    return replace(window, group_names=names_by_row)
 
 
 def read_leads(
@@ -397,7 +404,7 @@ def read_leads(
             if row == len(hits):
                 hits.append(hit)
                 lead.append(group.first)
-    window = build_window(hits, window.policy, source.overrides, lead, window.group_names)
+    window = Window.group(hits, window.policy, source.overrides, lead=lead, group_names=window.group_names)
     return window, [replace(each, stored_lead=stored_leads.get(each.first, each.stored_lead)) for each in groups]
 
 

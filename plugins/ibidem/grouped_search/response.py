@@ -83,8 +83,10 @@ class Window:
         long_signatures: LongSignatureCache | None = None,
         candidates: Iterable[Pair] = (),
         overlaps: Overlaps = NO_OVERLAPS,
-        alone: bool = False,
+        lead: Sequence[int] | None = None,
+        group_names: Mapping[int, str] | None = None,
     ) -> "Window":
+        """Group hits, except where the row that leads each is given."""
         columns = PackedColumns.decode(read_packed(hits))
         names = hit_names(hits)
         applied_overrides = apply_overrides(overrides, names, columns)
@@ -95,9 +97,13 @@ class Window:
         if overlaps:
             must_link = constraints.same | {(a, b) for a, b in overlaps if a < b}
             constraints = PairConstraints(must_link, constraints.different)
-        grouping = Grouping.alone(len(hits)) if alone else group(columns, policy, constraints, matcher, looked_up)
+        if lead is None:
+            grouping = group(columns, policy, constraints, matcher, looked_up)
+        else:
+            grouping = Grouping.alone(len(hits))
+            grouping.lead[:] = lead
         ranked = len(hits) if ranked < 0 else ranked
-        return cls(hits, ranked, policy, columns, applied_overrides, grouping, matcher, overlaps=overlaps)
+        return cls(hits, ranked, policy, columns, applied_overrides, grouping, matcher, group_names or {}, overlaps)
 
     def head(self, rows: int) -> "Window":
         """Return the first rows of the window, with the same groups."""
@@ -153,11 +159,6 @@ class Window:
     def lacks_signatures(self) -> bool:
         """Whether any ranked hit has no packed value."""
         return bool((read_packed(self.hits).size[: self.ranked] == MISSING).any())
-
-    @property
-    def unsigned_count(self) -> int:
-        """Number of ranked hits without signatures, or without words to sign."""
-        return int(np.count_nonzero(self.columns.length[: self.ranked] == 0))
 
 
 NO_DAY = 1 << 40
@@ -252,36 +253,6 @@ def rows_of_step(window: Window, first: int, rows: Sequence[int], request: Dedup
     """Return the rows of a group that are in the window step where the group began."""
     step_end = min(window.ranked, (first // request.window + 1) * request.window)
     return [row for row in rows if row < step_end]
-
-
-@dataclass(frozen=True, slots=True)
-class Pages:
-    """The division of groups into pages."""
-
-    grouping: Grouping  # of all rows that were read
-    step: int  # rows in a step of the window
-    size: int  # groups on a page
-
-    def steps_used(self, groups: int) -> int:
-        """Return the number of steps used by a page that ends after `groups` groups; all if they hold fewer."""
-        firsts, rows = self.grouping.leads, len(self.grouping.lead)
-        if groups <= len(firsts):
-            rows = int(firsts[groups - 1]) + 1 if groups > 0 else 0
-        return -(-rows // self.step)
-
-    def leads(self, start: int) -> list[int]:
-        """Return the first occurrences of the groups of the page that begins after `start` groups."""
-        leads: list[int] = self.grouping.leads[start : start + self.size].tolist()
-        return leads
-
-    def late_rows(self, start: int) -> Iterator[tuple[int, int, int]]:
-        """Yield the rows that a page's own steps add to earlier groups, with their leads and the pages of these."""
-        first, end = self.steps_used(start) * self.step, self.steps_used(start + self.size) * self.step
-        leads = self.grouping.lead[first:end]
-        place = np.searchsorted(self.grouping.leads, leads)
-        late_positions = np.flatnonzero((leads != np.arange(first, first + len(leads))) & (place < start))
-        for position in late_positions.tolist():
-            yield first + position, int(leads[position]), int(place[position]) // self.size + 1
 
 
 Json = dict[str, Any]  # a value that is written as JSON
@@ -439,10 +410,10 @@ def count_stats(  # noqa: PLR0913, PLR0917 - numbers by name in the account
 
 
 def count_signed(window: Window, current: Collection[str]) -> dict[str, object]:
-    """Count the read documents without signatures, those of fewer than five tokens, and those of an outdated table."""
+    """Count the read documents with nothing signed, those of fewer than five tokens, and those of an outdated table."""
     length, idf = window.columns.length[: window.ranked], window.columns.idf[: window.ranked]
     return {
-        "unsigned": window.unsigned_count,
+        "unsigned": int(np.count_nonzero(length == 0)),
         "too_short": int(np.count_nonzero((length > 0) & (length < SHINGLE))),
         "mixed_tables": count_others(Counter(idf[idf != 0].tolist()), current),  # some have no table
     }
