@@ -18,7 +18,7 @@ import orjson
 
 from ibidem.grouped_search.backend import PageRequest
 from ibidem.grouped_search.page import grouped_page
-from ibidem.grouped_search.response import Facets, Json
+from ibidem.grouped_search.response import Json
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_dedupe.parameters import parse_request
@@ -202,28 +202,14 @@ def page(source: Listed, options: Mapping[str, object], number: int, size: int) 
     }
     dedupe = parse_request(parameters)
     request = PageRequest(dedupe, (number - 1) * size, size, facets="facets" in options)
-    result = run_sync(grouped_page(source, request), lambda _: None)
+    result, _ = run_sync(grouped_page(source, request), lambda _: None)
     return {
         "asked": options,
         "page": number,
         "size": size,
         "hits": [read_hit(hit) for hit in result.hits],
-        "account": {name: value for name, value in result.account.items() if name not in NOT_TOLD}
-        | ({"facets": counts(result.facets)} if "facets" in options else {}),
+        "account": {name: value for name, value in result.account.items() if name not in NOT_TOLD},
     }
-
-
-def counts(facets: Facets) -> Json:
-    """Return the counts of a window by source, idf table and year, in the plugin's form."""
-    parts = {
-        name: [
-            {"index": index, "id": name_, "documents": documents, "groups": groups}
-            for (index, name_), documents, groups in sample
-        ]
-        for name, sample in (("sources", facets.sources), ("tables", facets.tables))
-    }
-    years = [{"year": year, "documents": documents, "groups": groups} for year, documents, groups in facets.years]
-    return parts | {"years": years}
 
 
 def read_hit(hit: Json) -> Json:

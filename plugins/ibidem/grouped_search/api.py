@@ -186,7 +186,7 @@ def search_index(  # noqa: PLR0913 - the public face: what to search, and by nam
 @dataclass(frozen=True, eq=False, slots=True)
 class SearchResult:
     response: Json
-    facets: Facets = field(default_factory=Facets)  # facets of the window, if requested
+    facets: Facets = field(default_factory=dict)  # facets of the window, if requested
     # How long rankings and documents were read, by `window` and `fetch`.
     seconds: Mapping[str, float] = field(default_factory=dict)
 
@@ -226,15 +226,16 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     if found is None:
         source.overrides = list(load_overrides(engine) if overrides is None else overrides)
         flow = stored_page(source, page_request, state) if request.takes_all else grouped_page(source, page_request)
-        grouped = engine.run(flow)
+        grouped, _ = engine.run(flow)
         found = replace(grouped, account=grouped.account | {"grouper": "client"})
     following = Cursor(source.view, found.next_page)
     account = found.account | notes(source, page_request, found.total) | {"cursor": codec(request).encode(following)}
     account |= way.account()
+    counted = account.pop("facets", {})
     took = round((perf_counter() - start_time) * 1000)
     hits = {"total": {"value": found.total, "relation": "eq"}, "max_score": found.best, "hits": found.hits}
     shown = {"took": took, "timed_out": False, "hits": hits, "dedupe": account | {"took_ms": took}}
-    return SearchResult(shown, found.facets, source.seconds)
+    return SearchResult(shown, counted, source.seconds)
 
 
 def notes(source: EngineBackend, page_request: backend.PageRequest, matched: int) -> Json:
@@ -272,9 +273,8 @@ def group_by_plugin(source: EngineBackend, page_request: backend.PageRequest) ->
     if page is None or not backend.is_read_as_here(page.account, request, size):
         return None
     hits = [plugin_hit(hit, page.documents) for hit in page.hits]
-    account = response.with_current_tables(page.account, page_request.tables)
     source.view = page.view
-    return Page(hits, account, page.total, page.best, response.read_facets(page.account))
+    return Page(hits, response.with_current_tables(page.account, page_request.tables), page.total, page.best)
 
 
 def plugin_hit(hit: Json, documents: Mapping[DocumentRef, StoredDocument]) -> Json:

@@ -229,16 +229,10 @@ def read_long(source: SearchBackend, window: Window, rows: Sequence[int]) -> Req
 @dataclass(frozen=True, eq=False, slots=True)
 class Page:
     hits: list[response.Json]  # the list to show
-    account: response.Json  # counts that describe the page
+    account: response.Json  # counts that describe the page, and `facets`, if requested
     total: int  # number of documents that match
     best: float | None  # the highest score; None if nothing is scored
-    facets: response.Facets = field(default_factory=response.Facets)  # facets of the window, if requested
     next_page: Place | None = None  # where the next page begins, for stored groups
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class GroupedPage(Page):
-    window: Window = field(kw_only=True)  # the hits that were grouped here
 
 
 def check_page(page: int, size: int, deepest: int = MAX_WINDOW) -> None:
@@ -269,7 +263,8 @@ def cut_page(grouping: Grouping, page_request: PageRequest) -> tuple[int, list[i
     return end, firsts[start : start + size].tolist(), late_rows
 
 
-def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlow[GroupedPage]:
+def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlow[tuple[Page, Window]]:
+    """Return a page of groups of a window, and the window."""
     request = page_request.request
     ranking, whole, passages = yield from read_window(source, page_request)
     end, leads, late = cut_page(whole.grouping, page_request)
@@ -309,16 +304,18 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
         account |= {"document": str(request.passages), "without_document": lacking}
     account |= window.members.stats(window.ranked) if window.members else {}
     hits = response.ResponseRenderer(window, groups, request, sources, scope_matches.outside).hits()
-    facets = response.count_facets(window) if page_request.facets else response.Facets()
+    account |= {"facets": response.count_facets(window)} if page_request.facets else {}
     best, total = ranking.hits[0].score if ranking.hits else None, max(ranking.total, len(ranking.hits))
-    return GroupedPage(hits, account, total, best, facets, window=window)
+    return Page(hits, account, total, best), window
 
 
 ADVICE = "settle groups with: ibidem regroup"  # remedy where documents are not settled
 
 
-def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexState) -> RequestFlow[GroupedPage]:
-    """Return a page of groups of all matches: the engine collapses, reasons are decided on the page."""
+def stored_page(
+    source: SearchBackend, page_request: PageRequest, state: IndexState
+) -> RequestFlow[tuple[Page, Window]]:
+    """Return a page of groups of all matches, and its window: the engine collapses, reasons are decided on the page."""
     page = yield from source.collapse(start_place(page_request), page_request.size)
     are_alone = page.several is None and page.counts.exact and page.counts.documents == page.counts.groups
     named = set() if are_alone else {head.group for head in page.heads if head.group}
@@ -331,7 +328,7 @@ def stored_page(source: SearchBackend, page_request: PageRequest, state: IndexSt
     account = with_index(account, state, source.overrides)
     hits = response.ResponseRenderer(window, groups, page_request.request, sources).hits()
     total, next_page = max(page.counts.documents, len(page.heads)), following_page(page_request, page.search_after)
-    return GroupedPage(hits, account, total, page.best, next_page=next_page, window=window)
+    return Page(hits, account, total, page.best, next_page), window
 
 
 def following_page(page_request: PageRequest, last: Sequence[object] | None) -> Place | None:

@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 import xxhash
@@ -426,33 +426,33 @@ def count_others(names: Counter[int], current: Collection[str]) -> int:
     return sum(count for name, count in names.items() if name not in current_names)
 
 
-MAX_SOURCES = 12  # sources that are listed
-
-
-FacetBucket = tuple[DocumentRef, int, int]  # one document, and how many documents and groups have its value in common
-
-
-class Facets(NamedTuple):
-    sources: Sequence[FacetBucket] = ()  # the most frequent first
-    tables: Sequence[FacetBucket] = ()  # idf tables, each of one language; the most frequent first
-    years: Sequence[tuple[int, int, int]] = ()  # year, documents and groups, the latest first
+# Counts of a window: `sources` and `tables`, idf tables of one language each, the most frequent first, and `years`, the
+# latest first. Each has the number of `documents` and `groups`, and `index` and `id` of a document with its value, or
+# the `year`.
+Facets = Mapping[str, Sequence[Json]]
 
 
 def count_facets(window: Window) -> Facets:
+    """Count a window by source, idf table and year, as the plugin does."""
     columns, ranked = window.columns, window.ranked
     days = columns.date_from[:ranked].tolist()
     years = np.array([int(iso_day(day)[:4]) if day != NO_DATE else 0 for day in days], np.int64)
     by_year = count_values(window, years * columns.is_signed[:ranked])
     latest_first = sorted(((int(years[row]), documents, groups) for row, documents, groups in by_year), reverse=True)
-    sources = most_frequent(window, columns.source[:ranked].astype(np.int64))
-    tables = most_frequent(window, columns.idf[:ranked].view(np.int64))  # a table has one language
-    return Facets(sources[:MAX_SOURCES], tables, latest_first)
+    return {
+        "sources": most_frequent(window, columns.source[:ranked].astype(np.int64)),
+        "tables": most_frequent(window, columns.idf[:ranked].view(np.int64)),
+        "years": [{"year": year, "documents": documents, "groups": groups} for year, documents, groups in latest_first],
+    }
 
 
-def most_frequent(window: Window, values: NDArray[np.int64]) -> list[FacetBucket]:
+def most_frequent(window: Window, values: NDArray[np.int64]) -> list[Json]:
     """Count the documents of each value, the most frequent first; a value is named by one of its documents."""
     counts = sorted(count_values(window, values), key=lambda each: (-each[1], each[0]))
-    return [(window.name(row), documents, groups) for row, documents, groups in counts]
+    return [
+        {"index": window.hits[row].index, "id": window.hits[row].id, "documents": documents, "groups": groups}
+        for row, documents, groups in counts
+    ]
 
 
 def count_values(window: Window, values: NDArray[np.int64]) -> list[tuple[int, int, int]]:
@@ -464,24 +464,10 @@ def count_values(window: Window, values: NDArray[np.int64]) -> list[tuple[int, i
     return list(zip(rows[first].tolist(), documents.tolist(), groups.tolist(), strict=True))
 
 
-PLUGIN_PARTS = frozenset(("tables", "facets"))  # parts of the plugin's account that the layer's has not
-
-
-def read_facets(account: Mapping[str, Any]) -> Facets:
-    """Read the plugin's counts of the window by source, idf table and year."""
-    counts = account.get("facets", {"sources": (), "tables": (), "years": ()})
-
-    def to_counts(facets: Sequence[Mapping[str, Any]]) -> list[FacetBucket]:
-        return [((each["index"], each["id"]), each["documents"], each["groups"]) for each in facets]
-
-    years = [(each["year"], each["documents"], each["groups"]) for each in counts["years"]]
-    return Facets(to_counts(counts["sources"][:MAX_SOURCES]), to_counts(counts["tables"]), years)
-
-
 def with_current_tables(account: Json, current: Collection[str]) -> Json:
     """Add the number of documents with outdated idf tables to the plugin's account."""
     tables: Mapping[str, int] = account["tables"]
     names = Counter({int.from_bytes(bytes.fromhex(name), "little"): count for name, count in tables.items()})
-    facts = {name: value for name, value in account.items() if name not in PLUGIN_PARTS}
+    facts = {name: value for name, value in account.items() if name != "tables"}
     facts |= {"grouper": account.get("grouper", account["by"])}
     return facts | {"mixed_tables": count_others(names, current)}

@@ -10,12 +10,12 @@ from ibidem.comparison.compare import Entry, Group, read_groups
 from ibidem.comparison.word_diff import Piece, shorten
 from ibidem.grouped_search import response
 from ibidem.grouped_search.api import Response, SearchResult, format_count
-from ibidem.grouped_search.response import MAX_SOURCES, FacetBucket
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import HIGHLIGHT
 from ibidem_engines.stored_groups import FacetCount, Facets
 from ibidem_gateway.page.state import PageState, printable, written_date
 
+MAX_SOURCES = 12  # sources that are listed
 OPEN, CLOSE = HIGHLIGHT
 
 Kind = Literal["same", "word", "lead", "duplicate", "gap", "page", "unread"]
@@ -196,17 +196,19 @@ def count_choices(engine: Engine, result: SearchResult, state: PageState) -> Cho
 
 def window_facets(engine: Engine, facets: response.Facets) -> Facets:
     """Read the values of a window's facets, and add up the counts of equal ones."""
-    names = [name for name, _, _ in (*facets.sources, *facets.tables)]
+    sources, tables = facets.get("sources", ())[:MAX_SOURCES], facets.get("tables", ())
+    names = [(each["index"], each["id"]) for each in (*sources, *tables)]
     documents_by_name = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
 
-    def count_values(name: str, buckets: Sequence[FacetBucket]) -> list[FacetCount]:
+    def count_values(name: str, buckets: Sequence[response.Json]) -> list[FacetCount]:
         counts_by_value: dict[str, tuple[int, int]] = {}
-        for place, documents, leads in buckets:
-            if place in documents_by_name and (value := str(getattr(documents_by_name[place], name))):
-                counts = counts_by_value.get(value, (0, 0))
-                counts_by_value[value] = counts[0] + documents, counts[1] + leads
+        for each in buckets:
+            document = documents_by_name.get((each["index"], each["id"]))
+            if document is not None and (value := str(getattr(document, name))):
+                documents, groups = counts_by_value.get(value, (0, 0))
+                counts_by_value[value] = documents + each["documents"], groups + each["groups"]
         counted = [FacetCount(value, *counts) for value, counts in counts_by_value.items()]
         return sorted(counted, key=lambda each: -each.documents)
 
-    years = [FacetCount(str(year), documents, groups) for year, documents, groups in facets.years]
-    return Facets(count_values("source", facets.sources), count_values("language", facets.tables), years)
+    years = [FacetCount(str(each["year"]), each["documents"], each["groups"]) for each in facets.get("years", ())]
+    return Facets(count_values("source", sources), count_values("language", tables), years)

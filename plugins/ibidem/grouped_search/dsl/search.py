@@ -20,9 +20,9 @@ from xxhash import xxh3_128_hexdigest
 from ibidem.grouped_search import backend
 from ibidem.grouped_search.dsl import response
 from ibidem.grouped_search.dsl.request import MATCH_PARTS, DslSearch, grows, read_search, refuse
-from ibidem.grouped_search.page import GroupedPage, following_page, grouped_page, read_passage, stored_page, with_index
+from ibidem.grouped_search.page import following_page, grouped_page, read_passage, stored_page, with_index
 from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.response import Json, with_current_tables
+from ibidem.grouped_search.response import Json, Window, with_current_tables
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
 from ibidem_dedupe import parameters
@@ -506,20 +506,20 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
     if (plugin_answer := (yield from source.through_plugin())) is not None:
         return plugin_answer
     if is_stored := source.search.request.takes_all:
-        page = yield from stored_page(source, source.page, source.state)
+        page, window = yield from stored_page(source, source.page, source.state)
         cursor, aggregations = source.write_cursor(page.next_page), dict[str, Any]()
         if source.search.aggregations and (found := source.first.get("aggregations")):
             count = response.count_stored_groups
             aggregations = {"aggregations": response.write_counts(found, response.STORED_COUNTS, count)}
     else:
-        page = yield from grouped_page(source, source.page)
+        page, window = yield from grouped_page(source, source.page)
         if source.renamed:  # some ids in packed values are false: the same ranking is read again, with the engine's own
             source.ids, source.renamed, source.first = True, False, {}
-            page = yield from grouped_page(source, source.page)
-        aggregations, cursor = (yield from aggregate(source, page)), source.cursor
+            page, window = yield from grouped_page(source, source.page)
+        aggregations, cursor = (yield from aggregate(source, window, page.total)), source.cursor
     took, shown = round((perf_counter() - start_time) * 1000), dict(source.first)
     account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
-    if account["unsigned"] and page.window.lacks_signatures:
+    if account["unsigned"] and window.lacks_signatures:
         account["remedy"] = REMEDY
     account |= source.search.notes(page.total)
     if source.scores:
@@ -532,14 +532,14 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
     return shown | aggregations
 
 
-def aggregate(source: DslBackend, page: GroupedPage) -> RequestFlow[Json]:
+def aggregate(source: DslBackend, window: Window, total: int) -> RequestFlow[Json]:
     """Request aggregations after the groups in their buckets are known; no request if already done."""
     if not source.needs_aggregation():
         return {}
     search, aggs = source.search, source.search.aggregations
     leaves_query = any("global" in each for each in response.iter_aggregations(aggs))
-    all_read = page.window.ranked == page.total and not search.ranking.keys() & {"post_filter", "min_score"}
-    bucket_groups = response.BucketGroups(page.window, is_whole=all_read and not leaves_query)
+    all_read = window.ranked == total and not search.ranking.keys() & {"post_filter", "min_score"}
+    bucket_groups = response.BucketGroups(window, is_whole=all_read and not leaves_query)
     parts = {name: part for name, part in search.ranking.items() if name in AGGREGATION_PARTS}
     if "query" in parts:
         parts["query"] = search.display["query"]
