@@ -93,6 +93,14 @@ def filter_aggregations(body: Json, aggs: Clause) -> Clause:
     return {"filter": body.get("post_filter") or ALL, "aggs": aggs}
 
 
+def split_counts(answer: Json, name: str = COUNTS) -> tuple[Json, dict[str, Any]]:
+    """Remove our own aggregation from the response of a search, and return both; empty if it has none."""
+    aggregations = dict(answer.get("aggregations", {}))
+    counts = aggregations.pop(name, {})
+    response = {name: part for name, part in answer.items() if name != "aggregations"}
+    return counts, response | ({"aggregations": aggregations} if aggregations else {})
+
+
 def add_filter(body: Json, clause: Clause) -> Clause:
     """Add a filter; kNN searches are filtered after ranking."""
     query = body.get("query", ALL)
@@ -181,11 +189,7 @@ class ClusterCollapse:
             own = {} if count is None else self._writes
         aggs = {**aggregations, **({COUNTS: filter_aggregations(self.body, own)} if own else {})}
         request |= {"aggs": aggs} if aggs else {}
-        whole: Json = yield self.target.search_packed(request)
-        found = dict(whole.get("aggregations", {}))
-        counts = found.pop(COUNTS, {})
-        answer = {name: part for name, part in whole.items() if name != "aggregations"}
-        answer |= {"aggregations": found} if found else {}
+        counts, answer = split_counts((yield self.target.search_packed(request)))
         if cache is None:
             newest, documents = counts.get("newest", {}).get("value"), total_of(answer)
             ungrouped = counts.get("ungrouped", {}).get("doc_count", 0)
@@ -363,7 +367,7 @@ class ClusterCollapse:
 
 
 VARIABLE = "IBIDEM_PLUGIN"
-NAME = "ibidem"
+NAME = "ibidem"  # of the plugin, and of the aggregation of the newest write
 NODES = ApiRequest(
     "GET",
     "/_nodes/plugins",

@@ -130,19 +130,6 @@ def grows(ranking: Mapping[str, Any]) -> bool:
     return isinstance(query, Mapping) and bool(query.keys() & NEIGHBOURS)
 
 
-def nothing_near(ranking: Mapping[str, Any], total: int) -> Json:
-    """Return the advice for a kNN search without results.
-
-    >>> nothing_near({"knn": {"field": "place", "query_vector": [1.0]}}, 0)
-    {'remedy': 'check whether documents have vectors in place, and pass the filters of knn'}
-    """
-    knn = ranking.get("knn")
-    if total or not knn:
-        return {}
-    fields = [str(each.get("field")) for each in ([knn] if isinstance(knn, Mapping) else knn)]
-    return {"remedy": f"check whether documents have vectors in {', '.join(fields)}, and pass the filters of knn"}
-
-
 # What a part decides on: the ranking, how a hit is shown, what is aggregated, the page, or where is searched.
 Role = Literal["ranking", "display", "aggregations", "page", "target"]
 
@@ -226,17 +213,6 @@ def _read(name: str, value: str) -> object:
     return value.split(",") if PARTS.get(name) == "display" else value
 
 
-def ungrouped_note(parts: Mapping[str, Any]) -> str:
-    """Return why a search is answered without groups; empty if it is grouped.
-
-    >>> ungrouped_note({"size": 0})
-    'size is 0: no hits are shown, so none were grouped'
-    """
-    if TIMEOUT in parts:
-        return "a search with a timeout may miss hits, so none were grouped"
-    return "size is 0: no hits are shown, so none were grouped" if str(parts.get("size")) == "0" else ""
-
-
 def check_combinations(index: str, parts: Mapping[str, Any], request: DedupeRequest) -> None:
     """Refuse values of the parts, and combinations with the request, that cannot be grouped."""
     if any(":" in name and not name.startswith(("<", "-<")) for name in index.split(",")):
@@ -311,7 +287,11 @@ class DslSearch:
 
     def notes(self, matched: int) -> Json:
         """Return the account's notes on a kNN search: its adjusted depths, and advice if nothing was found."""
-        return ({"adjusted": [*self.adjusted]} if self.adjusted else {}) | nothing_near(self.ranking, matched)
+        notes: Json = {"adjusted": [*self.adjusted]} if self.adjusted else {}
+        if not matched and (knn := self.ranking.get("knn")):
+            fields = ", ".join(str(each.get("field")) for each in ([knn] if isinstance(knn, Mapping) else knn))
+            notes["remedy"] = f"check whether documents have vectors in {fields}, and pass the filters of knn"
+        return notes
 
     @property
     def digest(self) -> str:
@@ -341,7 +321,9 @@ def read_search(
     """
     parts, params = read_parts(body or {}, arguments)
     check_combinations(index, parts, request)
-    if note := ungrouped_note(parts):
+    if TIMEOUT in parts or str(parts.get("size")) == "0":
+        why = "a search with a timeout may miss hits" if TIMEOUT in parts else "size is 0: no hits are shown"
+        note = f"{why}, so none were grouped"
         return DslSearch(Target(index, params=params), parts, {}, {}, request, 0, 0, note=note)
     parts, adjusted = deepen(parts, max(request.window, read_integer(parts, "size", 10)))
     start, size = read_integer(parts, "from", 0, sys.maxsize), read_integer(parts, "size", 10)

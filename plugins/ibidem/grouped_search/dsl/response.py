@@ -32,8 +32,6 @@ NO_META: tuple[str, Json] = ("meta", {})
 
 CONTENT = "ibidem.content"
 
-OWN_AGGREGATION = "ibidem"  # name of the layer's own aggregation, which is taken out of the answer
-
 OF_FIELDS = ("docvalue_fields", "fields")  # parts of a body that name fields, with wildcards or not
 
 STATE = ("_seq_no", "_primary_term")
@@ -145,13 +143,6 @@ use search_pipeline=_none
             raise UsageError(f"a hit of the index {hit['_index']!r} has no _id", remedy)
         named[hit["_index"], hit["_id"]] = hit
     return named
-
-
-def drop_own_aggregation(answer: Json) -> None:
-    aggregations = {name: each for name, each in answer.get("aggregations", {}).items() if name != OWN_AGGREGATION}
-    answer.pop("aggregations", None)
-    if aggregations:
-        answer["aggregations"] = aggregations
 
 
 def check_complete(answer: Mapping[str, Any]) -> None:

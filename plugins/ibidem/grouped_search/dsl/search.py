@@ -44,6 +44,7 @@ from ibidem_engines.cluster.search import (
     may_use_plugin,
     pop_account,
     read_coverage,
+    split_counts,
 )
 from ibidem_engines.cluster.source import as_document
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
@@ -250,7 +251,7 @@ class DslBackend(backend.SearchBackend):
         response.check_complete(answer)
         if may_pin:
             self._view = ReadView(ranks.read_newest(answer))
-        response.drop_own_aggregation(answer)
+        _, answer = split_counts(answer, NAME)
         account, cursor = answer["dedupe"], self.cursor
         if ranked is not None:
             account = with_index(account, self.state, self.overrides)
@@ -439,12 +440,6 @@ class DslBackend(backend.SearchBackend):
         return self.search.target.search(body | {"query": query})
 
 
-def has_more(account: Mapping[str, Any], search: DslSearch) -> bool:
-    """Return whether the layer would deepen a kNN search because the page is not full."""
-    is_short = account["groups"]["on_page"] < search.size
-    return is_short and account["documents"]["in_window"] >= search.request.window and grows(search.ranking)
-
-
 def does(search: DslSearch, layout: Layout) -> bool:
     """Return whether the plugin supports a request, except for aggregations that need the groups."""
     # The filter against later writes would be explained too.
@@ -475,7 +470,9 @@ def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> 
             (each["level"] or not each["indent"]) and each["shown"] > min(most, each["size"] - 1) for each in marks
         )
     else:
-        is_same = backend.is_read_as_here(account, request, search.size) and not has_more(account, search)
+        is_short = account["groups"]["on_page"] < search.size
+        has_more = is_short and account["documents"]["in_window"] >= request.window and grows(search.ranking)  # of kNN
+        is_same = backend.is_read_as_here(account, request, search.size) and not has_more
     return answer | {"dedupe": with_current_tables(account, search.tables)} if is_same else None
 
 
@@ -528,8 +525,7 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
     best = page.best if is_stored else shown["hits"].get("max_score")
     hits = {"total": {"value": page.total, "relation": "eq"}, "max_score": best, "hits": page.hits}
     shown |= {"took": took, "hits": hits, "dedupe": account}
-    response.drop_own_aggregation(shown)
-    return shown | aggregations
+    return split_counts(shown, NAME)[1] | aggregations
 
 
 def aggregate(source: DslBackend, window: Window, total: int) -> RequestFlow[Json]:
