@@ -96,8 +96,14 @@ class IndexMetadataCache:
         if (checkpoints := self.checkpoints.get(key := cache_key(names))) is None:
             entries = (yield from ledgers.read_record(names, "groups", KEY)) if names.sources else []
             checkpoints = self.checkpoints.put(key, list(map(checkpoint_of, entries)), WORDS_S)
-        if request.by == "stored":
-            check_settled_as_one(checkpoints, layout)
+        if request.by == "stored":  # of indexes whose groups are unrelated, or that have none
+            what = "dedupe_by=stored cannot be combined with"
+            if layout.bare and not layout.beside:
+                bare = ", ".join(layout.bare)
+                raise UsageError(f"{what} {bare}: no groups are stored there", "sign it with: ibidem backfill")
+            if len(checkpoints) > 1:
+                remedy = "search each separately, or settle them as one by an alias of all: ibidem regroup --all"
+                raise UsageError(f"{what} indexes whose groups are settled separately", remedy)
         checkpoint = checkpoints[0] if len(checkpoints) == 1 else GroupCheckpoint()
         if layout.beside or request.by == "window" or not checkpoint.done:
             return backend.IndexState(checkpoint, is_beside=bool(layout.beside))
@@ -116,12 +122,6 @@ class IndexMetadataCache:
             names = self.points.put(key, ",".join(sorted(each["key"] for each in buckets)))
         return names
 
-    def presets(self, names: stored_groups.IndexNames) -> RequestFlow[Mapping[str, parameters.Preset]]:
-        return read_manual(self.stored_presets, names, "presets", read_preset)
-
-    def overrides(self, names: stored_groups.IndexNames) -> RequestFlow[Sequence[Override]]:
-        return list((yield from read_manual(self.decisions, names, "overrides", Override.from_record)).values())
-
 
 def read_manual(
     cache: TtlCache[str, Mapping[str, Value]],
@@ -135,17 +135,6 @@ def read_manual(
         entries = yield from ledgers.read_records(names, ledger)
         found = cache.put(key, dict(read_entries(entries.items(), parse)), WORDS_S)
     return found
-
-
-def check_settled_as_one(checkpoints: Sequence[GroupCheckpoint], layout: Layout) -> None:
-    """Refuse indexes whose groups are unrelated, or that have none."""
-    what = "dedupe_by=stored cannot be combined with"
-    if layout.bare and not layout.beside:
-        bare = ", ".join(layout.bare)
-        raise UsageError(f"{what} {bare}: no groups are stored there", "sign it with: ibidem backfill")
-    if len(checkpoints) > 1:
-        remedy = "search each separately, or settle them as one by an alias of all: ibidem regroup --all"
-        raise UsageError(f"{what} indexes whose groups are settled separately", remedy)
 
 
 def read_names(index: str) -> list[str]:
@@ -218,7 +207,9 @@ class DslBackend(backend.SearchBackend):
         if index or target.point is None:
             params = {name: target.params[name] for name in NAMES if name in target.params}
             self.layout = yield from self.metadata.layout(index, params)
-            self.overrides = yield from self.metadata.overrides(layout_names(index, self.layout))
+            names, decisions = layout_names(index, self.layout), self.metadata.decisions
+            overrides = yield from read_manual(decisions, names, "overrides", Override.from_record)
+            self.overrides = list(overrides.values())
             state = yield from self.metadata.state(Target(index, params=params), self.layout, asked)
             self.state = replace(state, decisions=len(self.overrides))
         way = backend.choose_way(asked, self.state)
@@ -554,7 +545,8 @@ def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> Reque
         return search
     target = search.target
     layout = (yield from metadata.layout(target.index, target.params)) if target.point is None else NO_LAYOUT
-    presets = yield from metadata.presets(layout_names(target.index, layout))
+    names = layout_names(target.index, layout)
+    presets = yield from read_manual(metadata.stored_presets, names, "presets", read_preset)
     policy = parameters.parse_request(dict(search.request.figures), presets={**parameters.PRESETS, **presets}).policy
     return replace(search, request=replace(search.request, policy=policy))
 
