@@ -17,7 +17,6 @@ from fastapi.responses import StreamingResponse
 from starlette.convertors import StringConvertor, register_url_convertor
 from starlette.exceptions import HTTPException
 
-from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import (
     INDEX,
     SearchLine,
@@ -27,6 +26,7 @@ from ibidem.grouped_search.dsl.search import (
     names_dedupe,
     read_lines,
 )
+from ibidem.grouped_search.dsl.syntax import read_search
 from ibidem_dedupe.parameters import DEDUPE, dedupe_request, is_dedupe_name
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ONLY_PACKED

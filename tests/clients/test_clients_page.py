@@ -7,7 +7,7 @@ import pytest
 
 from ibidem.cli.demo import licences
 from ibidem.clients.search import TIMEOUT as REQUEST_TIMEOUT
-from ibidem.grouped_search.dsl.request import INSTEAD, PARTS, TIMEOUT
+from ibidem.grouped_search.dsl.syntax import INSTEAD, PARTS, TIMEOUT
 from ibidem_engines.connect import open_engine
 from ibidem_engines.ledger import records
 from ibidem_engines.requests import IN_HEADS

@@ -20,8 +20,8 @@ from ibidem.clients import elasticsearch as of_elasticsearch
 from ibidem.clients import opensearch as of_opensearch
 from ibidem.clients import search
 from ibidem.clients.search import read_fast
-from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import IndexMetadataCache, grouped_search
+from ibidem.grouped_search.dsl.syntax import read_search
 from ibidem_dedupe.parameters import PARAMETERS, DedupeRequest
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.engine import Engine

@@ -12,8 +12,8 @@ from starlette.datastructures import QueryParams
 
 from fuzz.target import Target, as_any_text, as_sent, folder
 from ibidem.grouped_search.api import search_index
-from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import read_lines
+from ibidem.grouped_search.dsl.syntax import read_search
 from ibidem_dedupe.parameters import PARAMETERS, DedupeRequest, as_text, dedupe_request, is_dedupe_name, parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine

@@ -16,7 +16,6 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
 
 import orjson
 
-from ibidem.grouped_search.dsl.request import read_search
 from ibidem.grouped_search.dsl.search import (
     IndexMetadataCache,
     grouped_search,
@@ -26,6 +25,7 @@ from ibidem.grouped_search.dsl.search import (
     read_lines,
     without_dedupe,
 )
+from ibidem.grouped_search.dsl.syntax import read_search
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.parameters import DEDUPE, as_text, dedupe_request, is_dedupe_name
 from ibidem_engines.cluster.client import Failure

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ibidem.grouped_search.dsl.request import FORMS, PARTS, read_parts, read_search
+from ibidem.grouped_search.dsl.syntax import FORMS, PARTS, read_parts, read_search
 from ibidem_dedupe.parameters import DedupeRequest, parse_request
 from ibidem_engines.requests import IN_HEADS
 from ibidem_ingest.errors import UsageError

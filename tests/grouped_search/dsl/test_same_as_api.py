@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import ibidem
-from ibidem.grouped_search.dsl.request import deepen
+from ibidem.grouped_search.dsl.syntax import deepen
 from ibidem_core.address import Fields
 from ibidem_engines.cluster import dsl
 from ibidem_engines.engine import Engine

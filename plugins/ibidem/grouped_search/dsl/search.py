@@ -18,8 +18,8 @@ from typing_extensions import override
 from xxhash import xxh3_128_hexdigest
 
 from ibidem.grouped_search import backend
-from ibidem.grouped_search.dsl import response
-from ibidem.grouped_search.dsl.request import MATCH_PARTS, DslSearch, grows, read_search, refuse
+from ibidem.grouped_search.dsl import syntax
+from ibidem.grouped_search.dsl.syntax import MATCH_PARTS, DslSearch, grows, read_search, refuse
 from ibidem.grouped_search.page import following_page, grouped_page, read_passage, stored_page, with_index
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Json, Window, with_current_tables
@@ -239,7 +239,7 @@ class DslBackend(backend.SearchBackend):
         )
         if answer is None:
             return None
-        response.check_complete(answer)
+        syntax.check_complete(answer)
         if may_pin:
             self._view = ReadView(ranks.read_newest(answer))
         _, answer = split_counts(answer, NAME)
@@ -258,7 +258,7 @@ class DslBackend(backend.SearchBackend):
         answer, hits = yield from ranks.rank(
             self.search.target, self._body(depth), self.layout.max_hits, ids=self.ids, beside=self.layout.beside
         )
-        response.check_complete(answer)
+        syntax.check_complete(answer)
         if "sort" in self.search.ranking:
             pairs = zip(hits, answer["hits"]["hits"], strict=True)
             self.scores |= {hit.name: each["_score"] for hit, each in pairs}
@@ -276,11 +276,11 @@ class DslBackend(backend.SearchBackend):
     def collapse(self, place: Place, size: int) -> RequestFlow[stored_groups.Collapsed]:
         aggregations, count = self.search.aggregations, self._cached_count() if self.search.counts else None
         if self.search.request.by == "stored":
-            aggregations = response.request_counts(aggregations, response.STORED_COUNTS)
+            aggregations = syntax.request_counts(aggregations, syntax.STORED_COUNTS)
         has_ungrouped = self._by == "content" or bool(self.state.coverage.ungrouped)
         ranking = self._collapsed_ranking()
         answer, page = yield from ranking.page(place, size, aggregations, count, has_ungrouped=has_ungrouped)
-        response.check_complete(answer)
+        syntax.check_complete(answer)
         self.learn(answer, page.newest)
         self.scores |= {head.name: head.score for head in page.heads}
         self._heads = page.heads
@@ -302,7 +302,7 @@ class DslBackend(backend.SearchBackend):
         """Keep the hits that already contain all fields to show."""
         display = self.search.display
         self._shown |= {
-            (hit["_index"], hit["_id"]): response.clean_explanation(response.as_shown(hit, display)) for hit in hits
+            (hit["_index"], hit["_id"]): syntax.clean_explanation(syntax.as_shown(hit, display)) for hit in hits
         }
 
     def _cached_count(self) -> CountPlace:
@@ -355,7 +355,7 @@ class DslBackend(backend.SearchBackend):
         missing = [hit for hit in hits if hit.name not in self._shown]
         read = (yield from self._read(missing, self.search.display)) if missing else {}
         return self._shown | {
-            name: response.clean_explanation(raw if self.ids else response.as_shown(raw, self.search.display))
+            name: syntax.clean_explanation(raw if self.ids else syntax.as_shown(raw, self.search.display))
             for name, raw in read.items()
         }
 
@@ -367,8 +367,8 @@ class DslBackend(backend.SearchBackend):
             batch = hits[start : start + AT_ONCE]
             names = [hit.name for hit in batch]  # maybe one twice, since a stored id may be false
             answer = yield self._documents_request(names, display)
-            response.check_complete(answer)
-            read = response.by_name(answer["hits"]["hits"])
+            syntax.check_complete(answer)
+            read = syntax.by_name(answer["hits"]["hits"])
             there = ((name, hit) for name, hit in zip(names, batch, strict=True) if name in read)
             own = [name for name, hit in there if self.ids or ranks.is_same_state(read[name], hit)]
             self.renamed |= len(own) < len(batch) and not self.ids
@@ -377,13 +377,13 @@ class DslBackend(backend.SearchBackend):
 
     def needs_aggregation(self) -> bool:
         """Return whether aggregations need the groups, or fields that the ranking's hits leave out."""
-        aggregations = response.iter_aggregations(self.search.aggregations)
+        aggregations = syntax.iter_aggregations(self.search.aggregations)
         return self.counts_buckets() or (self.search.joins and any("top_hits" in each for each in aggregations))
 
     def counts_buckets(self) -> bool:
         """Return whether the groups in buckets are counted; with signatures beside, the index cannot."""
-        aggregations = response.iter_aggregations(self.search.aggregations)
-        has_buckets = any(kind in each for each in aggregations for kind in response.BUCKET_AGGREGATIONS)
+        aggregations = syntax.iter_aggregations(self.search.aggregations)
+        has_buckets = any(kind in each for each in aggregations for kind in syntax.BUCKET_AGGREGATIONS)
         return has_buckets and not self.layout.beside
 
     def up_to_now(self, body: Json) -> Json:
@@ -420,7 +420,7 @@ class DslBackend(backend.SearchBackend):
         # With several indexes, more than one may contain the id.
         is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
         clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
-        shown = dict(display) if self.ids else response.with_state(display)
+        shown = dict(display) if self.ids else syntax.with_state(display)
         body = shown | {"size": len(names), "track_total_hits": False}
         if self._ranks_as_a_whole() and display.keys() & MATCH_PARTS:
             conditions = [clause, *([body["post_filter"]] if body.get("post_filter") else [])]
@@ -497,8 +497,8 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
         page, window = yield from stored_page(source, source.page, source.state)
         cursor, aggregations = source.write_cursor(page.next_page), dict[str, Any]()
         if source.search.aggregations and (found := source.first.get("aggregations")):
-            count = response.count_stored_groups
-            aggregations = {"aggregations": response.write_counts(found, response.STORED_COUNTS, count)}
+            count = syntax.count_stored_groups
+            aggregations = {"aggregations": syntax.write_counts(found, syntax.STORED_COUNTS, count)}
     else:
         page, window = yield from grouped_page(source, source.page)
         if source.renamed:  # some ids in packed values are false: the same ranking is read again, with the engine's own
@@ -524,19 +524,19 @@ def aggregate(source: DslBackend, window: Window, total: int) -> RequestFlow[Jso
     if not source.needs_aggregation():
         return {}
     search, aggs = source.search, source.search.aggregations
-    leaves_query = any("global" in each for each in response.iter_aggregations(aggs))
+    leaves_query = any("global" in each for each in syntax.iter_aggregations(aggs))
     all_read = window.ranked == total and not search.ranking.keys() & {"post_filter", "min_score"}
-    bucket_groups = response.BucketGroups(window, is_whole=all_read and not leaves_query)
+    bucket_groups = syntax.BucketGroups(window, is_whole=all_read and not leaves_query)
     parts = {name: part for name, part in search.ranking.items() if name in AGGREGATION_PARTS}
     if "query" in parts:
         parts["query"] = search.display["query"]
-    counted = response.request_counts(aggs, bucket_groups.own) if source.counts_buckets() else aggs
+    counted = syntax.request_counts(aggs, bucket_groups.own) if source.counts_buckets() else aggs
     body = source.up_to_now(parts) | {"size": 0, "track_total_hits": False, "aggs": counted}
     answer = yield search.target.search(body, request_cache="false")
-    response.check_complete(answer)
+    syntax.check_complete(answer)
     if "aggregations" not in answer:  # no index matched
         return {}
-    return {"aggregations": response.write_counts(answer["aggregations"], bucket_groups.own, bucket_groups.count)}
+    return {"aggregations": syntax.write_counts(answer["aggregations"], bucket_groups.own, bucket_groups.count)}
 
 
 def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[DslSearch]:
