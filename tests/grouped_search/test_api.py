@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from ibidem.grouped_search.api import advice, search_index, search_window
-from ibidem.grouped_search.backend import IndexState, choose_way, decides
+from ibidem.grouped_search.pages import IndexState, choose_way, decides
 from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine, Record

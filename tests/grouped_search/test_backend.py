@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from ibidem.grouped_search.api import search_index
-from ibidem.grouped_search.backend import PageRequest, cursor_codec, start_place
+from ibidem.grouped_search.pages import PageRequest, cursor_codec, start_place
 from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.engine import LookupResult, SignatureLookup
 from ibidem_engines.query import Cursor, CursorCodec, Place, Query, ReadView, parse_query

@@ -16,8 +16,7 @@ from pathlib import Path
 
 import orjson
 
-from ibidem.grouped_search.backend import PageRequest
-from ibidem.grouped_search.page import grouped_page
+from ibidem.grouped_search.pages import PageRequest, grouped_page
 from ibidem.grouped_search.response import Json
 from ibidem_dedupe.evidence import TABLE
 from ibidem_dedupe.overrides import DocumentRef, Override

@@ -13,8 +13,8 @@ from unicodedata import normalize
 
 import numpy as np
 
-from ibidem.grouped_search import backend, response
-from ibidem.grouped_search.page import Page, check_page, check_scope, grouped_page, read_passage, stored_page
+from ibidem.grouped_search import pages, response
+from ibidem.grouped_search.pages import Page, check_page, check_scope, grouped_page, read_passage, stored_page
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Facets, Json
 from ibidem_core.errors import EngineError
@@ -38,7 +38,7 @@ TEXTS_AT_ONCE = 20  # documents that are read together for their versions: a tex
 
 
 @dataclass(slots=True)
-class EngineBackend(backend.SearchBackend):
+class EngineBackend(pages.SearchBackend):
     engine: Engine  # engine that is searched
     query: Query
     overrides: Sequence[Override] = ()
@@ -96,7 +96,7 @@ class EngineBackend(backend.SearchBackend):
                     documents += yield from search.fetch(some)
         return {(each.index, each.document.id): response.to_source(each) for each in documents}
 
-    def state(self, request: DedupeRequest) -> backend.IndexState:
+    def state(self, request: DedupeRequest) -> pages.IndexState:
         """Read what decides on the way of a search; groups that may not be read, or are of several sets, are none."""
         try:
             group_set = self.engine.group_set(use_cache=True)
@@ -104,12 +104,12 @@ class EngineBackend(backend.SearchBackend):
         except (EngineError, UsageError):
             if request.by == "stored":
                 raise
-            return backend.UNKNOWN
+            return pages.UNKNOWN
         if request.by == "window" or not checkpoint.done or group_set.is_beside:
-            return backend.IndexState(checkpoint, is_beside=group_set.is_beside)
+            return pages.IndexState(checkpoint, is_beside=group_set.is_beside)
         coverage = self.engine.run(self._search.coverage(stored_groups.parse_marks(checkpoint.done)))
         decisions = len(load_overrides(self.engine)) if request.policy.level == "identical" else 0
-        return backend.IndexState(checkpoint, coverage, decisions)
+        return pages.IndexState(checkpoint, coverage, decisions)
 
     def collapse(self, place: Place, size: int) -> RequestFlow[stored_groups.Collapsed]:
         with self._timed("window"):
@@ -149,7 +149,7 @@ class EngineBackend(backend.SearchBackend):
 def index_policy(engine: Engine, named: Mapping[str, str | None], presets: Mapping[str, Preset]) -> Policy:
     """Return the figures for pairs of an index: those that are named, else its own."""
     request = parse_request({**named, "dedupe": "indent", "dedupe_by": "window"}, presets=presets)
-    return backend.choose_way(request, EngineBackend(engine, Query()).state(request)).request.policy
+    return pages.choose_way(request, EngineBackend(engine, Query()).state(request)).request.policy
 
 
 def search_index(  # noqa: PLR0913 - the public face: what to search, and by name how to page
@@ -201,20 +201,20 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     overrides: Iterable[Override] | None = None,
     tables: Collection[str] = (),
     order: stored_groups.Order = "relevance",
-    portion: backend.Portion | None = None,
+    portion: pages.Portion | None = None,
     facets: bool = False,
 ) -> SearchResult:
     """Search as `search_index` does, with the same errors, and return facets and times too."""
     start_time = perf_counter()
     check_scope(request)
     source = EngineBackend(engine, query, order=order)
-    state = backend.UNKNOWN if request.mode == "off" else source.state(request)
-    codec = partial(backend.cursor_codec, engine.index, query.digest(), order=order)
-    way, cursor = backend.read_cursor(backend.choose_way(request, state), codec, is_free=request.by == "auto")
+    state = pages.UNKNOWN if request.mode == "off" else source.state(request)
+    codec = partial(pages.cursor_codec, engine.index, query.digest(), order=order)
+    way, cursor = pages.read_cursor(pages.choose_way(request, state), codec, is_free=request.by == "auto")
     request = way.request
     check_page(page, size, deepest=sys.maxsize if request.takes_all else MAX_WINDOW)
     deepest = MAX_WINDOW if order == "relevance" else request.window
-    page_request = backend.PageRequest(
+    page_request = pages.PageRequest(
         request, (page - 1) * size, size, tables, deepest, portion=portion, next_page=cursor.next_page, facets=facets
     )
     source.view, source.by = cursor.view, "content" if request.by == "content" else "group"
@@ -238,7 +238,7 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     return SearchResult(shown, counted, source.seconds)
 
 
-def notes(source: EngineBackend, page_request: backend.PageRequest, matched: int) -> Json:
+def notes(source: EngineBackend, page_request: pages.PageRequest, matched: int) -> Json:
     engine, query, view = source.engine, source.query, source.view
     found: Json = {"not_understood": list(query.notes), "did_you_mean": "" if matched else engine.did_you_mean(query)}
     if any(each.field == "language" for each in query.filters):
@@ -249,7 +249,7 @@ def notes(source: EngineBackend, page_request: backend.PageRequest, matched: int
     return found
 
 
-def list_here(source: EngineBackend, page_request: backend.PageRequest) -> RequestFlow[Page]:
+def list_here(source: EngineBackend, page_request: pages.PageRequest) -> RequestFlow[Page]:
     """Return the engine's own list, unchanged; each document is its own group."""
     start, end, deepest = page_request.start, page_request.start + page_request.size, page_request.deepest
     ranking = yield from source.window(min(deepest, end) if source.order == "relevance" else deepest)
@@ -262,15 +262,15 @@ def list_here(source: EngineBackend, page_request: backend.PageRequest) -> Reque
     return Page(json_hits, account, total, ranking.hits[0].score if read else None)
 
 
-def group_by_plugin(source: EngineBackend, page_request: backend.PageRequest) -> RequestFlow[Page | None]:
+def group_by_plugin(source: EngineBackend, page_request: pages.PageRequest) -> RequestFlow[Page | None]:
     """Let the plugin inside the cluster search and group; None without a plugin, or if its page would be another."""
     request, size = page_request.request, page_request.size
-    if not backend.decides(request):
+    if not pages.decides(request):
         return None
-    parameters = backend.plugin_request(request) | ({"facets": True} if page_request.facets else {})
+    parameters = pages.plugin_request(request) | ({"facets": True} if page_request.facets else {})
     search = source.engine.searching(source.query)
     page = yield from search.grouped(parameters, page_request.start, size, source.view)
-    if page is None or not backend.is_read_as_here(page.account, request, size):
+    if page is None or not pages.is_read_as_here(page.account, request, size):
         return None
     hits = [plugin_hit(hit, page.documents) for hit in page.hits]
     source.view = page.view

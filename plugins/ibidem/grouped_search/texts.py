@@ -8,7 +8,7 @@ from itertools import starmap
 from typing import Literal
 
 from ibidem.grouped_search.api import reason, with_differing_sign
-from ibidem.grouped_search.page import version_places
+from ibidem.grouped_search.pages import version_places
 from ibidem.grouped_search.passage import Passage, Side, overlaps
 from ibidem.grouped_search.response import NO_PLACES, Window, choose_lead
 from ibidem_dedupe.collection import CollectionFigures

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from ibidem.grouped_search.api import reason, relation_name
-from ibidem.grouped_search.page import build_lookup, cut_fields
+from ibidem.grouped_search.pages import build_lookup, cut_fields
 from ibidem.grouped_search.response import Window
 from ibidem.grouped_search.texts import check_date, general_tables
 from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict

@@ -16,7 +16,7 @@ from starlette.datastructures import QueryParams
 from ibidem.comparison.compare import compare
 from ibidem.comparison.word_diff import word_diff
 from ibidem.grouped_search.api import account_line, format_count, note_lines, search_window
-from ibidem.grouped_search.backend import Portion
+from ibidem.grouped_search.pages import Portion
 from ibidem.index.documents import add_override, find_overrides, read_document, read_verdict, remove_override
 from ibidem.index.documents import inspect as find_copies
 from ibidem_dedupe.parameters import MAX_WINDOW

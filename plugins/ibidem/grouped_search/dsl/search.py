@@ -17,10 +17,10 @@ import orjson
 from typing_extensions import override
 from xxhash import xxh3_128_hexdigest
 
-from ibidem.grouped_search import backend
+from ibidem.grouped_search import pages
 from ibidem.grouped_search.dsl import syntax
 from ibidem.grouped_search.dsl.syntax import MATCH_PARTS, DslSearch, grows, read_search, refuse
-from ibidem.grouped_search.page import following_page, grouped_page, read_passage, stored_page, with_index
+from ibidem.grouped_search.pages import following_page, grouped_page, read_passage, stored_page, with_index
 from ibidem.grouped_search.passage import Passage
 from ibidem.grouped_search.response import Json, Window, with_current_tables
 from ibidem_core.address import OURS, Fields, parse_address
@@ -88,9 +88,7 @@ class IndexMetadataCache:
         is_alias = not set(layout.indices) >= set(read_names(index))
         return self.layouts.put(key, layout, ALIAS_S if is_alias else INDEX_S)
 
-    def state(
-        self, target: Target, layout: Layout, request: parameters.DedupeRequest
-    ) -> RequestFlow[backend.IndexState]:
+    def state(self, target: Target, layout: Layout, request: parameters.DedupeRequest) -> RequestFlow[pages.IndexState]:
         """Return what decides on the way of a search, but for manual decisions."""
         names = layout_names(target.index, layout)
         if (checkpoints := self.checkpoints.get(key := cache_key(names))) is None:
@@ -106,12 +104,12 @@ class IndexMetadataCache:
                 raise UsageError(f"{what} indexes whose groups are settled separately", remedy)
         checkpoint = checkpoints[0] if len(checkpoints) == 1 else GroupCheckpoint()
         if layout.beside or request.by == "window" or not checkpoint.done:
-            return backend.IndexState(checkpoint, is_beside=bool(layout.beside))
+            return pages.IndexState(checkpoint, is_beside=bool(layout.beside))
         key = repr((key, target.params, checkpoint.done))
         if (coverage := self.coverages.get(key)) is None:
             coverage = yield from read_coverage(target, layout, stored_groups.parse_marks(checkpoint.done))
             self.coverages.put(key, coverage, COUNTS_S)
-        return backend.IndexState(checkpoint, coverage)
+        return pages.IndexState(checkpoint, coverage)
 
     def point_indices(self, target: Target) -> RequestFlow[str]:
         key = repr(target.point)
@@ -154,7 +152,7 @@ def cache_key(names: stored_groups.IndexNames) -> str:
     return repr((names.asked, names.indices))
 
 
-class DslBackend(backend.SearchBackend):
+class DslBackend(pages.SearchBackend):
     """A ranking in the engine's own language."""
 
     def __init__(self, search: DslSearch, metadata: IndexMetadataCache) -> None:
@@ -164,8 +162,8 @@ class DslBackend(backend.SearchBackend):
         self.first: Mapping[str, Any] = {}
         self.scores: dict[DocumentRef, float | None] = {}
         self.renamed = False
-        self.state = backend.UNKNOWN
-        self.way = backend.Way(search.request, "request")
+        self.state = pages.UNKNOWN
+        self.way = pages.Way(search.request, "request")
         self.ids = False  # whether windows use the engine's own ids instead of those in packed values
         self._ranked: Sequence[stored_groups.Hit] = ()
         self._found: Sequence[stored_groups.Hit] = ()
@@ -176,20 +174,20 @@ class DslBackend(backend.SearchBackend):
         self._shown: dict[DocumentRef, Json] = {}
 
     @property
-    def page(self) -> backend.PageRequest:
+    def page(self) -> pages.PageRequest:
         search, deepest = self.search, min(parameters.MAX_WINDOW, self.layout.max_hits)
         if search.request.window > deepest and not search.request.takes_all:
             what = f"dedupe_window={search.request.window} is more than the index allows"
             raise UsageError(what, f"use 1 to {deepest}, or raise index.max_result_window")
         start, size = search.start, search.size
-        return backend.PageRequest(search.request, start, size, search.tables, deepest, next_page=self.next_page)
+        return pages.PageRequest(search.request, start, size, search.tables, deepest, next_page=self.next_page)
 
     def _ranks_as_a_whole(self) -> bool:
         """Return whether a document matches by its rank, so that no clause can test it alone."""
         return "knn" in self.search.ranking
 
     def _codec(self, request: parameters.DedupeRequest) -> CursorCodec:
-        return backend.cursor_codec(self.search.target.index, self.search.digest, request)
+        return pages.cursor_codec(self.search.target.index, self.search.digest, request)
 
     @property
     def cursor(self) -> str:
@@ -212,11 +210,11 @@ class DslBackend(backend.SearchBackend):
             self.overrides = list(overrides.values())
             state = yield from self.metadata.state(Target(index, params=params), self.layout, asked)
             self.state = replace(state, decisions=len(self.overrides))
-        way = backend.choose_way(asked, self.state)
+        way = pages.choose_way(asked, self.state)
         if target.point is not None and asked.cursor and not way.request.takes_all:
             what = "dedupe_cursor cannot be combined with a point in time, by which all pages see one ranking already"
             raise UsageError(what, "leave one of them out")
-        self.way, cursor = backend.read_cursor(way, self._codec, is_free=asked.by == "auto")
+        self.way, cursor = pages.read_cursor(way, self._codec, is_free=asked.by == "auto")
         self._view, self.next_page = cursor.view, cursor.next_page
         self.search = replace(self.search, request=self.way.request)
         asks_for_ids = self.way.request.takes_all or self.search.joins or bool(asked.membership)
@@ -438,7 +436,7 @@ def does(search: DslSearch, layout: Layout) -> bool:
     if (request.cursor and "explain" in search.display) or search.joins:
         return False
     if not request.takes_all:
-        return backend.decides(request)
+        return pages.decides(request)
     # Of several shards each returns all groups up to the page's end. A point in time is not grouped on both engines.
     is_near = search.start + search.size <= layout.max_hits // max(1, layout.shards) and search.target.point is None
     return is_near and request.keep.by == "rank" and request.policy.learned is None
@@ -447,7 +445,7 @@ def does(search: DslSearch, layout: Layout) -> bool:
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
     """Let the plugin search; None if the layer would have read other documents."""
     request = search.request
-    body: Json = {**search.display, **ranking, "ext": {NAME: backend.plugin_request(request)}, "track_total_hits": True}
+    body: Json = {**search.display, **ranking, "ext": {NAME: pages.plugin_request(request)}, "track_total_hits": True}
     body |= {"from": search.start, "size": search.size} | ({"aggs": aggregations} if aggregations else {})
     # What the plugin refuses of stored groups, the layer does or refuses in its own words.
     answer: Json = yield replace(search.target.search(body), ok_statuses=(400,) if request.takes_all else ())
@@ -463,7 +461,7 @@ def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> 
     else:
         is_short = account["groups"]["on_page"] < search.size
         has_more = is_short and account["documents"]["in_window"] >= request.window and grows(search.ranking)  # of kNN
-        is_same = backend.is_read_as_here(account, request, search.size) and not has_more
+        is_same = pages.is_read_as_here(account, request, search.size) and not has_more
     return answer | {"dedupe": with_current_tables(account, search.tables)} if is_same else None
 
 

@@ -21,7 +21,7 @@ import numpy as np
 import orjson
 from xxhash import xxh3_64_hexdigest, xxh3_128_hexdigest
 
-from ibidem.grouped_search.page import check_scope
+from ibidem.grouped_search.pages import check_scope
 from ibidem.grouped_search.response import Json, Window
 from ibidem_dedupe.parameters import MAX_WINDOW, DedupeRequest, as_text
 from ibidem_engines.cluster.client import Failure, build_failure

@@ -3,7 +3,7 @@ package ibidem.core;
 import java.util.Map;
 
 /**
- * How a search is grouped: by stored groups, by equal texts, or by a window; {@code grouped_search/backend.py}.
+ * How a search is grouped: by stored groups, by equal texts, or by a window; {@code grouped_search/pages.py}.
  *
  * @param rule whose figures decide: {@code request}, or the origin of the index's own
  * @param why why the default took the window; empty if it did not
