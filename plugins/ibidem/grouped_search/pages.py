@@ -392,11 +392,8 @@ def read_window(
     """
     request, deepest = page_request.request, page_request.deepest
     goal, membership = page_request.start + page_request.size, request.membership
-    longs, passages, memberships = (
-        LongSignatureCache(),
-        dict[DocumentRef, Passage](),
-        dict[DocumentRef, Values](),
-    )
+    longs = LongSignatureCache()
+    passages, memberships = dict[DocumentRef, Passage](), dict[DocumentRef, Values]()
     steps = max(1, -(-min(deepest, goal) // request.window))
     while True:
         depth = min(deepest, steps * request.window)
@@ -423,18 +420,9 @@ def read_window(
         groups = len(window.grouping.leads)
         if groups >= goal or len(hits) < depth or depth == deepest:  # no request can add to the page
             return ranking, window, passages
-        steps = next_steps(steps, groups, goal)
-
-
-def next_steps(steps: int, groups: int, goal: int) -> int:
-    """Return how many steps to read next, if `steps` held too few groups: twice the number needed at the same rate.
-
-    Copies of one text that fill a window would else be read again and again, in steps that are all too short.
-
-    >>> next_steps(1, 8, 10), next_steps(1, 1, 10)
-    (2, 20)
-    """
-    return 2 * steps * goal // max(1, min(groups, goal))
+        # Twice the number needed at the same rate: copies of one text that fill a window would else be read again and
+        # again, in steps that are all too short.
+        steps = 2 * steps * goal // max(1, groups)
 
 
 def group_window(source: SearchBackend, group: Callable[[], Window]) -> RequestFlow[Window]:
@@ -537,9 +525,6 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     return Page(hits, account, total, best), window
 
 
-ADVICE = "settle groups with: ibidem regroup"  # remedy where documents are not settled
-
-
 def stored_page(
     source: SearchBackend, page_request: PageRequest, state: IndexState
 ) -> RequestFlow[tuple[Page, Window]]:
@@ -639,16 +624,13 @@ def window_stats(matched: int, groups: Sequence[Group], page_request: PageReques
     leads = int(np.count_nonzero(window.grouping.lead[:ranked] == np.arange(ranked)))
     shown_count = sum(len(group.shown_rows) for group in groups)
     counts = response.count_stats(matched, ranked, shown_count, leads, len(groups), deepest)
-    return (
-        response.request_stats(page_request.request)
-        | counts
-        | {
-            "duplicates": ranked - leads,
-            "crowded": int(np.count_nonzero(window.grouping.crowded[:ranked])),
-            **response.count_signed(window, page_request.tables),
-            "found_by_scope": sum(row >= ranked for group in groups for row in group.duplicates),
-        }
-    )
+    account = response.request_stats(page_request.request) | counts
+    return account | {
+        "duplicates": ranked - leads,
+        "crowded": int(np.count_nonzero(window.grouping.crowded[:ranked])),
+        **response.count_signed(window, page_request.tables),
+        "found_by_scope": sum(row >= ranked for group in groups for row in group.duplicates),
+    }
 
 
 def stored_stats(counts: MatchCounts, groups: Sequence[Group], page_request: PageRequest, window: Window) -> Json:
@@ -677,4 +659,5 @@ def with_index(account: Json, state: IndexState, overrides: Sequence[Override]) 
     is_lacking = index["ungrouped"] or index["unsettled"] or waiting
     if len(state.checkpoint.done) > 1 and coverage.unsettled:  # each shard may have a lead of one group
         account["groups"]["exact"] = False
-    return ({"remedy": ADVICE} if is_lacking else {}) | account | {"index": index, "waiting": waiting}
+    remedy = {"remedy": "settle groups with: ibidem regroup"} if is_lacking else {}
+    return remedy | account | {"index": index, "waiting": waiting}

@@ -478,8 +478,6 @@ def cut_sort(hits: list[Json], sorted_by: int) -> Sequence[object] | None:
 # Parts of a search that decide on what is aggregated.
 AGGREGATION_PARTS = frozenset(("query", "knn", "min_score"))
 
-REMEDY = "sign them with: ibidem backfill"
-
 
 def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
     """Search, and answer with a page of groups, or with the engine's own answer and a note."""
@@ -495,8 +493,8 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
         page, window = yield from stored_page(source, source.page, source.state)
         cursor, aggregations = source.write_cursor(page.next_page), dict[str, Any]()
         if source.search.aggregations and (found := source.first.get("aggregations")):
-            count = syntax.count_stored_groups
-            aggregations = {"aggregations": syntax.write_counts(found, syntax.STORED_COUNTS, count)}
+            counted = syntax.write_counts(found, syntax.STORED_COUNTS, syntax.count_stored_groups)
+            aggregations = {"aggregations": counted}
     else:
         page, window = yield from grouped_page(source, source.page)
         if source.renamed:  # some ids in packed values are false: the same ranking is read again, with the engine's own
@@ -506,7 +504,7 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
     took, shown = round((perf_counter() - start_time) * 1000), dict(source.first)
     account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
     if account["unsigned"] and window.lacks_signatures:
-        account["remedy"] = REMEDY
+        account["remedy"] = "sign them with: ibidem backfill"
     account |= source.search.notes(page.total)
     if source.scores:
         for hit in iterate_hits(page.hits):

@@ -381,10 +381,6 @@ NO_META: tuple[str, Json] = ("meta", {})
 
 CONTENT = "ibidem.content"
 
-OF_FIELDS = ("docvalue_fields", "fields")  # parts of a body that name fields, with wildcards or not
-
-STATE = ("_seq_no", "_primary_term")
-
 REQUIRED, IDS = "match on required clause", "_id:"  # how servers explain a filter, and that on ids
 
 
@@ -536,7 +532,7 @@ def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
     >>> as_shown({"_id": "a", "_seq_no": 4, "sort": [1], "fields": {"ibidem.packed": ["AA"]}}, {})
     {'_id': 'a'}
     """
-    named = [each for part in OF_FIELDS for each in display.get(part) or ()]
+    named = [each for part in ("docvalue_fields", "fields") for each in display.get(part) or ()]  # maybe with wildcards
     names = [each.get("field") if isinstance(each, Mapping) else each for each in named]
     patterns = [each for each in names if isinstance(each, str)]
     fields = {
@@ -545,6 +541,6 @@ def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
         if name not in (PACKED, GROUP, LEAD, CONTENT) or any(fnmatchcase(name, pattern) for pattern in patterns)
     }
     asks_for_state = str(display.get("seq_no_primary_term", "")).lower() == "true"
-    unshown = {"sort", "fields", *(() if asks_for_state else STATE)}
+    unshown = {"sort", "fields", *(() if asks_for_state else ("_seq_no", "_primary_term"))}
     shown = {name: part for name, part in hit.items() if name not in unshown}
     return shown | ({"fields": fields} if fields else {})
