@@ -27,7 +27,7 @@ from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines import stored_groups
 from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.ledger import KEY, checkpoint_of, load_overrides
-from ibidem_engines.query import NOW, Cursor, Filter, Place, Query, ReadView
+from ibidem_engines.query import Cursor, Filter, Place, Query, ReadView
 from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.dates import interval, time_of_day
 from ibidem_ingest.document import Document
@@ -42,22 +42,20 @@ class EngineBackend(pages.SearchBackend):
     engine: Engine  # engine that is searched
     query: Query
     overrides: Sequence[Override] = ()
-    view: ReadView = NOW  # what the ranking reads
-    order: stored_groups.Order = "relevance"  # how the hits of a window are ordered
-    by: stored_groups.GroupField = "group"  # what the documents of a group share, where no window is grouped
+    how: stored_groups.Collapsing = stored_groups.BY_GROUP  # what the ranking reads, its order, and what a group shares
     undated: int = 0  # how many documents of the window have no date, where dates decide on the order
     # How long rankings and documents were read, by `window` and `fetch`.
     seconds: dict[str, float] = field(default_factory=dict)
 
     def window(self, depth: int) -> RequestFlow[Ranking]:
         with self._timed("window"):
-            ranking = yield from self._search.window(depth, self.view)
-        self.view = ranking.view
-        if self.order == "relevance":
+            ranking = yield from self._search.window(depth, self.how.view)
+        self.how = replace(self.how, view=ranking.view)
+        if self.how.order == "relevance":
             return ranking
         dates = yield from self._search.dates(stored_groups.hit_names(ranking.hits))
         self.undated = len(ranking.hits) - len(dates)
-        return replace(ranking, hits=sort_hits(ranking.hits, dates, self.order))
+        return replace(ranking, hits=sort_hits(ranking.hits, dates, self.how.order))
 
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         return (self._unranked if whole_index else self._search).find(searches)
@@ -113,19 +111,15 @@ class EngineBackend(pages.SearchBackend):
 
     def collapse(self, place: Place, size: int) -> RequestFlow[stored_groups.Collapsed]:
         with self._timed("window"):
-            page = yield from self._search.collapse(place, size, self._how)
-        self.view = page.view
+            page = yield from self._search.collapse(place, size, self.how)
+        self.how = replace(self.how, view=page.view)
         return page
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[stored_groups.Members]:
-        return self._search.members(groups, limit, self._how)
+        return self._search.members(groups, limit, self.how)
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         return self._search.leads(groups)
-
-    @property
-    def _how(self) -> stored_groups.Collapsing:
-        return stored_groups.Collapsing(self.by, self.order, self.view)
 
     @property
     def _search(self) -> EngineSearch:
@@ -207,7 +201,7 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     """Search as `search_index` does, with the same errors, and return facets and times too."""
     start_time = perf_counter()
     check_scope(request)
-    source = EngineBackend(engine, query, order=order)
+    source = EngineBackend(engine, query)
     state = pages.UNKNOWN if request.mode == "off" else source.state(request)
     codec = partial(pages.cursor_codec, engine.index, query.digest(), order=order)
     way, cursor = pages.read_cursor(pages.choose_way(request, state), codec, is_free=request.by == "auto")
@@ -217,7 +211,7 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     page_request = pages.PageRequest(
         request, (page - 1) * size, size, tables, deepest, portion=portion, next_page=cursor.next_page, facets=facets
     )
-    source.view, source.by = cursor.view, "content" if request.by == "content" else "group"
+    source.how = stored_groups.Collapsing("content" if request.by == "content" else "group", order, cursor.view)
     found: Page | None = None
     if request.mode == "off":
         found = engine.run(list_here(source, page_request))
@@ -228,7 +222,7 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
         flow = stored_page(source, page_request, state) if request.takes_all else grouped_page(source, page_request)
         grouped, _ = engine.run(flow)
         found = replace(grouped, account=grouped.account | {"grouper": "client"})
-    following = Cursor(source.view, found.next_page)
+    following = Cursor(source.how.view, found.next_page)
     account = found.account | notes(source, page_request, found.total) | {"cursor": codec(request).encode(following)}
     account |= way.account()
     counted = account.pop("facets", {})
@@ -239,11 +233,11 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
 
 
 def notes(source: EngineBackend, page_request: pages.PageRequest, matched: int) -> Json:
-    engine, query, view = source.engine, source.query, source.view
+    engine, query, view = source.engine, source.query, source.how.view
     found: Json = {"not_understood": list(query.notes), "did_you_mean": "" if matched else engine.did_you_mean(query)}
     if any(each.field == "language" for each in query.filters):
         found["without_language"] = count_lacking(engine, query, "language", view)
-    if source.order != "relevance":
+    if source.how.order != "relevance":
         takes_all = page_request.request.takes_all
         found["undated"] = count_lacking(engine, query, "date", view) if takes_all else source.undated
     return found
@@ -252,7 +246,7 @@ def notes(source: EngineBackend, page_request: pages.PageRequest, matched: int) 
 def list_here(source: EngineBackend, page_request: pages.PageRequest) -> RequestFlow[Page]:
     """Return the engine's own list, unchanged; each document is its own group."""
     start, end, deepest = page_request.start, page_request.start + page_request.size, page_request.deepest
-    ranking = yield from source.window(min(deepest, end) if source.order == "relevance" else deepest)
+    ranking = yield from source.window(min(deepest, end) if source.how.order == "relevance" else deepest)
     read, total = len(ranking.hits), max(ranking.total, len(ranking.hits))
     hits, request = ranking.hits[start:end], page_request.request
     documents = yield from source.fetch(hits)
@@ -269,11 +263,11 @@ def group_by_plugin(source: EngineBackend, page_request: pages.PageRequest) -> R
         return None
     parameters = pages.plugin_request(request) | ({"facets": True} if page_request.facets else {})
     search = source.engine.searching(source.query)
-    page = yield from search.grouped(parameters, page_request.start, size, source.view)
+    page = yield from search.grouped(parameters, page_request.start, size, source.how.view)
     if page is None or not pages.is_read_as_here(page.account, request, size):
         return None
     hits = [plugin_hit(hit, page.documents) for hit in page.hits]
-    source.view = page.view
+    source.how = replace(source.how, view=page.view)
     return Page(hits, response.with_current_tables(page.account, page_request.tables), page.total, page.best)
 
 

@@ -312,7 +312,7 @@ def look_up_duplicates(
     matching = yield from backend.find(searches, whole_index=False)
     results = (yield from backend.find(searches, whole_index=True)) if request.scope == "index" else matching
     found = {row: each for (row, _), each in zip(leads_with_text, results, strict=True)}
-    window_refs = {window.name(row) for row in range(window.ranked)}
+    window_refs = set(HitNames(window.hits[: window.ranked]))
     hits = {hit.name: hit for each in results for hit in each.hits if hit.name not in window_refs}
     return ScopeMatches(
         hits=[hits[name] for name in sorted(hits)],
@@ -376,7 +376,7 @@ def page_places(
         return response.NO_PLACES
     rows = [row for rows in several for row in rows]
     read = yield from source.versioned([window.hits[row] for row in rows])
-    documents = {row: read[window.name(row)] for row in rows if window.name(row) in read}
+    documents = {row: read[window.hits[row].name] for row in rows if window.hits[row].name in read}
     for row, document in documents.items():  # the signed date, if the date has another field name
         if not document.date and (day := response.sort_key_earliest(window.columns, row)) != response.NO_DAY:
             documents[row] = replace(document, date=iso_day(day))
@@ -506,7 +506,7 @@ def grouped_page(source: SearchBackend, page_request: PageRequest) -> RequestFlo
     account["late"] = [
         {"index": index, "id": name, "group": head.group_id(lead), "page": page}
         for row, lead, page in late
-        for index, name in [head.name(row)]
+        for index, name in [head.hits[row].name]
         if (index, name) not in scope_matches.with_value.get(lead, ())
     ]
     account["capped"] = [
@@ -606,7 +606,7 @@ def read_leads(
         return window, groups
     leads = yield from source.leads([group.id for group in unread])
     hits, lead = list(window.hits), window.grouping.lead.tolist()
-    rows = {window.name(row): row for row in range(len(hits))}
+    rows = {hit.name: row for row, hit in enumerate(hits)}
     stored_leads: dict[int, int] = {}
     for group in unread:
         if (hit := leads.get(group.id)) is not None:

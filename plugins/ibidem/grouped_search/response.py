@@ -127,9 +127,6 @@ class Window:
         ids = {row: xxhash.xxh3_64_hexdigest(f"{kind}\0{name}".encode())[:12] for name, row in first.items() if name}
         return replace(self, grouping=grouping, group_names=ids, members=members)
 
-    def name(self, row: int) -> DocumentRef:
-        return self.hits[row].name
-
     def group_id(self, lead: int) -> str:
         """Return the id of a row's group; it stays the same while the row is the group's first occurrence."""
         if lead in self.group_names:
@@ -143,7 +140,7 @@ class Window:
         return has_relations and bool(self.columns.flags[row] & LONG)
 
     def long_signatures(self, row: int) -> LongSignatures | None:
-        return self.matcher.long_signatures.get(self.name(row)) if self.may_need_long(row) else None
+        return self.matcher.long_signatures.get(self.hits[row].name) if self.may_need_long(row) else None
 
     def evidence(self, row: int, other_row: int) -> Evidence | None:
         """Return the evidence for two rows: an overlap, else signatures, else a manual decision."""
@@ -287,9 +284,9 @@ class ResponseRenderer:
         return lead | {"inner_hits": {**others, DUPLICATES: {"hits": hits}}}
 
     def entry(self, group: Group, row: int) -> Json:
-        name = self.window.name(row)
-        score = self.window.hits[row].score if row < self.window.ranked else None
-        return to_hit(self.window.hits[row], self.documents.get(name), score) | {"_dedupe": self.mark(group, row)}
+        hit = self.window.hits[row]
+        score = hit.score if row < self.window.ranked else None
+        return to_hit(hit, self.documents.get(hit.name), score) | {"_dedupe": self.mark(group, row)}
 
     def mark(self, group: Group, row: int) -> Json:
         mark: Json = {
@@ -305,9 +302,9 @@ class ResponseRenderer:
         notes = list(self.override_notes(group, row))
         if row != group.lead:
             mark |= self.reason(group, row, notes)
-        if self.window.name(row) in self.outside:
+        if self.window.hits[row].name in self.outside:
             mark["outside"] = True
-        if self.window.name(row) not in self.documents:
+        if self.window.hits[row].name not in self.documents:
             notes.append("no longer in the index")
         return mark | ({"notes": notes} if notes else {})
 
@@ -344,20 +341,11 @@ class ResponseRenderer:
             if holds and word.verdict == "same" and other_group != group.id:
                 yield f"declared same as {other_id}, group {other_group}"
             elif self.request.explain:
-                yield override_note(word, other_id, holds=holds)
-
-
-def override_note(override: Override, other_id: str, *, holds: bool) -> str:
-    """Format a manual decision as a note.
-
-    >>> override_note(Override(("i", "1"), ("i", "2"), "not", "Ada", "other court", "2026-01-05"), "2", holds=True)
-    'declared not a duplicate of 2 by Ada, 2026-01-05: other court'
-    """
-    verdict = "the same as" if override.verdict == "same" else "not a duplicate of"
-    byline = ", ".join(part for part in (override.author and f"by {override.author}", override.date) if part)
-    note = " ".join(part for part in (f"declared {verdict} {other_id}", byline) if part)
-    note += f": {override.reason}" if override.reason else ""
-    return note if holds else f"{note} (stale: a text has changed since)"
+                verdict = "the same as" if word.verdict == "same" else "not a duplicate of"
+                byline = ", ".join(filter(None, (word.author and f"by {word.author}", word.date)))
+                note = " ".join(filter(None, (f"declared {verdict} {other_id}", byline)))
+                note += f": {word.reason}" if word.reason else ""
+                yield note if holds else f"{note} (stale: a text has changed since)"
 
 
 def to_hit(hit: Hit, source: Json | None, score: float | None) -> Json:

@@ -140,10 +140,7 @@ def group_texts(  # noqa: PLR0913 - named options of a public function
     ]
 
 
-@cache
-def general_tables() -> Tables:
-    """Return the general tables, each of which takes seconds to make."""
-    return GeneralTables()
+general_tables = cache(GeneralTables)  # each of them takes seconds to make
 
 
 def default_policy(signed: Sequence[bytes], level: Level, similarity: int | None, preset: str) -> Policy:

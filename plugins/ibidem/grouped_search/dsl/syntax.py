@@ -435,7 +435,7 @@ class BucketGroups:
         members = np.flatnonzero(np.bincount(lead, minlength=len(lead))[lead] > 1).tolist()  # of groups of several
         self.window = window
         self.rows = {(window.hits[row].index, window.columns.ids[row]): row for row in members}
-        names = [window.name(row) for row in members]
+        names = [window.hits[row].name for row in members]
         matches = documents(names)
         ids = {"terms": {"field": "ibidem.id", "size": max(1, len(names))}}
         indices = {"terms": {"field": "_index", "size": max(1, len(matches))}, "aggs": {"ids": ids}}
