@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from ibidem.clients.search import search, wrap
     from ibidem.comparison.compare import Comparison, compare
     from ibidem.grouped_search.api import search_index
-    from ibidem.grouped_search.passage import Passage
+    from ibidem.grouped_search.response import Passage
     from ibidem.grouped_search.texts import TextGroup, group_texts
     from ibidem.index.documents import duplicates_of
     from ibidem_core.settings import Settings
@@ -66,7 +66,7 @@ _NAMES = {
     "ibidem.clients.search": ("search", "wrap"),
     "ibidem.comparison.compare": ("Comparison", "compare"),
     "ibidem.grouped_search.api": ("search_index",),
-    "ibidem.grouped_search.passage": ("Passage",),
+    "ibidem.grouped_search.response": ("Passage",),
     "ibidem.grouped_search.texts": ("TextGroup", "group_texts"),
     "ibidem.index.documents": ("duplicates_of",),
     "ibidem_core.settings": ("Settings",),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from ibidem.grouped_search import texts as texts_module
 from ibidem.grouped_search.api import search_index
-from ibidem.grouped_search.passage import MAX_HOLDERS, Passage, overlaps
+from ibidem.grouped_search.response import MAX_HOLDERS, Passage, overlaps
 from ibidem.grouped_search.texts import TextGroup, group_texts
 from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.relations import RUN

@@ -11,7 +11,7 @@ import pytest
 import ibidem
 from grouped_search.dsl.test_stored_docs import CURRENT, INCLUSIVE
 from ibidem.grouped_search.api import search_index
-from ibidem.grouped_search.passage import Passage
+from ibidem.grouped_search.response import Passage
 from ibidem.grouped_search.texts import group_texts
 from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.cluster.index import template

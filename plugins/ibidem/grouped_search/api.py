@@ -15,8 +15,7 @@ import numpy as np
 
 from ibidem.grouped_search import pages, response
 from ibidem.grouped_search.pages import Page, check_page, check_scope, grouped_page, read_passage, stored_page
-from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.response import Facets, Json
+from ibidem.grouped_search.response import Facets, Json, Passage
 from ibidem_core.errors import EngineError
 from ibidem_dedupe import evidence
 from ibidem_dedupe.evidence import BESIDE_WORDS, Why, percent

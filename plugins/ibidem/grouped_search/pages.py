@@ -23,8 +23,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ibidem.grouped_search import response
-from ibidem.grouped_search.passage import NO_OVERLAPS, Passage, overlaps
-from ibidem.grouped_search.response import Group, Json, Window, WindowMembers
+from ibidem.grouped_search.response import NO_OVERLAPS, Group, Json, Passage, Window, WindowMembers, overlaps
 from ibidem_core.address import read_path
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import Grouping

@@ -9,8 +9,7 @@ from typing import Literal
 
 from ibidem.grouped_search.api import reason, with_differing_sign
 from ibidem.grouped_search.pages import version_places
-from ibidem.grouped_search.passage import Passage, Side, overlaps
-from ibidem.grouped_search.response import NO_PLACES, Window, choose_lead
+from ibidem.grouped_search.response import NO_PLACES, Passage, Side, Window, choose_lead, overlaps
 from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.parameters import pair_policy, read
 from ibidem_dedupe.policy import Level, Policy

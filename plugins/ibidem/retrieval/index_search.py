@@ -9,8 +9,7 @@ from datetime import date
 from typing import Any
 
 from ibidem.grouped_search.api import reason, search_index
-from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.response import DUPLICATES
+from ibidem.grouped_search.response import DUPLICATES, Passage
 from ibidem.grouped_search.texts import Duplicate, group_texts
 from ibidem_core.address import OURS
 from ibidem_dedupe.parameters import WINDOW, PassageFields, parse_request, read

@@ -21,8 +21,7 @@ from ibidem.grouped_search import pages
 from ibidem.grouped_search.dsl import syntax
 from ibidem.grouped_search.dsl.syntax import MATCH_PARTS, DslSearch, grows, read_search, refuse
 from ibidem.grouped_search.pages import following_page, grouped_page, read_passage, stored_page, with_index
-from ibidem.grouped_search.passage import Passage
-from ibidem.grouped_search.response import Json, Window, with_current_tables
+from ibidem.grouped_search.response import Json, Passage, Window, with_current_tables
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
 from ibidem_dedupe import parameters
