@@ -8,7 +8,7 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from ibidem.cli import console
-from ibidem.comparison.compare import Entry, read_groups
+from ibidem.comparison.word_diff import Entry, read_groups
 from ibidem.grouped_search.api import Response, ResponseHit, account_line, advice, format_count, search_window
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PARAMETERS, parse_request

@@ -460,17 +460,6 @@ ResponseHit = Mapping[str, Any]
 Response = Mapping[str, Any]
 
 
-def groups(hits: Sequence[ResponseHit]) -> list[tuple[ResponseHit, list[ResponseHit]]]:
-    """Return each lead with its duplicates; those of a collapsed lead are not listed."""
-    found: list[tuple[ResponseHit, list[ResponseHit]]] = []
-    for hit in hits:
-        if is_duplicate(hit):
-            found[-1][1].append(hit)
-        else:
-            found.append((hit, []))
-    return found
-
-
 def is_duplicate(hit: ResponseHit) -> bool:
     return bool(hit.get("_dedupe", {}).get("indent", 0))
 

@@ -6,8 +6,7 @@ from time import thread_time
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from ibidem.comparison.compare import Entry, Group, read_groups
-from ibidem.comparison.word_diff import Piece, shorten
+from ibidem.comparison.word_diff import Entry, Group, Piece, read_groups, shorten
 from ibidem.grouped_search import response
 from ibidem.grouped_search.api import Response, SearchResult, format_count
 from ibidem_engines.engine import Engine
