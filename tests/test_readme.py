@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem.cli.app import COMMANDS, side_commands
+from ibidem.cli import COMMANDS, side_commands
 
 ROOT = Path(__file__).parents[1]
 HERE = [ROOT / name for name in ("README.md", "CONTRIBUTING.md", "SECURITY.md", "CHANGELOG.md")]

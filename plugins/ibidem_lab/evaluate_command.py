@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.app import SOME_REFUSED
+from ibidem.cli import SOME_REFUSED
 from ibidem.cli.console import Json, Level, Preset, bar, figures, messages, presets_for, print_json, results, sanitize
 from ibidem.cli.idf import warn_once
 from ibidem.grouped_search.api import format_count

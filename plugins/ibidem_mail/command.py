@@ -14,8 +14,7 @@ from typing import Any
 from rich.console import RenderableType
 from rich.text import Text
 
-from ibidem.cli import console
-from ibidem.cli.app import START
+from ibidem.cli import START, console
 from ibidem.cli.groups import COLUMNS, writer
 from ibidem.comparison.word_diff import word_diff
 from ibidem.grouped_search.api import format_count

@@ -12,8 +12,7 @@ from types import ModuleType
 
 import pytest
 
-from ibidem.cli import main
-from ibidem.cli.app import Sigterm, build, exit_on_error, side_commands, sigterm_as_exception
+from ibidem.cli import Sigterm, build, exit_on_error, main, side_commands, sigterm_as_exception
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_ingest import distribution
 from ibidem_ingest.errors import IbidemError, Refusal, Refused, UsageError
@@ -87,7 +86,7 @@ def test_a_bug_keeps_its_traceback() -> None:
 @pytest.mark.slow
 def test_a_closed_pipe_is_no_message() -> None:
     """`ibidem … | head -1` ends quietly."""
-    code = "from ibidem.cli.app import exit_on_error\n@exit_on_error\ndef run():\n    print('x\\n' * 100_000)\nrun()"
+    code = "from ibidem.cli import exit_on_error\n@exit_on_error\ndef run():\n    print('x\\n' * 100_000)\nrun()"
     reading, writing = os.pipe()
     os.close(reading)
     with os.fdopen(writing, "wb") as pipe:

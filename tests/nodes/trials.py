@@ -11,7 +11,7 @@ from pathlib import Path
 from faults.environment import WORKERS, Command, Setting, wait_for
 from faults.kill import descendants
 from faults.round import ATTEMPTS, find_faults
-from ibidem.cli.app import SOME_REFUSED
+from ibidem.cli import SOME_REFUSED
 from nodes.cluster import FrailNodes
 from nodes.history import History, people
 from nodes.searches import Searches, fill

@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from rich.filesize import decimal
 from rich.text import Text
 
-from ibidem.cli.app import SOME_REFUSED, START
+from ibidem.cli import SOME_REFUSED, START
 from ibidem.cli.console import Indented, Json, bar, format_difference, messages, option, sanitize, show
 from ibidem.cli.groups import boilerplate_lines, report
 from ibidem.cli.status import count_lines, refusals, show_run

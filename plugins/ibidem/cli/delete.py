@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.app import FAILED
+from ibidem.cli import FAILED
 from ibidem.cli.console import Json, Yes, engine_context, messages, option, sanitize, show
 from ibidem.cli.status import name_few
 from ibidem.grouped_search.api import format_count

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from ibidem.cli.app import FAILED
+from ibidem.cli import FAILED
 from ibidem.cli.console import Json, engine_context, option, print_json, sanitize, show, table
 from ibidem.index.doctor import Check, report
 from ibidem_core.address import parse_address

@@ -8,7 +8,7 @@ from typing import Annotated, Any, cast
 import typer
 from rich.text import Text
 
-from ibidem.cli.app import SOME_REFUSED, START
+from ibidem.cli import SOME_REFUSED, START
 from ibidem.cli.console import Json, bar, engine_context, messages, option, sanitize, show
 from ibidem.cli.delete import confirm
 from ibidem.cli.status import describe, name_few, update_bar

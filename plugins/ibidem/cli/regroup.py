@@ -8,8 +8,7 @@ from typing import Annotated, Literal
 
 from rich.text import Text
 
-from ibidem.cli import console
-from ibidem.cli.app import START
+from ibidem.cli import START, console
 from ibidem.grouped_search.api import format_count
 from ibidem_core.settings import load
 from ibidem_dedupe.evidence import percent

@@ -11,8 +11,7 @@ import typer
 from rich.console import RenderableType
 from rich.text import Text
 
-from ibidem.cli import console
-from ibidem.cli.app import SOME_REFUSED
+from ibidem.cli import SOME_REFUSED, console
 from ibidem.grouped_search.api import format_count
 from ibidem_core import logs
 from ibidem_core.settings import Settings, load

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from ibidem.cli.app import SOME_REFUSED
+from ibidem.cli import SOME_REFUSED
 from ibidem.cli.console import Json, bar, option, show
 from ibidem.cli.status import refusals
 from ibidem.grouped_search.api import format_count

@@ -5,7 +5,7 @@ from contextlib import suppress
 
 from rich.text import Text
 
-from ibidem.cli.app import Sigterm
+from ibidem.cli import Sigterm
 from ibidem.cli.console import messages
 from ibidem_core import logs
 from ibidem_core.address import redact
