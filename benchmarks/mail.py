@@ -22,7 +22,6 @@ from tempfile import TemporaryDirectory
 
 from benchmark import introduction, options, publish
 from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.head import bare_subject
@@ -30,6 +29,7 @@ from ibidem_ingest.mail.parts import part
 from ibidem_mail.forest import Forest
 from ibidem_mail.memberships import write_threads, write_works
 from ibidem_mail.parents import Parents, thread_mails
+from ibidem_workers.batches import records
 from labelled_mail import LANGUAGES, STYLES, Mail, write_thread
 
 Flags = list[bool]

@@ -31,11 +31,11 @@ from benchmark import exponent, introduction, options, run_servers, show
 from generations import generation
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.sign import sign
+from ibidem_workers.batches import records
 from ibidem_workers.groups.follower import settle_all
 from measured import write_part
 from processor import server_seconds

@@ -32,11 +32,11 @@ from clusters import batches as requests
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.sign import batches, sign
+from ibidem_workers.batches import records
 from ibidem_workers.ingest import submit
 from processor import TimeCost, measure_cost
 from servers.indices import remove_indices

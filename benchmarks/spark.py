@@ -41,7 +41,7 @@ from generations import generations
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import POLICY, GroupCheckpoint, records
+from ibidem_engines.ledger import POLICY, GroupCheckpoint
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
@@ -49,6 +49,7 @@ from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_spark import steps
 from ibidem_spark.rounds import TAIL, WIDTH
 from ibidem_spark.settle import DOCUMENT, ROWS, SparkSettling, open_session
+from ibidem_workers.batches import records
 from ibidem_workers.groups.settle import Rules
 from measured import write_part
 from processor import process_seconds, server_seconds

@@ -16,10 +16,10 @@ from playwright.sync_api import ViewportSize, sync_playwright
 
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_mail.memberships import write_threads
+from ibidem_workers.batches import records
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "tests"))
 from gateway.gateway_server import run_gateway

@@ -24,12 +24,10 @@ from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus, next_ver
 from ibidem_engines.stored_groups import Ledger, Marks, RecordState, ShardRef, parse_marks
 from ibidem_ingest.document import MAX_ID_BYTES, Document
 from ibidem_ingest.errors import IbidemError, UsageError
-from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys_batch
 from ibidem_ingest.signatures.packed import PackedColumns
-from ibidem_ingest.signatures.sign import batches, digest, sign_and_pack
 
 T = TypeVar("T")
 LookupValues = dict[LookupField, list[str]]  # values under which a document is looked up
@@ -505,19 +503,6 @@ def lookup_values(signatures: Sequence[tuple[bytes, bytes]]) -> list[LookupValue
         if values and long:
             values.update(long_keys(LongSignatures.decode(long)))
     return keys
-
-
-def records(documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()) -> Iterator[Record]:
-    """Sign documents in one batch and return their records."""
-    for batch in batches(documents):
-        for document, (signatures, packed) in zip(batch, sign_and_pack(batch, tables, distinct), strict=True):
-            yield Record(
-                document=document,
-                signatures=signatures,
-                version=document.version or 0,
-                digest=digest(document, signatures.idf),
-                packed=packed,
-            )
 
 
 # Remedy for documents of another idf table or schema.

@@ -9,13 +9,13 @@ from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import records
 from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
 from ibidem_ingest.text.word_hash import wh1
+from ibidem_workers.batches import records
 from support.general_tables import general_tables
 from support.windows import counts
 

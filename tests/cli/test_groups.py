@@ -16,8 +16,9 @@ from ibidem.grouped_search.api import index_policy
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import CLEAN, MISREAD
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import GroupCheckpoint, parse_policy, records
+from ibidem_engines.ledger import GroupCheckpoint, parse_policy
 from ibidem_ingest.document import Document
+from ibidem_workers.batches import records
 from ibidem_workers.groups.follower import regroup, settle_all
 from support.books import misread_text
 from support.command_line import Answer, Run

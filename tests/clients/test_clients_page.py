@@ -9,9 +9,9 @@ from ibidem.cli.demo import licences
 from ibidem.clients.search import TIMEOUT as REQUEST_TIMEOUT
 from ibidem.grouped_search.dsl.syntax import INSTEAD, PARTS, TIMEOUT
 from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import records
 from ibidem_engines.requests import IN_HEADS
 from ibidem_ingest.idf.store import Tables
+from ibidem_workers.batches import records
 from servers.indices import remove_indices
 
 ROOT = Path(__file__).parents[2]

@@ -8,11 +8,11 @@ import pytest
 from ibidem.index.deletion import delete, kept_documents, undo
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, WriteStatus
-from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
+from ibidem_workers.batches import records
 from support.signed_records import make_record as record
 
 

@@ -19,17 +19,16 @@ from servers.kinds import BROKERS
 # A worker that one document ends, as a fault in a library would.
 ENDED_BY_POISON = """
 import os, sys
-from ibidem_engines import ledger
-from ibidem_workers import worker
+from ibidem_workers import batches, worker
 
-sign = ledger.sign_and_pack
+sign = batches.sign_and_pack
 
 def ends_here(documents, *others):
     if any("poison" in document.text for document in documents):
         os._exit(139)
     return sign(documents, *others)
 
-ledger.sign_and_pack = ends_here
+batches.sign_and_pack = ends_here
 sys.exit(worker.main(sys.argv[1]))
 """
 

@@ -17,9 +17,9 @@ from ibidem_core.settings import Settings
 from ibidem_engines.cluster.client import ClusterClient
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import records
 from ibidem_gateway.app import make_gateway
 from ibidem_ingest.idf.store import Tables
+from ibidem_workers.batches import records
 from servers.indices import remove_indices
 from servers.kinds import CLUSTERS
 from support.command_line import filled_folder, run

@@ -21,7 +21,7 @@ from ibidem_dedupe.parameters import PRESETS, parse_request
 from ibidem_engines.cluster.records import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, WriteStatus
-from ibidem_engines.ledger import GroupCheckpoint, load_overrides, records, save_preset
+from ibidem_engines.ledger import GroupCheckpoint, load_overrides, save_preset
 from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
@@ -31,6 +31,7 @@ from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.sign import sign
 from ibidem_workers.backfill.batch import Checkpoint
 from ibidem_workers.backfill.replace import replace_index
+from ibidem_workers.batches import records
 from ibidem_workers.groups.follower import SettlingLease, regroup, settle_all
 from ibidem_workers.tasks import DeadLetter, add_dead_letters, letters
 from servers.indices import ask, remove_indices

@@ -19,7 +19,6 @@ from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.ledger import records
 from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
@@ -27,6 +26,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.packed import NO_DATE, Packed, unpack
+from ibidem_workers.batches import records
 from servers.indices import ask, remove_indices
 from support.fake_engine import FakeEngine
 from support.general_tables import general_tables

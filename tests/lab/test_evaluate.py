@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from dedupe.test_collection import prose
 from ibidem_dedupe.policy import CLEAN
 from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import GroupCheckpoint, records
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.stored_groups import SeqNoRange, ShardRef
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -29,6 +29,7 @@ from ibidem_lab.evaluate import (
 from ibidem_lab.labels import Labels, Pair, parse_condition
 from ibidem_lab.tune import MIN_SETS, Tuning, choose_figures
 from ibidem_lab.tune_command import outcome
+from ibidem_workers.batches import records
 from ibidem_workers.groups.follower import settle_all
 from support.books import misread_text
 from support.command_line import Answer, Run

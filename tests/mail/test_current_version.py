@@ -17,12 +17,12 @@ from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.cluster.index import template
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import records
 from ibidem_engines.query import parse_query
 from ibidem_engines.stored_groups import FIELDS
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_mail.memberships import ThreadMember, write_threads, write_works
+from ibidem_workers.batches import records
 from ibidem_workers.groups.follower import is_settled, settle_all
 from mail.test_parents import DOCUMENTS, THREAD, groups
 from servers.indices import ask, remove_indices

@@ -8,10 +8,10 @@ import pytest
 
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_mail.memberships import ThreadMember, write_threads
 from ibidem_mail.report import describe, read, read_thread
+from ibidem_workers.batches import records
 from mail.letters import LEASE as RENT
 from mail.letters import answer, mail
 from support import mail_thread

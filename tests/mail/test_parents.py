@@ -12,13 +12,13 @@ from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import records
 from ibidem_engines.query import parse_query
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_mail.forest import Forest
 from ibidem_mail.memberships import write_threads, write_works
 from ibidem_mail.parents import Parents, break_circles, thread_mails
+from ibidem_workers.batches import records
 from mail.letters import LEASE, PAID, ROOF, answer, mail
 from support.examples import examples
 from support.general_tables import general_tables

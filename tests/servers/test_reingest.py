@@ -28,7 +28,7 @@ from dataclasses import replace
 from support.windows import documents
 from ibidem_engines.connect import open_engine
 from ibidem_ingest.idf.store import Tables
-from ibidem_engines.ledger import records
+from ibidem_workers.batches import records
 address, index, tables, families, versions = sys.argv[1:]
 engine = open_engine(address, index)
 engine.create()

@@ -15,10 +15,10 @@ from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, EngineSearch, Ranking
-from ibidem_engines.ledger import records
 from ibidem_engines.query import NOW, Query, ReadView, parse_query
 from ibidem_engines.requests import RequestFlow
 from ibidem_ingest.document import Document
+from ibidem_workers.batches import records
 from servers.indices import remove_indices
 from support.books import book, misread_text, repaginate
 from support.examples import examples

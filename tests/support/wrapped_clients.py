@@ -12,7 +12,7 @@ import pytest
 import ibidem
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.ledger import records
+from ibidem_workers.batches import records
 from servers.indices import remove_indices
 from servers.kinds import CLUSTERS
 from support.leases import english_tables

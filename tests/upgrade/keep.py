@@ -14,12 +14,12 @@ from pathlib import Path
 from ibidem_engines.cluster.index import VERSION
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_mappings import load
+from ibidem_workers.batches import records
 from servers.indices import ask, remove_indices
 from support.archives import extract
 

@@ -7,10 +7,10 @@ import pytest
 from ibidem.index.deletion import clear_tombstones, delete
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, WriteStatus
-from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
+from ibidem_workers.batches import records
 
 
 def write(engine: Engine, settings: Settings, version: int) -> WriteStatus:

@@ -25,10 +25,9 @@ pytestmark = pytest.mark.slow
 # A document harms its process: it ends it, or is signed for ever.
 HARM = """
 import os, sys, time
-from ibidem_engines import ledger
-from ibidem_workers import executors, tasks
+from ibidem_workers import batches, executors, tasks
 
-sign, tasks.SIGN_SECONDS = ledger.sign_and_pack, 2
+sign, tasks.SIGN_SECONDS = batches.sign_and_pack, 2
 
 def harmed(documents, *others):
     for document in documents:
@@ -38,7 +37,7 @@ def harmed(documents, *others):
             time.sleep(600)
     return sign(documents, *others)
 
-ledger.sign_and_pack = harmed
+batches.sign_and_pack = harmed
 """
 HARMED = f"{HARM}executors.main(sys.argv[1])"
 

@@ -27,9 +27,9 @@ from support.rabbitmq_queues import delete_queues
 # A worker that holds the batch in hand until it is let go on.
 SLOW = """
 import pathlib, sys, time
-from ibidem_workers import tasks, worker
+from ibidem_workers import batches, worker
 
-sign, gate = tasks.records, pathlib.Path(sys.argv[1])
+sign, gate = batches.records, pathlib.Path(sys.argv[1])
 
 def waits(*given):
     (gate / "begun").touch()
@@ -37,7 +37,7 @@ def waits(*given):
         time.sleep(0.01)
     return sign(*given)
 
-tasks.records = waits
+batches.records = waits
 sys.exit(worker.main(sys.argv[2]))
 """
 

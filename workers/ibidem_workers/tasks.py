@@ -30,7 +30,7 @@ from ibidem_core.records import parse_record
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
-from ibidem_engines.ledger import read_ledger, records
+from ibidem_engines.ledger import read_ledger
 from ibidem_ingest.document import ORIGIN, Document, place, printable_id, read_record
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -261,7 +261,7 @@ def _process(context: WorkerContext, delivery: Delivery, sent: Sequence[batches.
         with delivery.stages("read"):
             documents, refusals = _read(delivery, part, context.settings.max_text)
         with delivery.stages("sign"), context.time_limit():
-            signed = list(records(documents, context.tables, context.settings.distinct))
+            signed = list(batches.records(documents, context.tables, context.settings.distinct))
         return lambda: batches.BatchResult(refusals=refusals) + _write(context, delivery, signed)
 
     portions = [sent]

@@ -24,7 +24,7 @@ from ibidem_core.records import parse_record
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Outcome, SignatureLookup, WriteStatus
-from ibidem_engines.ledger import DeletedDocument, Tombstone, read_entries, read_key, read_ledger, records
+from ibidem_engines.ledger import DeletedDocument, Tombstone, read_entries, read_key, read_ledger
 from ibidem_engines.requests import in_slices
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, Refusal, UsageError
@@ -35,6 +35,7 @@ from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys
 from ibidem_ingest.signatures.packed import Packed, unpack
 from ibidem_ingest.text.tokens import tokens
 from ibidem_workers.backfill.batch import KEYS, Checkpoint
+from ibidem_workers.batches import records
 from ibidem_workers.groups.follower import DECISION_S, settle
 from ibidem_workers.ingest import check_tables
 from ibidem_workers.tasks import MAX_RECORD, DeadLetter, forget, letters

@@ -10,9 +10,9 @@ from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import records
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
+from ibidem_workers.batches import records
 from servers.indices import remove_indices
 from servers.missing import Missing
 from support.leases import LEASE

@@ -11,9 +11,9 @@ from gateway.browser.test_browser import DARK, PHONE, serious
 from gateway.gateway_server import run_gateway
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import records
 from ibidem_ingest.idf.store import Tables
 from ibidem_mail.memberships import write_threads
+from ibidem_workers.batches import records
 from support.mail_thread import MAILS
 
 pytestmark = pytest.mark.slow

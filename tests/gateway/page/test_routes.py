@@ -13,13 +13,13 @@ from starlette.testclient import TestClient
 from gateway.conftest import HERE, Serve
 from ibidem_dedupe.parameters import PARAMETERS
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import records
 from ibidem_gateway.page.documents import shown_sections
 from ibidem_gateway.page.entries import page_groups, web_address
 from ibidem_gateway.page.state import LABELS, ORDERS, STATIC, ListQuery, PageState
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
+from ibidem_workers.batches import records
 from ibidem_workers.groups.follower import Follower
 from support.leases import LEASE
 from support.mail_thread import MAILS

@@ -18,12 +18,13 @@ from hypothesis import strategies as st
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record
-from ibidem_engines.ledger import POLICY, GroupCheckpoint, load_overrides, records
+from ibidem_engines.ledger import POLICY, GroupCheckpoint, load_overrides
 from ibidem_engines.stored_groups import Assignment, GroupedDocument
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.sign import sign
+from ibidem_workers.batches import records
 from ibidem_workers.groups.follower import Follower, regroup, settle_all
 from ibidem_workers.groups.settle import make_row
 from support import naive_settling

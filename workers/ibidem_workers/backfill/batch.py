@@ -30,14 +30,14 @@ from ibidem_engines.engine import (
     SourceDocument,
     WriteStatus,
 )
-from ibidem_engines.ledger import Tombstone, read_entries, read_key, records
+from ibidem_engines.ledger import Tombstone, read_entries, read_key
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, parse_marks
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest
-from ibidem_workers.batches import NO_RESULT, WRITES, BatchResult, batch_key, overlap
+from ibidem_workers.batches import NO_RESULT, WRITES, BatchResult, batch_key, overlap, records
 from ibidem_workers.tasks import WorkerContext, Write, attempt, count_outcomes, do_batch, write_portions
 
 Item = TypeVar("Item")
