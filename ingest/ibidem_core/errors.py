@@ -1,10 +1,15 @@
-"""Errors of search engines (the tree is drawn in `ibidem_ingest.errors`), and retries while one is away."""
+"""Errors of search engines (the tree is drawn in `ibidem_ingest.errors`), and retries while one is away.
+
+Records next to an index are validated when parsed, since other programs may have written them.
+"""
 
 import logging
 import time
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
+import orjson
+from pydantic import TypeAdapter, ValidationError
 from tenacity import RetryCallState, Retrying, retry_if_exception_type, wait_random_exponential
 
 from ibidem_ingest.errors import IbidemError
@@ -71,3 +76,33 @@ def _pause(pause_s: float, has_ended: Callable[[], bool]) -> None:
     while pause_s > 0 and not has_ended():
         time.sleep(min(pause_s, HEEDS_AFTER))
         pause_s -= HEEDS_AFTER
+
+
+Kind = TypeVar("Kind")
+
+REMOVE = "another program has changed it; correct it, or remove it"  # remedy for a damaged record
+
+
+def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
+    """Parse a record."""
+    if kind not in _ADAPTERS:  # creating a validator takes longer than parsing
+        _ADAPTERS[kind] = TypeAdapter(kind)
+    try:
+        read: Kind = _ADAPTERS[kind].validate_json(orjson.dumps(values), strict=True)
+    except (ValidationError, TypeError) as error:
+        raise DamagedRecord(
+            f"a record of kind {kind.__name__} stored with the index is damaged: {_describe(error)}",
+            REMOVE,
+        ) from error
+    return read
+
+
+def _describe(error: ValidationError | TypeError) -> str:
+    """Return the invalid field."""
+    if not isinstance(error, ValidationError):
+        return str(error)
+    first = error.errors(include_url=False, include_input=False)[0]
+    return f"{'.'.join(map(str, first['loc'])) or 'the whole'}: {first['msg']}"
+
+
+_ADAPTERS: dict[type[Any], TypeAdapter[Any]] = {}

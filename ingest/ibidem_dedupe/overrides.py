@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 
 import orjson
 
-from ibidem_core.records import parse_record
+from ibidem_core.errors import parse_record
 from ibidem_dedupe.pair_evidence import Evidence
 from ibidem_dedupe.policy import Level
 from ibidem_ingest.errors import UsageError

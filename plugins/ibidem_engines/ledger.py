@@ -14,8 +14,7 @@ from typing import Any, Literal, TypeVar
 import orjson
 from xxhash import xxh3_64_hexdigest
 
-from ibidem_core.errors import DamagedRecord, NoIndex, Unavailable
-from ibidem_core.records import REMOVE, parse_record
+from ibidem_core.errors import REMOVE, DamagedRecord, NoIndex, Unavailable, parse_record
 from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PRESETS, Preset

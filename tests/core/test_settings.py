@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from ibidem_core.address import parse_address
-from ibidem_core.errors import DamagedRecord
-from ibidem_core.records import parse_record
+from ibidem_core.errors import DamagedRecord, parse_record
 from ibidem_core.settings import load, page
 from ibidem_ingest.errors import UsageError
 

@@ -25,8 +25,7 @@ import zstandard
 from kombu import compression, serialization
 from kombu.message import Message
 
-from ibidem_core.errors import DamagedRecord
-from ibidem_core.records import REMOVE, parse_record
+from ibidem_core.errors import REMOVE, DamagedRecord, parse_record
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Record
 from ibidem_engines.ledger import check_entry, read_entries

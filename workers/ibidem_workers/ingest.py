@@ -22,8 +22,7 @@ from typing import Literal
 import orjson
 import xxhash
 
-from ibidem_core.errors import EngineError, Unavailable, retry_unavailable
-from ibidem_core.records import parse_record
+from ibidem_core.errors import EngineError, Unavailable, parse_record, retry_unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_engines.connect import check_distinct, open_engine
 from ibidem_engines.engine import Engine, Info

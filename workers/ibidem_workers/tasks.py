@@ -24,9 +24,8 @@ from typing import TypeVar
 import orjson
 
 from ibidem_core import logs
-from ibidem_core.errors import EngineError, retry_unavailable
+from ibidem_core.errors import EngineError, parse_record, retry_unavailable
 from ibidem_core.logs import Stages, log_context
-from ibidem_core.records import parse_record
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus

@@ -19,8 +19,7 @@ from xxhash import xxh3_64_intdigest
 
 from ibidem.comparison.word_diff import common_length
 from ibidem.index.documents import TEXTS_AT_ONCE, fetch_documents, fetch_hits, stored_documents
-from ibidem_core.errors import EngineError, NoIndex, Unavailable
-from ibidem_core.records import parse_record
+from ibidem_core.errors import EngineError, NoIndex, Unavailable, parse_record
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Outcome, SignatureLookup, WriteStatus

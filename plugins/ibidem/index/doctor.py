@@ -15,8 +15,7 @@ import numpy as np
 from ibidem.grouped_search.api import format_count
 from ibidem.index.idf_build import REMEDY, LanguageSampler
 from ibidem_core.address import redact
-from ibidem_core.errors import NoIndex
-from ibidem_core.records import REMOVE, parse_record
+from ibidem_core.errors import REMOVE, NoIndex, parse_record
 from ibidem_core.settings import Settings, settings_rows
 from ibidem_dedupe.collection import CollectionFigures, look_misread
 from ibidem_dedupe.evidence import percent

@@ -15,8 +15,7 @@ from itertools import islice
 from typing import Literal, TypeVar
 
 from ibidem_core import logs
-from ibidem_core.errors import NoIndex
-from ibidem_core.records import parse_record
+from ibidem_core.errors import NoIndex, parse_record
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import (
