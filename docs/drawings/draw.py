@@ -15,7 +15,7 @@ from pathlib import Path
 
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.signatures import content, fingerprint, minhash, text_profile
+from ibidem_ingest.signatures import content, feature_set, minhash, text_profile
 from ibidem_ingest.signatures.feature_set import candidates
 from ibidem_ingest.text.tokens import tokens
 
@@ -120,13 +120,13 @@ def rarest_lines(a: Sequence[str], b: Sequence[str], table: Table) -> list[Line]
     both = [rarest(each, table) for each in (a, b)]
     for name, words, own, other in (("first", a, *both), ("second", b, *both[::-1])):
         lines.append(draw_words(name, own, other))
-        lines.append(("", [Cell(f"SHA-1 → {fingerprint.sign(candidates(words, table)[0])[:20]}…")]))
+        lines.append(("", [Cell(f"SHA-1 → {feature_set.fingerprint(candidates(words, table)[0])[:20]}…")]))
     return lines
 
 
 def rarest(words: Sequence[str], table: Table) -> list[str]:
     """Return the six rarest terms with their offsets."""
-    terms = candidates(words, table)[0][: fingerprint.TERMS]
+    terms = candidates(words, table)[0][: feature_set.FINGERPRINT_TERMS]
     origin = min(each.first for each in terms)
     return [f"{each.term}:{each.first - origin}" for each in terms]
 

@@ -1,14 +1,18 @@
 """Feature set: the 60 terms with the highest idf (Conrad, Guo and Schriber 2003, section 7), in a fixed order.
 
-The fingerprint of a text is made of the same candidate terms, rarest first.
-
 A term is coded as its rank in the idf table, so a sorted set has its rarest terms first. A document with 20 to 59
 candidates is padded with its terms that are not in the table, coded by hash above the table's range, lowest code first.
 With fewer than 20 there is no set. Score = |A ∩ B| / min(|A|, |B|); the minimum is ours.
+
+idf fingerprint: the six rarest terms and their positions (section 6.1). Candidates are the document's terms in the idf
+table with idf_norm ≤ 0.8. The six with the highest idf_norm are taken (ties in code-point order), each with the token
+offset of its first occurrence, relative to the smallest of the six. In the order of their idf they are written
+`term:offset`, joined by one space, in UTF-8, and hashed with SHA-1.
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from hashlib import sha1
 from typing import NamedTuple
 
 import numpy as np
@@ -21,6 +25,8 @@ from ibidem_ingest.text.word_hash import Hashes, Places, wh1
 TERMS = 60
 MIN_TERMS = 20
 _CODES = 1 << 24
+FINGERPRINT_TERMS = 6  # of fewer it is weak, and never evidence
+FINGERPRINT_SCHEME = "fp1:"
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -95,3 +101,29 @@ def sign_batch(rarest: RarestTerms, table: Table | None) -> tuple[Places, Places
     limits = (table.size if table else 0, _CODES, MIN_TERMS, TERMS)
     size = loops.compiled().call("ibidem_features", *columns, *limits, codes, counts)
     return codes[:size], counts
+
+
+def fingerprint(terms: Sequence[Candidate]) -> str:
+    """Fingerprint one document by its candidate terms, rarest first; empty without any.
+
+    >>> fingerprint([Candidate(0, "res", 3), Candidate(1, "ipsa", 4), Candidate(2, "loquitur", 5)])
+    'fp1:51e8193accd53ece8d53862a8d2da19965a7d9dd'
+    >>> sha1(b"res:0 ipsa:1 loquitur:2").hexdigest()
+    '51e8193accd53ece8d53862a8d2da19965a7d9dd'
+    """
+    rarest = terms[:FINGERPRINT_TERMS]
+    origin = min((candidate.first for candidate in rarest), default=0)
+    written = " ".join(f"{candidate.term}:{candidate.first - origin}" for candidate in rarest)
+    return FINGERPRINT_SCHEME + _sha1(written.encode()).hex() if written else ""
+
+
+def fingerprint_batch(batch: TokenBatch, rarest: RarestTerms) -> list[bytes]:
+    """Fingerprint several documents, as `fingerprint` does; returns the bare hashes, empty without candidates."""
+    room = len(batch.buffer) + loops.MAX_NUMBER_BYTES * rarest.first.size
+    tokens = (batch.buffer, batch.starts, batch.ends, rarest.first, rarest.offsets, len(batch), FINGERPRINT_TERMS)
+    lines = loops.compiled().lines("ibidem_fingerprints", room, len(batch), tokens)
+    return [_sha1(line) if line else b"" for line in lines]
+
+
+def _sha1(data: bytes) -> bytes:
+    return sha1(data, usedforsecurity=False).digest()

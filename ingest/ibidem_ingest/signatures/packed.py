@@ -30,7 +30,7 @@ from typing_extensions import override
 
 from ibidem_ingest.dates import EPOCH, interval
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures import content, fingerprint, noise, text_profile
+from ibidem_ingest.signatures import content, feature_set, noise, text_profile
 from ibidem_ingest.signatures.noise import Blocks
 from ibidem_ingest.signatures.numbers import SKETCH
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures, StoredSignatures
@@ -512,8 +512,8 @@ class SignedColumns:
             self.lengths.tolist(),
             self.shingles.tolist(),
             map(content.format_hash, self.contents, self.names),
-            [fingerprint.SCHEME + each.hex() if each else "" for each in self.fingerprints],
-            (self.candidates < fingerprint.TERMS).tolist(),
+            [feature_set.FINGERPRINT_SCHEME + each.hex() if each else "" for each in self.fingerprints],
+            (self.candidates < feature_set.FINGERPRINT_TERMS).tolist(),
             [text_profile.SCHEME + each.hex() if each else "" for each in self.profiles],
             self.numbers.tolist(),
             map(_sketch, self.numbers.tolist(), self.number_sketch.tolist()),
@@ -570,7 +570,7 @@ class SignedColumns:
         heads = np.zeros(len(documents), HEAD_COLUMNS)
         heads["scheme"] = SCHEME
         heads["flags"] = (
-            WEAK * (self.candidates < fingerprint.TERMS)
+            WEAK * (self.candidates < feature_set.FINGERPRINT_TERMS)
             + NO_SET * (self.term_counts == 0)
             + (NO_MINHASH + NO_WORDS) * (self.lengths == 0)
             + FULL * (self.candidates >= FULL_SET)

@@ -20,7 +20,7 @@ from ibidem_ingest.idf.table import Table
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.language import add_languages
 from ibidem_ingest.mail.parts import mail_key, signed_part
-from ibidem_ingest.signatures import content, feature_set, fingerprint, long_text, minhash, noise, numbers, text_profile
+from ibidem_ingest.signatures import content, feature_set, long_text, minhash, noise, numbers, text_profile
 from ibidem_ingest.signatures.feature_set import RarestTerms, candidates
 from ibidem_ingest.signatures.long_text import MIN_TOKENS, PagedTokens
 from ibidem_ingest.signatures.noise import is_source_code
@@ -97,8 +97,8 @@ def sign_one(document: Document, table: Table | None) -> Signatures:
         length=len(words),
         shingles=len(set(hashes)),
         content=content.sign(written, document.id, title if is_titled else "", signs, mail_key(document)),
-        fingerprint=fingerprint.sign(terms),
-        weak=len(terms) < fingerprint.TERMS,
+        fingerprint=feature_set.fingerprint(terms),
+        weak=len(terms) < feature_set.FINGERPRINT_TERMS,
         profile=text_profile.sign(words),
         numbers=figures.distinct,
         number_sketch=figures.sketch,
@@ -165,7 +165,7 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
         numbers=number_counts,
         number_sketch=number_sketch,
         slots=minhash.sign_batch(sequences),
-        fingerprints=fingerprint.sign_batch(batch, rarest),
+        fingerprints=feature_set.fingerprint_batch(batch, rarest),
         candidates=np.diff(rarest.offsets),
         terms=terms,
         term_counts=term_counts,

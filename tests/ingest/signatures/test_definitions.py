@@ -10,8 +10,8 @@ import xxhash
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.signatures import content, feature_set, fingerprint, minhash
-from ibidem_ingest.signatures.fingerprint import SCHEME
+from ibidem_ingest.signatures import content, feature_set, minhash
+from ibidem_ingest.signatures.feature_set import FINGERPRINT_SCHEME
 from ibidem_ingest.signatures.sign import digest
 from ibidem_ingest.text.word_hash import Shingles
 
@@ -84,4 +84,4 @@ def hexed(sequence: str) -> str:
 def test_terms_are_hashed_in_utf_8() -> None:
     table = Table.build("de", 99, {"gericht": 5.0, "öffentlich": 6.0}, "two words")
     terms, _ = feature_set.candidates(["öffentlich", "gericht"], table)
-    assert fingerprint.sign(terms) == SCHEME + hexed("gericht:1 öffentlich:0")
+    assert feature_set.fingerprint(terms) == FINGERPRINT_SCHEME + hexed("gericht:1 öffentlich:0")

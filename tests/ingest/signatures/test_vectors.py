@@ -9,7 +9,7 @@ import pytest
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.signatures import feature_set, fingerprint, minhash, noise, numbers, text_profile
+from ibidem_ingest.signatures import feature_set, minhash, noise, numbers, text_profile
 from ibidem_ingest.signatures.lookup_keys import bands
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
@@ -48,7 +48,7 @@ MAKERS: dict[str, Callable[..., object]] = {
     "ch4": hashed,
     "numbers": lambda text: [numbers.sign(tokens(text)).distinct, list(numbers.sign(tokens(text)).sketch)],
     "tp1": lambda text: text_profile.sign(tokens(text)),
-    "fp1": lambda text: fingerprint.sign(feature_set.candidates(tokens(text), TABLE)[0]),
+    "fp1": lambda text: feature_set.fingerprint(feature_set.candidates(tokens(text), TABLE)[0]),
     "termvector": lambda text: list(feature_set.sign(*feature_set.candidates(tokens(text), TABLE), TABLE.size)),
     "noise": lambda text: noise.sign(tokens(text), TABLE).hex(),
     "packed": packed,
