@@ -33,15 +33,6 @@ LookupValues = dict[LookupField, list[str]]  # values under which a document is 
 Parse = Callable[[Mapping[str, Any]], T]  # makes a value of a record, or raises an error of ours
 
 
-@dataclass(frozen=True, slots=True)
-class DamagedEntry:
-    """A record that cannot be read."""
-
-    ledger: Ledger
-    key: str
-    why: str  # the fault
-
-
 def check_entry(entry: object, parse: Parse[T]) -> T:
     """Parse a record; every fault is an error of a damaged record."""
     why = "it is not a JSON object"
@@ -75,14 +66,6 @@ def read_ledger(engine: Engine, ledger: Ledger, parse: Parse[T], prefix: str = "
 def read_key(engine: Engine, ledger: Ledger, key: str, parse: Parse[T]) -> T | None:
     """Read the record of one key; None if it is missing or damaged."""
     return next((record for _, record in read_entries([(key, engine.get_record(ledger, key))], parse)), None)
-
-
-def find_damaged(engine: Engine, ledger: Ledger, parse: Callable[[str], Parse[object]]) -> Iterator[DamagedEntry]:
-    for key, entry in engine.get_records(ledger):
-        try:
-            check_entry(entry, parse(key))
-        except DamagedRecord as error:
-            yield DamagedEntry(ledger, key, error.what)
 
 
 @dataclass(frozen=True, slots=True)

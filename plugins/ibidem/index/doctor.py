@@ -3,7 +3,7 @@
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import closing
+from contextlib import closing, suppress
 from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
@@ -15,7 +15,7 @@ import numpy as np
 from ibidem.grouped_search.api import format_count
 from ibidem.index.idf_build import REMEDY, LanguageSampler
 from ibidem_core.address import redact
-from ibidem_core.errors import REMOVE, NoIndex, parse_record
+from ibidem_core.errors import REMOVE, DamagedRecord, NoIndex, parse_record
 from ibidem_core.settings import Settings, settings_rows
 from ibidem_dedupe.collection import CollectionFigures, look_misread
 from ibidem_dedupe.evidence import percent
@@ -23,12 +23,11 @@ from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine, HealthIssue, Info, PluginNode
 from ibidem_engines.ledger import (
     SIGN_AGAIN,
-    DamagedEntry,
     DeletedDocument,
     GroupCheckpoint,
     Parse,
     Tombstone,
-    find_damaged,
+    check_entry,
     read_preset,
 )
 from ibidem_engines.stored_groups import Ledger
@@ -64,13 +63,15 @@ _READERS: dict[Ledger, Parse[object]] = {
 }
 
 
-def damaged_records(engine: Engine) -> Iterator[DamagedEntry]:
-    """Yield the records next to an index that cannot be read."""
-    for ledger in get_args(Ledger):
-        try:
-            yield from find_damaged(engine, ledger, partial(reader, ledger))
-        except NoIndex:
-            return
+def damaged_records(engine: Engine) -> Iterator[str]:
+    """Name the records next to an index that cannot be read, each with the fault."""
+    with suppress(NoIndex):
+        for ledger in get_args(Ledger):
+            for key, entry in engine.get_records(ledger):
+                try:
+                    check_entry(entry, reader(ledger, key))
+                except DamagedRecord as error:
+                    yield f"{ledger} {key!r}: {error.what}"
 
 
 def reader(ledger: Ledger, key: str) -> Parse[object]:
@@ -165,8 +166,9 @@ def check_plugin(read_nodes: Callable[[], Sequence[PluginNode]], own_version: st
     """Check which nodes of a cluster have the plugin, and whether its version matches.
 
     >>> nodes = [PluginNode("one", "3.8.0", "0.1.0"), PluginNode("two", "3.8.0", "")]
-    >>> next(check_plugin(lambda: nodes, "0.1.0", "opensearch")).what
-    'missing on node two; on the others 0.1.0: one'
+    >>> check = next(check_plugin(lambda: nodes, "0.1.0", "opensearch"))
+    >>> check.what, check.remedy.partition(";")[0]
+    ('missing on node two; on the others 0.1.0: one', 'take ibidem-plugin-0.1.0-opensearch-3.8.0.zip')
     """
     nodes = read_nodes()
     missing = [node.name for node in nodes if not node.plugin]
@@ -183,20 +185,13 @@ def check_plugin(read_nodes: Callable[[], Sequence[PluginNode]], own_version: st
         what = f"missing on node{'s' * (len(missing) > 1)} {', '.join(missing)}; on the others {own_version}: {fit}"
     else:
         what = f"{own_version} on {format_count(len(nodes), 'node')}: {fit}"
-    remedy = _zip_remedy(nodes, own_version, engine_name) if missing or other else ""
+    remedy = ""
+    if missing or other:
+        versions = {node.engine for node in nodes} - {""}
+        zips = sorted(f"ibidem-plugin-{own_version}-{zip_version(engine_name, each)}.zip" for each in versions)
+        taken = ", ".join(zips) or "the zip for the version that runs"
+        remedy = f"take {taken}; docs/plugin.md says how to install it"
     yield Check("plugin", ok=is_nowhere or not (missing or other), what=what, remedy=remedy)
-
-
-def _zip_remedy(nodes: Sequence[PluginNode], own_version: str, engine_name: str) -> str:
-    """Return the plugin zips of a release that fit the nodes.
-
-    >>> _zip_remedy([PluginNode("one", "3.8.1", "")], "0.1.0", "opensearch")
-    'take ibidem-plugin-0.1.0-opensearch-3.8.0.zip; docs/plugin.md says how to install it'
-    """
-    versions = {node.engine for node in nodes} - {""}
-    zips = sorted(f"ibidem-plugin-{own_version}-{zip_version(engine_name, each)}.zip" for each in versions)
-    taken = ", ".join(zips) or "the zip for the version that runs"
-    return f"take {taken}; docs/plugin.md says how to install it"
 
 
 def zip_version(engine: str, version: str) -> str:
@@ -220,7 +215,7 @@ def check_records(engine: Engine) -> Iterator[Check]:
     if not damaged:
         yield Check("records", ok=True, what="every record stored with the index can be read")
         return
-    names = "; ".join(f"{each.ledger} {each.key!r}: {each.why}" for each in damaged[:MAX_NAMES])
+    names = "; ".join(damaged[:MAX_NAMES])
     more = f"; and {len(damaged) - MAX_NAMES} more" if len(damaged) > MAX_NAMES else ""
     counted = format_count(len(damaged), "damaged record is", "damaged records are")
     yield Check("records", ok=False, what=f"{counted} left out: {names}{more}", remedy=REMOVE)

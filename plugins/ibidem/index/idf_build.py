@@ -36,24 +36,14 @@ class ForeignShare:
         return f"{self.documents:,} of {sample} of language {self.language!r} are in another language"
 
 
-def find_foreign(language: str, texts: Iterable[str]) -> ForeignShare | None:
-    """Check that texts are in their declared language."""
-    detected = [code for text in texts if (code := detect(text))]
-    # A short text does not tell a language from its close relatives.
-    alike = {language}.union(*(relatives for relatives in RELATIVES if language in relatives))
-    share = ForeignShare(language, sum(code not in alike for code in detected), len(detected))
-    return share if share.sampled >= MIN_JUDGED and share.documents >= MIN_SHARE * share.sampled else None
-
-
 class LanguageSampler:
     """Samples the beginnings of documents in a stream, to check their declared languages.
 
     Of each language a uniform sample (reservoir sampling); the same stream gives the same.
     """
 
-    def __init__(self, count: int = SAMPLE_SIZE) -> None:
+    def __init__(self) -> None:
         self.texts: defaultdict[str, list[str]] = defaultdict(list)
-        self._count = count
         self._totals = Counter[str]()
         self._random = random.Random(1)  # noqa: S311 - a sample, nothing secret
 
@@ -62,16 +52,23 @@ class LanguageSampler:
             if isinstance(item, Document) and len(item.text) > MIN_CHARACTERS:
                 self._totals[item.language] += 1
                 place, texts = self._random.randrange(self._totals[item.language]), self.texts[item.language]
-                if len(texts) < self._count:
+                if len(texts) < SAMPLE_SIZE:
                     texts.append(item.text[:MAX_CHARACTERS])
-                elif place < self._count:
+                elif place < SAMPLE_SIZE:
                     texts[place] = item.text[:MAX_CHARACTERS]
             yield item
 
     def find_foreign(self, find_table: Callable[[str], Table | None]) -> list[ForeignShare]:
         """Return the problems by language; none for languages without a table."""
-        languages = filter(find_table, sorted(self.texts))
-        return [each for code in languages if (each := find_foreign(code, self.texts[code])) is not None]
+        shares: list[ForeignShare] = []
+        for language in filter(find_table, sorted(self.texts)):
+            detected = [code for text in self.texts[language] if (code := detect(text))]
+            # A short text does not tell a language from its close relatives.
+            alike = {language}.union(*(relatives for relatives in RELATIVES if language in relatives))
+            share = ForeignShare(language, sum(code not in alike for code in detected), len(detected))
+            if share.sampled >= MIN_JUDGED and share.documents >= MIN_SHARE * share.sampled:
+                shares.append(share)
+        return shares
 
 
 @dataclass(frozen=True, slots=True)
