@@ -165,7 +165,7 @@ def check_engine(settings: Settings, open_index: Callable[[], Engine]) -> Iterat
 def check_plugin(read_nodes: Callable[[], Sequence[PluginNode]], own_version: str, engine_name: str) -> Iterator[Check]:
     """Check which nodes of a cluster have the plugin, and whether its version matches.
 
-    >>> nodes = [PluginNode("one", "3.8.0", "0.1.0"), PluginNode("two", "3.8.0", "")]
+    >>> nodes = [PluginNode("one", "3.8.0", "0.1.0"), PluginNode("two", "3.8.1", "")]
     >>> check = next(check_plugin(lambda: nodes, "0.1.0", "opensearch"))
     >>> check.what, check.remedy.partition(";")[0]
     ('missing on node two; on the others 0.1.0: one', 'take ibidem-plugin-0.1.0-opensearch-3.8.0.zip')
@@ -187,8 +187,8 @@ def check_plugin(read_nodes: Callable[[], Sequence[PluginNode]], own_version: st
         what = f"{own_version} on {format_count(len(nodes), 'node')}: {fit}"
     remedy = ""
     if missing or other:
-        versions = {node.engine for node in nodes} - {""}
-        zips = sorted(f"ibidem-plugin-{own_version}-{zip_version(engine_name, each)}.zip" for each in versions)
+        versions = {zip_version(engine_name, node.engine) for node in nodes if node.engine}
+        zips = sorted(f"ibidem-plugin-{own_version}-{each}.zip" for each in versions)
         taken = ", ".join(zips) or "the zip for the version that runs"
         remedy = f"take {taken}; docs/plugin.md says how to install it"
     yield Check("plugin", ok=is_nowhere or not (missing or other), what=what, remedy=remedy)
