@@ -104,7 +104,7 @@ def groups(engine: CallersEngine, parameters: LevelParameters) -> Response:
         report = index_groups(engine, parameters.policy(engine))
     finally:
         WHOLE_INDEX.release()
-    return answer(report.as_json(documents.titles(engine, [name for name, _ in report.largest])))
+    return answer(report.as_json(partial(documents.titles, engine)))
 
 
 @document_router.get("/doctor")
@@ -162,9 +162,7 @@ def overrides(engine: CallersEngine, _: NoParameters) -> Response:
 def add(new: NewOverride, engine: CallersEngine, caller: WithCaller) -> Response:
     """Record that two documents are not duplicates, or that they are the same."""
     author = caller.name or new.author
-    override = documents.add_override(
-        engine, (new.a, new.b), documents.read_verdict(new.verdict), author=author, reason=new.reason
-    )
+    override = documents.add_override(engine, (new.a, new.b), new.verdict, author=author, reason=new.reason)
     return answer(documents.report_overrides(engine, [override]), 201)
 
 

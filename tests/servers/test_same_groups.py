@@ -150,7 +150,7 @@ def test_the_duplicates_of_a_document_in_the_whole_index_are_the_same(engines: d
 
 
 def test_the_groups_of_the_whole_index_are_the_same_at_partial(engines: dict[str, Engine]) -> None:
-    answers = {name: index_groups(engine, Policy("partial"), overrides=()) for name, engine in engines.items()}
+    answers = {name: index_groups(engine, Policy("partial")) for name, engine in engines.items()}
     check_equal(
         "all",
         {name: {"members": [replace(each, index="") for each in entry.members()]} for name, entry in answers.items()},

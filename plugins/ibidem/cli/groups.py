@@ -92,7 +92,7 @@ def run(
         else:
             with console.bar("Reading") as advance:
                 groups = index_groups(engine, policy, progress=lambda count: advance(count, None))
-            answer, members = groups.as_json(titles(engine, [name for name, _ in groups.largest])), groups.members()
+            answer, members = groups.as_json(partial(titles, engine)), groups.members()
         write(members, Member)
     console.show(answer, report(answer), as_json=as_json)
 

@@ -9,7 +9,7 @@ from rich.table import Table
 from rich.text import Text
 
 from ibidem.cli.console import Json, engine_context, messages, option, sanitize, show, table
-from ibidem.index.documents import add_override, common_duplicates, read_verdict, remove_override, report_overrides
+from ibidem.index.documents import add_override, common_duplicates, remove_override, report_overrides
 from ibidem_dedupe.overrides import VERDICTS, Override
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import load_overrides
@@ -41,7 +41,7 @@ def add(
 ) -> None:
     """Mark two documents as not duplicates, or as the same."""
     with engine_context() as engine:
-        word = add_override(engine, (a, b), read_verdict(verdict), author=author or getpass.getuser(), reason=reason)
+        word = add_override(engine, (a, b), verdict, author=author or getpass.getuser(), reason=reason)
         common = common_duplicates(engine, a, b) if word.verdict == "not" else []
         answer(engine, [word], "noted", as_json=as_json)
     if common:

@@ -1,7 +1,7 @@
 """Documents of an index, read by id, with their duplicates; manual overrides of pairs are added, removed and read."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import Any
@@ -12,7 +12,7 @@ from ibidem.grouped_search.api import reason, relation_name
 from ibidem.grouped_search.pages import build_lookup, cut_fields
 from ibidem.grouped_search.response import Window
 from ibidem.grouped_search.texts import check_date, general_tables
-from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override, Verdict
+from ibidem_dedupe.overrides import VERDICTS, DocumentRef, Override
 from ibidem_dedupe.pair_evidence import Evidence, page_of
 from ibidem_dedupe.pairs import LongSignatureCache
 from ibidem_dedupe.parameters import pair_policy
@@ -77,8 +77,10 @@ def fetch_hits(engine: Engine, values: Sequence[str], field: str = "id") -> Iter
         yield from ranking.hits
 
 
-def add_override(engine: Engine, pair: tuple[str, str], verdict: Verdict, *, author: str, reason: str = "") -> Override:
+def add_override(engine: Engine, pair: tuple[str, str], typed: str, *, author: str, reason: str = "") -> Override:
     """Store a manual decision, replacing an earlier one, and settle the stored groups of both documents."""
+    if (verdict := next((each for each in VERDICTS if each == typed), None)) is None:
+        raise UsageError(f"verdict {typed!r} is not known", f"allowed: {', '.join(VERDICTS)}")
     (a, content_a), (b, content_b) = (find_alone(engine, id_) for id_ in pair)
     today = datetime.now(UTC).date().isoformat()
     word = Override(a, b, verdict, author, reason, today, content_a, content_b)
@@ -116,12 +118,6 @@ def find_overrides(engine: Engine, pair: Sequence[str] = (), *, readable: bool =
 def read_decision(engine: Engine, a: str, b: str) -> Override | None:
     """Return the manual decision on two readable documents; None if there is none."""
     return next(iter(find_overrides(engine, (a, b))), None)
-
-
-def read_verdict(typed: str) -> Verdict:
-    if (verdict := next((each for each in VERDICTS if each == typed), None)) is None:
-        raise UsageError(f"verdict {typed!r} is not known", f"allowed: {', '.join(VERDICTS)}")
-    return verdict
 
 
 def find_alone(engine: Engine, id_: str) -> tuple[DocumentRef, str]:
@@ -175,13 +171,13 @@ class Inspection:
         return fields | {"duplicates": [each.as_json() for each in self.duplicates], "capped": self.capped}
 
 
-def inspect(
-    engine: Engine, name: str, policy: Policy | None = None, overrides: Iterable[Override] | None = None
-) -> Inspection:
+def inspect(engine: Engine, name: str, policy: Policy | None = None) -> Inspection:
     """Find the duplicates of a document in the whole index."""
-    document, packed = read_signed(engine, name)
-    all_overrides = load_overrides(engine) if overrides is None else overrides
-    own_overrides = [each for each in all_overrides if document.name in (each.a, each.b)]
+    if (document := next(fetch_hits(engine, [name]), None)) is None:
+        raise MissingDocument(f"no document {name!r} in index {engine.index!r}", "find ids with: ibidem search QUERY")
+    if (packed := unpack(document.packed or b"")) is None:
+        raise UsageError(f"document {name!r} carries no signatures", "ingest it again to sign it")
+    own_overrides = [each for each in load_overrides(engine) if document.name in (each.a, each.b)]
     return _inspect(engine, document, packed, policy or Policy(), overrides=own_overrides)
 
 
@@ -292,16 +288,6 @@ def common_duplicates(engine: Engine, a: str, b: str) -> list[str]:
     except UsageError:
         return []
     return sorted({each.id for each in duplicates_a} & {each.id for each in duplicates_b})
-
-
-def read_signed(engine: Engine, name: str) -> tuple[Hit, Packed]:
-    hit = next(fetch_hits(engine, [name]), None)
-    if hit is None:
-        raise MissingDocument(f"no document {name!r} in index {engine.index!r}", "find ids with: ibidem search QUERY")
-    packed = unpack(hit.packed) if hit.packed else None
-    if packed is None:
-        raise UsageError(f"document {name!r} carries no signatures", "ingest it again to sign it")
-    return hit, packed
 
 
 def packed_facts(packed: Packed) -> dict[str, object]:

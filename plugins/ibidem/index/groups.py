@@ -12,6 +12,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from functools import partial
 from heapq import nsmallest
 from time import perf_counter
 from typing import Any
@@ -46,6 +47,7 @@ AT_ONCE = 100  # groups whose documents are held at once
 MAX_DOCUMENTS = 200_000  # documents that are looked at, in the order of writing: their signatures take 3 KB each
 MAX_SAMPLES = 3  # pairs of each level that are shown
 MAX_REFUSALS = 1_000  # refusals that are listed; more are counted
+ReadTitles = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, str]]
 ReadLong = Callable[[Sequence[DocumentRef]], Mapping[DocumentRef, bytes]]
 
 
@@ -95,8 +97,8 @@ class IndexGroups:
                 kind = evidence.TABLE.name(int(self.grouping.evidence[row]))
                 yield Member(self.names[lead][1], index, name, counts[lead], kind)
 
-    def as_json(self, titles: Mapping[DocumentRef, str]) -> dict[str, object]:
-        """Return the report as `ibidem groups --json` prints it."""
+    def as_json(self, titles: ReadTitles) -> dict[str, object]:
+        """Return the report as `ibidem groups --json` prints it, with the titles of the largest groups' leads."""
         sizes = Counter(size for size in self._counts.values() if size > 1)
         report = counts_report(self.level, len(self.names), self.unsigned, sizes, self.largest, titles)
         crowded = int(np.count_nonzero(self.grouping.crowded))
@@ -109,9 +111,10 @@ def counts_report(  # noqa: PLR0913, PLR0917 - what is counted
     unsigned: int,
     sizes: Mapping[int, int],
     largest: Sequence[tuple[DocumentRef, int]],
-    titles: Mapping[DocumentRef, str],
+    titles: ReadTitles,
 ) -> dict[str, object]:
     """Return the report of groups, without what only their computation tells."""
+    shown = titles([name for name, _ in largest])
     duplicates = sum((size - 1) * count for size, count in sizes.items())
     return {
         "level": level,
@@ -123,17 +126,14 @@ def counts_report(  # noqa: PLR0913, PLR0917 - what is counted
         "sizes": {str(size): count for size, count in sorted(sizes.items())},
         "kinds": {},
         "capped": {},
-        "largest": [{"lead": name[1], "title": titles.get(name, ""), "size": size} for name, size in largest],
+        "largest": [{"lead": name[1], "title": shown.get(name, ""), "size": size} for name, size in largest],
     }
 
 
 def index_groups(
-    engine: Engine,
-    policy: Policy | None = None,
-    overrides: Iterable[Override] | None = None,
-    progress: Callable[[int], None] = lambda _: None,
+    engine: Engine, policy: Policy | None = None, progress: Callable[[int], None] = lambda _: None
 ) -> IndexGroups:
-    words = load_overrides(engine) if overrides is None else overrides
+    words = load_overrides(engine)
     return group_slices(engine.scan(), engine.long_signatures, policy or Policy(), words, progress)
 
 
@@ -198,8 +198,7 @@ def stored_report(engine: Engine) -> dict[str, object]:
     names = [group for _, group in largest]
     leads = {each.group: each.name for batch in store.members(names, lead=True) for each in batch} if names else {}
     refs = [((leads[group].index, leads[group].id), -size) for size, group in largest if group in leads]
-    shown = titles(engine, [name for name, _ in refs])
-    return counts_report("near", counts.documents, counts.unsigned, sizes, refs, shown)
+    return counts_report("near", counts.documents, counts.unsigned, sizes, refs, partial(titles, engine))
 
 
 def stored_members(engine: Engine) -> Iterator[Member]:
@@ -322,10 +321,8 @@ def dry_run(
             words += load_overrides(engine)
         most = min(documents, MAX_DOCUMENTS)
         groups = group_slices(hits, tally.read_long, policy, words, lambda count: progress(count, most))
-        leads = tally.read([name for name, _ in groups.largest])
-        report = groups.as_json({name: each.title for name, each in leads.items()})
         return {
-            **report,
+            **groups.as_json(lambda names: {name: each.title for name, each in tally.read(names).items()}),
             "of": documents,
             "hidden": round((len(groups.names) - len(groups.grouping.leads)) / max(1, len(groups.names)), 4),
             "samples": list(samples(groups, tally)),

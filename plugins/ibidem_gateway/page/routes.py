@@ -17,7 +17,7 @@ from ibidem.comparison.compare import compare
 from ibidem.comparison.word_diff import word_diff
 from ibidem.grouped_search.api import account_line, format_count, note_lines, search_window
 from ibidem.grouped_search.pages import Portion
-from ibidem.index.documents import add_override, find_overrides, read_document, read_verdict, remove_override
+from ibidem.index.documents import add_override, find_overrides, read_document, remove_override
 from ibidem.index.documents import inspect as find_copies
 from ibidem_dedupe.parameters import MAX_WINDOW
 from ibidem_engines.engine import Engine
@@ -206,7 +206,7 @@ def save_override(form: Mapping[str, str], engine: Engine, caller: Caller) -> st
         remove_override(engine, a, b, readable=True)
     else:
         author = caller.name or form.get("author", "")[:200]
-        add_override(engine, (a, b), read_verdict(verdict), author=author, reason=form.get("reason", "")[:2_000])
+        add_override(engine, (a, b), verdict, author=author, reason=form.get("reason", "")[:2_000])
     state = read_query(QueryParams(form.get("list", ""))).state()
     message = [("said", verdict), ("about", a), ("about", b)]
     page = form.get("page", "compare" if "list" not in form else "list")
