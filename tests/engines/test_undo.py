@@ -1,11 +1,12 @@
 """A deletion is taken back on every engine, with the version that the document had."""
 
 import shutil
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 
-from ibidem.index.deletion import delete, kept_documents, undo
+from ibidem.index.deletion import clear_tombstones, delete, kept_documents, undo
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Engine, WriteStatus
 from ibidem_ingest.document import Document
@@ -60,8 +61,19 @@ def test_a_document_that_has_come_again_is_not_replaced(engine: Engine, settings
     assert stored.document.text == "grain prices fell"
 
 
-def test_a_document_that_was_not_deleted_is_not_kept(engine: Engine) -> None:
+def test_a_stale_deletion_is_an_error_keeps_nothing_and_the_others_are_carried_out(engine: Engine) -> None:
     engine.write([record("a", "grain prices rose", version=7)])
-    with pytest.raises(UsageError, match="older than the one in the index"):
-        delete(engine, ["a"], version=5)
+    why = r"1 of 2 documents are not deleted: 'a': version 5 is older than the one in the index.*leave the version out"
+    with pytest.raises(UsageError, match=why):
+        delete(engine, ["a", "b"], version=5)
     assert engine.get_record("deleted", "a") is None
+    engine.refresh()
+    assert [key for key, _ in engine.get_records("tombstones")] == ["b"]
+
+
+def test_a_tombstone_is_taken_away_after_its_days(engine: Engine) -> None:
+    delete(engine, ["a"])
+    engine.refresh()
+    assert clear_tombstones(engine, datetime.now(UTC) - timedelta(days=1)) == 0
+    assert clear_tombstones(engine, datetime.now(UTC) + timedelta(days=1)) == 1
+    assert engine.write([record("a", version=1)])[0].status is WriteStatus.INDEXED
