@@ -5,7 +5,7 @@ import os
 import random
 from collections.abc import Iterator
 from contextlib import AbstractContextManager, closing
-from typing import Any, NoReturn
+from typing import Any
 
 import elasticsearch
 import opensearchpy
@@ -18,7 +18,6 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.sign import sign, sign_batch
 from plugin.cluster import Cluster
 from servers.indices import ask, create_index
-from servers.missing import Missing
 from servers.nodes import EngineName
 from support.leases import english_tables
 from support.signed_books import text
@@ -47,21 +46,6 @@ def kind(request: pytest.FixtureRequest) -> EngineName:
     return name
 
 
-def started(kind: EngineName, *arguments: Any) -> Cluster:
-    """A cluster; where it cannot be started the test is not run, and fails where CI promises the servers."""
-    try:
-        return Cluster(kind, *arguments)
-    except Missing as missing:
-        not_run(missing)
-
-
-def not_run(missing: Missing) -> NoReturn:
-    """Leave out a test for what is missing, and fail where CI promises it."""
-    if os.environ.get("CI") == "true":
-        pytest.fail(f"the plugin cannot be tested: {missing}", pytrace=False)
-    pytest.skip(f"the plugin cannot be tested: {missing}")
-
-
 @pytest.fixture(scope="session")
 def signed_records(tmp_path_factory: pytest.TempPathFactory) -> list[Record]:
     tables = english_tables(tmp_path_factory.mktemp("tables"), dict(counts(STORIES)))
@@ -76,7 +60,7 @@ def cluster(kind: EngineName, signed_records: list[Record]) -> Iterator[str]:
         fill(address, signed_records)
         yield address
         return
-    with started(kind) as server:
+    with Cluster(kind) as server:
         fill(server.address, signed_records)
         yield server.address
 

@@ -12,7 +12,7 @@ import pytest
 import ibidem
 from plugin.answers import Json, differences, read_hits, run_search, through_layer, through_plugin
 from plugin.cluster import Cluster
-from plugin.conftest import QUERY, fill, open_client, started
+from plugin.conftest import QUERY, fill, open_client
 from servers.indices import ask
 from servers.nodes import EngineName
 
@@ -23,7 +23,7 @@ FEW = {"dedupe": "indent", "window": 20}  # a window that the breaker lets pass,
 @pytest.fixture(scope="module")
 def mixed(kind: EngineName, signed_records: list[Any]) -> Iterator[Cluster]:
     """A cluster of two nodes whose second one lacks the plugin."""
-    with started(kind, ("one",), ("breaker.ibidem.limit=100kb",)) as server:
+    with Cluster(kind, ("one",), ("breaker.ibidem.limit=100kb",)) as server:
         fill(server.address, signed_records)
         yield server
 
