@@ -16,7 +16,7 @@ from ibidem_core.errors import Unavailable
 from ibidem_core.settings import load
 from ibidem_engines.connect import open_engine
 from ibidem_workers.ingest import runs, summary
-from servers import elasticsearch, opensearch, rabbitmq, redis
+from servers import redis, session
 from servers.command_line import Way
 from servers.indices import remove_indices
 from servers.network import Trouble, network
@@ -28,12 +28,7 @@ Role = Literal["broker", "engine"]
 Victim = Literal["worker", "submitter", "broker", "engine", "network to the broker", "network to the engine"]
 
 NETWORKS: dict[Role, Victim] = {"broker": "network to the broker", "engine": "network to the engine"}
-PREPARE = {
-    "opensearch": opensearch.prepare,
-    "elasticsearch": elasticsearch.prepare,
-    "rabbitmq": rabbitmq.prepare,
-    "redis": redis.prepare_lasting,
-}
+PREPARE = session.PREPARE | {"redis": redis.prepare_lasting}
 POLL = 0.05
 WORKERS = 2  # processes that take batches from a broker
 

@@ -5,7 +5,7 @@ import os
 import signal
 import threading
 from collections import Counter
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from typing import Any
 
 import pytest
@@ -123,30 +123,14 @@ def _without_what_is_missing() -> Generator[None, object, object]:
         pytest.skip(str(missing))
 
 
-def address(request: pytest.FixtureRequest, name: str) -> str:
-    """Return a server's address, or raise `Missing`."""
-    return request.config.stash[SERVERS].url(name)
+def server(name: str) -> Callable[[pytest.FixtureRequest], str]:
+    """Return a fixture: the address of a server that answers, such as `opensearch+http://…` or `amqp://…`."""
+
+    @pytest.fixture(scope="session", name=name)
+    def running(request: pytest.FixtureRequest) -> str:
+        return request.config.stash[SERVERS].url(name)
+
+    return running
 
 
-@pytest.fixture(scope="session")
-def opensearch(request: pytest.FixtureRequest) -> str:
-    """`opensearch+http://…` of a server that answers."""
-    return address(request, "opensearch")
-
-
-@pytest.fixture(scope="session")
-def elasticsearch(request: pytest.FixtureRequest) -> str:
-    """`elasticsearch+http://…` of a server that answers."""
-    return address(request, "elasticsearch")
-
-
-@pytest.fixture(scope="session")
-def rabbitmq(request: pytest.FixtureRequest) -> str:
-    """`amqp://…` of a broker that answers."""
-    return address(request, "rabbitmq")
-
-
-@pytest.fixture(scope="session")
-def redis(request: pytest.FixtureRequest) -> str:
-    """`redis://…` of a broker that answers."""
-    return address(request, "redis")
+opensearch, elasticsearch, rabbitmq, redis = map(server, ("opensearch", "elasticsearch", "rabbitmq", "redis"))

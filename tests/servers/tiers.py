@@ -102,17 +102,9 @@ BOTH_LATER = {"plugin/test_search.py"}
 
 # Where tests of a server ask OpenSearch alone in the second tier, too; `.github/workflows/ci.yml` runs the rest.
 NIGHTLY: Mapping[str, str] = {
-    "adversary/": "see `ONE_ENGINE`",
-    "answers/": "see `ONE_ENGINE`; the lines of either engine are the same but for some requests",
-    "gateway/": "see `ONE_ENGINE`; OpenSearch's suite passes through it",
-    "grouped_search/": "see `ONE_ENGINE`; answers/test_answers.py has the answers of either engine",
-    "index/": "see `ONE_ENGINE`",
-    "mail/": "see `ONE_ENGINE`",
-    "plugin/": "see `ONE_ENGINE`",
-    "servers/test_end_to_end.py": "see `ONE_ENGINE`",
+    **ONE_ENGINE,
     "suites/test_suites.py": "the gateway passes on what it does not group, to whichever engine",
     "upgrade/": "an index of an earlier schema is refused above the adapters",
-    "workers/": "see `ONE_ENGINE`",
 }
 
 # What installs or builds programs of others for minutes, starts clusters of its own, tries as long, or tests the
