@@ -5,11 +5,11 @@ import secrets
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
 
+from faults.environment import wait_for
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from servers.indices import ask, remove_indices
@@ -127,12 +127,7 @@ def test_following_waits_for_an_index_that_is_made_later_or_again(
             if turn:
                 ask(opensearch, "DELETE", f"/{index}")
             ask(opensearch, "PUT", f"/{index}/_doc/a", '{"text": "The tenant pays the rent."}')
-            for _ in range(600):
-                if "ibidem" in ask(opensearch, "GET", f"/{index}/_doc/a").get("_source", {}):
-                    break
-                time.sleep(0.1)
-            else:
-                raise TimeoutError("the document was not signed")
+            assert wait_for(lambda: "ibidem" in ask(opensearch, "GET", f"/{index}/_doc/a").get("_source", {}), 60)
         process.send_signal(signal.SIGTERM)
         assert process.wait(60) == 0
     finally:

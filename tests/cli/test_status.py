@@ -4,7 +4,6 @@ import json
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from io import StringIO
 from pathlib import Path
@@ -13,6 +12,7 @@ from uuid import uuid4
 import pytest
 from rich.console import Console
 
+from faults.environment import wait_for
 from ibidem.cli.status import describe
 from ibidem_core.settings import load
 from ibidem_ingest.readers.text import EMPTY_REMEDY
@@ -116,9 +116,7 @@ def test_a_worker_indexes_what_waits_and_ends_when_it_is_told_to(
     name = answer("ingest", "new.jsonl", "--no-wait")["run"]
     with subprocess.Popen(WORKER, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as worker:
         try:
-            deadline = time.monotonic() + 60
-            while answer("status", name)["pending"] and time.monotonic() < deadline:
-                time.sleep(0.1)
+            wait_for(lambda: not answer("status", name)["pending"], 60)
             worker.send_signal(signum)
             out, err = worker.communicate(timeout=60)
         finally:

@@ -5,8 +5,7 @@ import os
 import sqlite3
 import subprocess
 import tarfile
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, redirect_stderr, redirect_stdout
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -17,6 +16,7 @@ from urllib.request import Request, urlopen
 
 import pytest
 
+from faults.environment import wait_for
 from servers.command_line import IBIDEM, surroundings
 from servers.process import free_ports
 from support.archives import extract
@@ -94,20 +94,12 @@ def going_on(command: Command, log: Path, *typed: str) -> Iterator[None]:
             process.wait(timeout=ENOUGH)
 
 
-def wait_until(is_there: Callable[[], bool], description: str) -> None:
-    """Wait for something that comes soon."""
-    last = time.monotonic() + ENOUGH
-    while not is_there():
-        assert time.monotonic() < last, description
-        time.sleep(0.05)
-
-
 @contextmanager
 def gateway(command: Command, log: Path) -> Iterator[str]:
     """Run the gateway on a free port; gives its address."""
     (port,) = free_ports(1)
     with going_on(command, log, "serve", "--port", str(port)):
-        wait_until(lambda: f":{port}/" in log.read_text(encoding="utf-8"), f"no gateway: {log}")
+        assert wait_for(lambda: f":{port}/" in log.read_text(encoding="utf-8"), ENOUGH), f"no gateway: {log}"
         yield f"http://127.0.0.1:{port}"
 
 

@@ -9,8 +9,9 @@ from uuid import uuid4
 
 import pytest
 
-from contracts.command import gateway, get, going_on, leases, wait_until
+from contracts.command import ENOUGH, gateway, get, going_on, leases
 from contracts.golden import Golden
+from faults.environment import wait_for
 from servers.command_line import IBIDEM, surroundings
 
 PROJECT = Path(__file__).parents[2]
@@ -62,7 +63,7 @@ def test_a_worker_logs_these_events_with_these_fields(tmp_path: Path, rabbitmq: 
     command.settings.update(IBIDEM_BROKER=rabbitmq, IBIDEM_INDEX=f"logs-{uuid4().hex}")
     command.run("ingest", "documents.jsonl", "--no-wait")
     with going_on(command, log, "worker"):
-        wait_until(lambda: "batch done" in log.read_text(encoding="utf-8"), "no batch is done")
+        assert wait_for(lambda: "batch done" in log.read_text(encoding="utf-8"), ENOUGH), "no batch is done"
     Golden.check_names("logs/worker", events(log.read_text(encoding="utf-8")))
 
 

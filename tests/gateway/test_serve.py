@@ -6,7 +6,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from importlib.util import find_spec
@@ -15,31 +14,31 @@ from pathlib import Path
 import httpx2
 import pytest
 
+from faults.environment import wait_for
+from faults.kill import children, living
 from ibidem_core.settings import Settings
 from ibidem_gateway.app import is_open
 from servers.fake_server import Answer, between
+from servers.process import free_ports
 from support.command_line import Run
 
 PROGRAM = str(Path(sys.executable).with_name("ibidem"))
 
 
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as listener:
-        port: int = listener.getsockname()[1]
-        return port
+def listens(port: int) -> bool:
+    with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+        return True
+    return False
 
 
 @contextmanager
 def served(*arguments: str) -> Iterator[tuple[subprocess.Popen[str], str]]:
     """Start the command; gives the process and its address once it listens."""
-    port = free_port()
+    (port,) = free_ports(1)
     with subprocess.Popen(
         [PROGRAM, "serve", "--port", str(port), *arguments], stderr=subprocess.PIPE, text=True
     ) as listener:
-        for _ in range(300):
-            with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-                break
-            time.sleep(0.1)
+        assert wait_for(lambda: listens(port), 30)
         try:
             yield listener, f"http://127.0.0.1:{port}"
         finally:
@@ -57,50 +56,37 @@ def test_serve_answers_on_this_machine_and_ends_when_it_is_told_to(run: Run, sig
         assert url in process.stderr.read()
 
 
-def find_children(process: subprocess.Popen[str]) -> list[str]:
+def find_children(process: subprocess.Popen[str]) -> list[int]:
     """Return the ids of the processes that serve."""
-    numbers = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
-    return [each for each in numbers if "spawn_main" in Path(f"/proc/{each}/cmdline").read_text()]
-
-
-def lives(number: str) -> bool:
-    """Return whether a process runs; one that nobody has asked about since it ended does not."""
-    try:
-        return Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
+    return [each for each in children(process.pid) if "spawn_main" in Path(f"/proc/{each}/cmdline").read_text()]
 
 
 @pytest.mark.slow
 def test_several_processes_answer_at_one_address_count_together_and_end_together(run: Run) -> None:
     with served("--workers", "2") as (process, url):
         assert httpx2.get(f"{url}/healthz", timeout=60).status_code == 200
-        children = find_children(process)
-        assert len(children) == 2
+        serving = find_children(process)
+        assert len(serving) == 2
         for _ in range(12):
             assert httpx2.get(f"{url}/ibidem/search?q=rent").status_code == 200
         metrics = httpx2.get(f"{url}/metrics").text
         assert 'ibidem_requests_total{route="/ibidem/search",status="200"} 12.0' in metrics
-        os.kill(int(children[0]), signal.SIGKILL)
+        os.kill(serving[0], signal.SIGKILL)
         assert httpx2.get(f"{url}/ibidem/search?q=rent", timeout=30).status_code == 200
         process.send_signal(signal.SIGTERM)
         assert process.wait(30) == 0
-    assert not any(lives(child) for child in children)
+    assert not any(map(living, serving))
 
 
 @pytest.mark.slow
 def test_processes_do_not_outlive_a_command_that_is_killed(run: Run) -> None:
     with served("--workers", "2") as (process, url):
         assert httpx2.get(f"{url}/healthz", timeout=60).status_code == 200
-        children = find_children(process)
+        serving = find_children(process)
         process.kill()
         process.wait(30)
-        for _ in range(300):
-            if not any(lives(child) for child in children):
-                break
-            time.sleep(0.1)
-    assert len(children) == 2
-    assert not any(lives(child) for child in children)
+        assert wait_for(lambda: not any(map(living, serving)), 30)
+    assert len(serving) == 2
 
 
 @pytest.mark.parametrize("host", ["nosuch.invalid", "203.0.113.1"])

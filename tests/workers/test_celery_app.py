@@ -1,6 +1,5 @@
 """The Celery application: JSON alone, late acknowledgement, a queue for each index, and what no worker carries out."""
 
-import time
 from collections.abc import Callable
 from pathlib import Path
 from uuid import uuid4
@@ -8,6 +7,7 @@ from uuid import uuid4
 import pytest
 from redis import Redis
 
+from faults.environment import wait_for
 from ibidem_core.errors import Permanent, Unavailable
 from ibidem_core.settings import Settings, load
 from ibidem_workers.celery_app import connect_broker, count_rejected, make_app, send
@@ -44,10 +44,8 @@ def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
     connect_broker(settings)
     assert count_rejected(settings)[0] == 0
     remove = GIVEN_UP[broker](settings)
-    deadline = time.monotonic() + PATIENCE
-    while not (rejections := count_rejected(settings))[0] and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert rejections[:2] == (1, f"{settings.queue}-dead")
+    wait_for(lambda: count_rejected(settings)[0] > 0, PATIENCE)
+    assert count_rejected(settings)[:2] == (1, f"{settings.queue}-dead")
     remove()
 
 
