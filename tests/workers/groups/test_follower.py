@@ -8,7 +8,7 @@ import pytest
 
 from ibidem_dedupe.overrides import Override, Verdict
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import KEY, Conflict, GroupCheckpoint
+from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.stored_groups import Assignment, StoredGroups
 from ibidem_ingest.kernel import loops
 from ibidem_workers.groups import follower as module
@@ -137,18 +137,6 @@ def test_the_checkpoint_is_begun_again_only_by_who_has_read_the_last_one(
     assert joined(engine) == 1
     assert begin_again(engine, everything=True, policy=None)
     assert (joined(engine), GroupCheckpoint.read(engine).everything) == (0, True)
-
-
-def test_a_checkpoint_is_written_in_place_of_the_one_that_was_read(engine: Engine) -> None:
-    one, other = GroupCheckpoint.read(engine), GroupCheckpoint.read(engine)
-    other.joined = {"near": 3}
-    other.save(engine)
-    other.save(engine)
-    with pytest.raises(Conflict):
-        one.save(engine)
-    assert joined(engine) == 3
-    assert set(engine.get_record("groups", KEY)) >= {"done", "joined", "policy"}
-    assert "state" not in engine.get_record("groups", KEY)
 
 
 def write_many(engine: Engine, count: int = 7) -> None:

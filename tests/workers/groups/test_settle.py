@@ -79,13 +79,6 @@ def test_a_lead_that_was_given_a_group_of_its_own_is_joined_only_once_searches_s
     assert groups(engine) == {"a": "a", "b": "c", "c": "c"}
 
 
-def settle(engine: Engine) -> None:
-    """Two groups of three documents."""
-    texts = {"a": TEXT, "b": f"{TEXT} more", "c": f"{TEXT} again", "x": OTHER, "y": f"{OTHER} more", "z": f"{OTHER} on"}
-    write(engine, **texts)
-    Follower(engine).catch_up()
-
-
 @pytest.mark.parametrize("size", [1, 3])
 @pytest.mark.parametrize("many", [1, 10_000])
 def test_of_several_leads_of_a_group_the_first_keeps_it_and_each_other_starts_one_of_its_own(
