@@ -42,10 +42,11 @@ from ibidem_workers.backfill.run import backfill_in_place
 from measured import write_part
 from million import signed_records
 from newswire import body, load, serve
-from plugin.cluster import NODE, built
+from plugin.cluster import built
 from processor import node_processes
 from rates import CLIENTS_AT_ONCE, measure_rate, together
 from servers.indices import ask
+from servers.nodes import NODE
 from servers.process import Launch, Process, free_ports
 from stories import NEWSWIRE
 
@@ -242,10 +243,9 @@ def throughput(server: str, gateway: str, seconds: float) -> Iterator[str]:
 @contextmanager
 def run_node(kind: str) -> Iterator[str]:
     """Run one node with the plugin; yields its address."""
-    port, transport = free_ports(2)
 
     def prepare(folder: Path) -> Launch:
-        launch = NODE[kind](folder, port, transport)
+        launch = NODE[kind](folder, *free_ports(2))
         shutil.copytree(built(kind), folder / "home" / "plugins" / "ibidem")
         return launch
 

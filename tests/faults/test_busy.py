@@ -10,18 +10,17 @@ import pytest
 from faults import submissions
 from faults.environment import Setting
 from faults.round import PATIENCE, find_faults
-from servers import elasticsearch, opensearch
 from servers.command_line import DONE
 from servers.indices import ask
 from servers.kinds import CLUSTERS
+from servers.nodes import NODE, EngineName
 from servers.process import Launch, Process, free_ports
 
 DOCUMENTS = 400
 NARROW = ("thread_pool.write.size=1", "thread_pool.write.queue_size=1", "discovery.type=single-node")
-NODE = {"opensearch": opensearch.node, "elasticsearch": elasticsearch.node}
 
 
-def prepare(kind: str, folder: Path) -> Launch:
+def prepare(kind: EngineName, folder: Path) -> Launch:
     return NODE[kind](folder, *free_ports(2), "node.name=narrow", *NARROW)
 
 

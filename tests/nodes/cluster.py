@@ -59,20 +59,12 @@ class FrailNodes(Nodes):
     def front(self) -> str:
         """All nodes behind the proxies that storms go through, as `IBIDEM_ENGINE` names them."""
         hosts = ",".join(f"127.0.0.1:{each.port}" for each in self.fronts)
-        return f"{self._engine}+http://{hosts}/?timeout={TIMEOUT_S}"
+        return f"{self.engine}+http://{hosts}/?timeout={TIMEOUT_S}"
 
     @property
     def is_felt(self) -> bool:
         """Whether a link, a disk or a storm has stopped or delayed anything since the last trouble was taken away."""
         return self._hit or bool(self.links and self.links.felt) or any(disk.is_felt for disk in self.disks.values())
-
-    def address_of(self, name: str) -> str:
-        return f"{self._engine}+http://127.0.0.1:{self._ports[name]}"
-
-    def holder(self, index: str) -> str:
-        """Name the node that holds an index's primary shard."""
-        shards = ask(self.address, "GET", f"/_cat/shards/{index}?format=json&h=prirep,node")
-        return next(str(each["node"]) for each in shards if each["prirep"] == "p")
 
     def leader(self) -> str:
         """Name the node that the others have elected."""
@@ -85,14 +77,14 @@ class FrailNodes(Nodes):
             os.kill(pid, number)
 
     def kill(self, name: str) -> None:
-        self._nodes[name].kill()
+        self.nodes[name].kill()
 
     def heal(self) -> None:
         """Take all trouble away; returns when every shard has its copy."""
         self.storm, self._hit = None, False
         if self.links:
             self.links.mend()
-        for name, process in self._nodes.items():
+        for name, process in self.nodes.items():
             self.disks[name].end()
             if process.keeper.poll() is None:
                 self.signal(name, signal.SIGCONT)
@@ -105,7 +97,7 @@ class FrailNodes(Nodes):
         self.settle()
 
     def _pids(self, name: str) -> list[int]:
-        return descendants(self._nodes[name].keeper.pid)
+        return descendants(self.nodes[name].keeper.pid)
 
     def _front(self, port: int) -> Between:
         return self.enter_context(between(f"http://127.0.0.1:{port}", self._plan))
@@ -122,12 +114,12 @@ class FrailNodes(Nodes):
         if self.links is None:
             self.links = Links(self._transports, self._processes)
         disk = self.disks[name] = Disk(folder)
-        launch = disk.attach(self._prepare_node(name, folder, self.links.ports, IMPATIENT))
-        shutil.copytree(built(self._engine), folder / "home" / "plugins" / "ibidem")
+        launch = disk.attach(self._prepare_node(name, folder, *IMPATIENT, published=self.links.ports))
+        shutil.copytree(built(self.engine), folder / "home" / "plugins" / "ibidem")
         return launch
 
     def _processes(self) -> dict[str, list[int]]:
-        return {name: self._pids(name) for name in getattr(self, "_nodes", {})}
+        return {name: self._pids(name) for name in getattr(self, "nodes", {})}
 
 
 Kind = Literal["slow", "full"]
