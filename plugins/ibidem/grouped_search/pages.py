@@ -311,7 +311,7 @@ def look_up_duplicates(
     matching = yield from backend.find(searches, whole_index=False)
     results = (yield from backend.find(searches, whole_index=True)) if request.scope == "index" else matching
     found = {row: each for (row, _), each in zip(leads_with_text, results, strict=True)}
-    window_refs = set(HitNames(window.hits[: window.ranked]))
+    window_refs = set(hit_names(window.hits[: window.ranked]))
     hits = {hit.name: hit for each in results for hit in each.hits if hit.name not in window_refs}
     return ScopeMatches(
         hits=[hits[name] for name in sorted(hits)],
