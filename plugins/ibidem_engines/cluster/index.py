@@ -552,20 +552,9 @@ def check_cluster(cluster: ClusterClient, indices: Sequence[str]) -> Iterator[He
     """Check the shards and blocks of indexes and the disks, as far as the user has access."""
     parameters = {"filter_path": _SETTINGS, "expand_wildcards": "all", "ignore_unavailable": "true"}
     settings = _get(cluster, f"/{quote_index(','.join(indices))}/_settings", parameters)
-    if settings:
-        yield from _check_shards(cluster, sorted(settings))
-    for name, each in sorted(settings.items()):
-        blocks = each["settings"]["index"].get("blocks", {})
-        for block, (problem, remedy) in BLOCKS.items():
-            if str(blocks.get(block, "false")) == "true":
-                yield HealthIssue("blocks", f"index {name!r} {problem}", remedy)
-    yield from _check_disks(cluster)
-
-
-def _check_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[HealthIssue]:
-    path = f"/_cluster/health/{','.join(map(quote_index, names))}"
-    answer = _get(cluster, path, {"level": "indices"}).get("indices", {})
-    for name, each in sorted(answer.items()):
+    path = f"/_cluster/health/{','.join(map(quote_index, sorted(settings)))}"
+    health = _get(cluster, path, {"level": "indices"}).get("indices", {}) if settings else {}
+    for name, each in sorted(health.items()):
         if each["status"] == "red":
             body = {"index": name, "shard": 0, "primary": True}  # why the first shard is unassigned
             request = ApiRequest("POST", "/_cluster/allocation/explain", body=body, ok_statuses=OK_STATUSES)
@@ -580,6 +569,12 @@ def _check_shards(cluster: ClusterClient, names: Iterable[str]) -> Iterator[Heal
                 "bring back the node that holds them, or restore the index from a snapshot",
                 stops=True,
             )
+    for name, each in sorted(settings.items()):
+        blocks = each["settings"]["index"].get("blocks", {})
+        for block, (problem, remedy) in BLOCKS.items():
+            if str(blocks.get(block, "false")) == "true":
+                yield HealthIssue("blocks", f"index {name!r} {problem}", remedy)
+    yield from _check_disks(cluster)
 
 
 def _check_disks(cluster: ClusterClient) -> Iterator[HealthIssue]:

@@ -18,7 +18,7 @@ from ibidem_core.errors import Permanent
 from ibidem_engines.cluster import client
 from ibidem_engines.cluster.client import CONFLICT, FORBIDDEN, NOT_FOUND, Action, ClusterClient, unless_failure
 from ibidem_engines.cluster.dsl import COUNTED, Clause, all_of, hits_of, state_of, total_of
-from ibidem_engines.cluster.index import make, refresh_index
+from ibidem_engines.cluster.index import MAX_SOURCES, make, refresh_index
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.ledger import ATTEMPTS, contention_error
 from ibidem_engines.requests import ALL_SHARDS, ApiRequest, Json, RequestFlow, TtlCache, in_slices, quote_index
@@ -292,9 +292,6 @@ def put_in_place(store: "LedgerStore", label: str, ledger: Ledger, entries: Mapp
     raise contention_error(ledger, keys[0], f"{label}: ")
 
 
-NAMES_AT_ONCE = 25  # indexes in the path of one request
-
-
 @dataclass(frozen=True, slots=True)
 class LedgerStore:
     """The records next to an index; see `Engine` for its methods."""
@@ -453,6 +450,6 @@ class LedgerStore:
         """Make all records visible, including readable records under other names of the index."""
         home, *others = (record_index(source, ledger) for source in self.names.sources)
         refresh_index(self.cluster, home, **IF_AVAILABLE)
-        for batch in in_slices(others, NAMES_AT_ONCE):
+        for batch in in_slices(others, MAX_SOURCES):
             with unless_failure(FORBIDDEN):
                 refresh_index(self.cluster, ",".join(batch), **IF_AVAILABLE)
