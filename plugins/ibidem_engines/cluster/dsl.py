@@ -129,13 +129,6 @@ def with_ids(body: Json) -> Clause:
     return {name: part for name, part in body.items() if name != "stored_fields"} | {"_source": False}
 
 
-def fetch(ids: Sequence[DocumentRef], query: Query, fields: Fields, offset_limit: str | None) -> Clause:
-    """Build the request for documents by index and id that match a query."""
-    body = fetch_by_name(ids)
-    body["query"] = {"bool": {"filter": [body["query"]], "must": [clause(query, fields)]}}
-    return body if offset_limit is None else body | {"highlight": highlight(fields, offset_limit)}
-
-
 def highlight(fields: Fields, offset_limit: str) -> Clause:
     return {
         offset_limit: MAX_OFFSET,

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import replace
 from itertools import chain
 from typing import Any
@@ -312,8 +312,9 @@ class ClusterEngine(protocol.Engine):
 
     def _slices(self, body: dict[str, Any], beside: Sequence[str], preference: str) -> Iterator[list[Hit]]:
         with self._point(self.index, preference) as point:
+            target = Target("", {"id": point, "keep_alive": search.KEEP_ALIVE})
             while True:
-                answer, hits = self.run(window(search.target_of(self.index, point), body))
+                answer, hits = self.run(window(target, body))
                 if not hits:
                     return
                 yield list(self.run(fill_from_beside((answer, hits), beside))[1])
@@ -321,9 +322,8 @@ class ClusterEngine(protocol.Engine):
 
 
 def _on_entries(entry: Any, index: str) -> Any:
-    try:
+    with suppress(TypeError, ValueError, UsageError):  # a damaged record is left to those who read it
         word = Override.from_record(entry)
-    except (TypeError, ValueError, UsageError):  # a damaged record is left to those who read it
-        return entry
-    a, b = ((index, beside_key(*name)) for name in (word.a, word.b))
-    return replace(word, a=a, b=b).as_record()
+        a, b = ((index, beside_key(*name)) for name in (word.a, word.b))
+        return replace(word, a=a, b=b).as_record()
+    return entry

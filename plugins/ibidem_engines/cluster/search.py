@@ -423,16 +423,6 @@ def open_point(dialect: Dialect, index: str, preference: str = "") -> RequestFlo
     return str(answer[dialect.point_id])
 
 
-def target_of(index: str, point: str = "", preference: str = "") -> Target:
-    """Return an index, or a point in time of it, as a target.
-
-    The same preference reaches the same copies of the shards, whose scores may differ a little from others'.
-    """
-    if point:
-        return Target("", {"id": point, "keep_alive": KEEP_ALIVE})
-    return Target(index, params={"preference": preference} if preference else {})
-
-
 @dataclass(frozen=True, slots=True)
 class ClusterSearch(engine.EngineSearch):
     """One query to an index of a cluster."""
@@ -490,11 +480,13 @@ class ClusterSearch(engine.EngineSearch):
         names = list(dict.fromkeys(place for each in places.values() for place in each))
         query = self.query
         marked_here = query if self.fields.are_cut_as_ours or self.fields.search else None
-        # Highlighted by the server if only it has the analyzer.
-        offset_limit = None if self.fields.are_cut_as_ours else self.dialect.offset_limit
         documents: dict[DocumentRef, engine.StoredDocument] = {}
         for batch in in_slices(names, self._at_once):
-            body = dsl.fetch_by_name(batch) if query is None else dsl.fetch(batch, query, self.fields, offset_limit)
+            body = dsl.fetch_by_name(batch)
+            if query is not None:
+                body["query"] = {"bool": {"filter": [body["query"]], "must": [dsl.clause(query, self.fields)]}}
+                if not self.fields.are_cut_as_ours:  # only the server has the analyzer
+                    body["highlight"] = dsl.highlight(self.fields, self.dialect.offset_limit)
             for hit in hits_of((yield Target(self.index).search(body))):
                 documents[hit["_index"], hit["_id"]] = to_stored_document(hit, self.fields, marked_here)
         return [documents[place] for each in ids for place in places[each] if place in documents]
@@ -551,8 +543,13 @@ class ClusterSearch(engine.EngineSearch):
         return Query() if self.query is None else self.query
 
     def _target(self, view: ReadView) -> Target:
-        """Return the target of a ranking, so that later pages read the same view."""
-        return target_of(self.index, view.point, self._ranked.digest())
+        """Return the target of a ranking, so that later pages read the same view.
+
+        The same preference reaches the same copies of the shards, whose scores may differ a little from others'.
+        """
+        if view.point:
+            return Target("", {"id": view.point, "keep_alive": KEEP_ALIVE})
+        return Target(self.index, params={"preference": self._ranked.digest()})
 
     def _begin(self, view: ReadView) -> RequestFlow[ReadView]:
         """Open a point in time for a new ranking, if sequence numbers do not order the writes."""
