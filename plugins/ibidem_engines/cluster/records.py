@@ -207,15 +207,11 @@ class Reading:
         body: Clause = {"query": query, "size": SLICE, "sort": order, "track_total_hits": False}
         body |= {} if self.after is None else {"search_after": self.after}
         (answer,) = yield from _search(self.ledger, (self.sources, body))
-        if answer.get("status") == FORBIDDEN:
-            yield from self._leave_out_forbidden(answer)
-            return []
-        hits = hits_of(_found(answer))
-        self.has_ended = len(hits) < SLICE
-        self.after = hits[-1]["sort"] if hits else None
-        return [stored_record(hit, self.ledger) for hit in hits]
-
-    def _leave_out_forbidden(self, answer: Json) -> RequestFlow[None]:
+        if answer.get("status") != FORBIDDEN:
+            hits = hits_of(_found(answer))
+            self.has_ended = len(hits) < SLICE
+            self.after = hits[-1]["sort"] if hits else None
+            return [stored_record(hit, self.ledger) for hit in hits]
         readable: list[str] = []
         if len(self.sources) > 1:
             answers = yield from _search(self.ledger, *(([source], {"size": 0}) for source in self.sources))
@@ -225,6 +221,7 @@ class Reading:
             raise client.build_failure(FORBIDDEN, answer)
         self.has_ended = not readable or readable == self.sources
         self.sources = readable
+        return []
 
 
 def read_records(names: IndexNames, ledger: Ledger) -> RequestFlow[dict[str, Any]]:
@@ -370,8 +367,12 @@ class LedgerStore:
 
     def get(self, ledger: Ledger, prefix: str) -> Iterator[tuple[str, Any]]:
         """Read records in slices; a foreign index without ledgers has none."""
-        if ledger not in MANUAL_LEDGERS:
-            self._refresh(ledger)
+        if ledger not in MANUAL_LEDGERS:  # those are visible as they are written
+            home, *others = (record_index(source, ledger) for source in self.names.sources)
+            refresh_index(self.cluster, home, **IF_AVAILABLE)
+            for batch in in_slices(others, MAX_SOURCES):
+                with unless_failure(FORBIDDEN):
+                    refresh_index(self.cluster, ",".join(batch), **IF_AVAILABLE)
         records = self._stored(ledger, prefix)
         if ledger == "overrides":  # their keys name indexes, which may change their order
             yield from self.names.own_records(ledger, records).items()
@@ -445,11 +446,3 @@ class LedgerStore:
         ]
         outcomes = client.run(self.cluster, actions)
         return {place for place, each in zip(docs, outcomes, strict=True) if each.status not in (CONFLICT, NOT_FOUND)}
-
-    def _refresh(self, ledger: Ledger) -> None:
-        """Make all records visible, including readable records under other names of the index."""
-        home, *others = (record_index(source, ledger) for source in self.names.sources)
-        refresh_index(self.cluster, home, **IF_AVAILABLE)
-        for batch in in_slices(others, MAX_SOURCES):
-            with unless_failure(FORBIDDEN):
-                refresh_index(self.cluster, ",".join(batch), **IF_AVAILABLE)
