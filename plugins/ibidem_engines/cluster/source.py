@@ -17,6 +17,7 @@ import base64
 import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, time, timedelta
 
@@ -540,25 +541,19 @@ def count_fields(cluster: ClusterClient, index: str) -> FieldCounts:
     if not fields:
         return FieldCounts()
     layouts.refresh_index(cluster, index)
-    names = list(fields)
-    queries = [ALL, *(fields[name].exists for name in names)]
+    queries = {"": ALL, **{name: field.exists for name, field in fields.items()}}
     responses: list[Json] = []
-    for batch in in_slices(queries, MAX_SEARCHES):
+    for batch in in_slices(list(queries.values()), MAX_SEARCHES):
         bodies = [{"query": query, **COUNTED} for query in batch]
         responses += cluster.send(Target(index).searches(bodies))["responses"]
-    total, *counts = (_count(each, cluster.label) for each in responses)
-    by_field = {name: count for name, count in zip(names, counts, strict=True) if count is not None}
-    return FieldCounts(total or 0, by_field)
-
-
-def _count(response: Json, location: str) -> int | None:
-    """Read the count of one search; None if the server refuses the request."""
-    if "error" not in response:
-        return total_of(response)
-    failure = build_failure(int(response.get("status", 0)), response)
-    if failure.status != BAD_REQUEST:
-        raise to_engine_error(failure, location)
-    return None
+    counts: dict[str, int] = {}
+    for name, each in zip(queries, responses, strict=True):
+        failure = build_failure(int(each.get("status", 0)), each) if "error" in each else None
+        if failure is None:
+            counts[name] = total_of(each)
+        elif failure.status != BAD_REQUEST:
+            raise to_engine_error(failure, cluster.label)
+    return FieldCounts(counts.pop("", 0), counts)
 
 
 def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
@@ -573,8 +568,10 @@ def iter_raw_sources(text: str | bytes) -> Iterator[bytes]:
 
 
 def source_document(hit: Json, name: Name, fields: Fields, raw: bytes) -> SourceDocument:
-    source = hit["_source"]
+    source, packed = hit["_source"], b""
     own_part = own_fields(source)
+    with suppress(ValueError):  # another program may have damaged it
+        packed = base64.b64decode(_own_text(own_part, "packed"))
     (document,) = add_languages([as_document(name.id, source, fields)])  # like an ingested document
     return SourceDocument(
         name,
@@ -584,7 +581,7 @@ def source_document(hit: Json, name: Name, fields: Fields, raw: bytes) -> Source
         digest=_own_text(own_part, "record"),
         schema=_own_text(own_part, "schema"),
         idf=_own_text(own_part, "idf"),
-        packed=_decode_packed(own_part),
+        packed=packed,
         state=(hit.get("_seq_no", 0), hit.get("_primary_term", 0)),
         order=layouts.write_order(hit["_seq_no"]) if "_seq_no" in hit else name.order,
         engine_version=hit["_version"],
@@ -597,11 +594,3 @@ def source_document(hit: Json, name: Name, fields: Fields, raw: bytes) -> Source
 def _own_text(own_fields: Mapping[str, object], name: str) -> str:
     value = own_fields.get(name)
     return value if isinstance(value, str) else ""
-
-
-def _decode_packed(own_fields: Mapping[str, object]) -> bytes:
-    """Decode the packed value; None if another program has damaged it."""
-    try:
-        return base64.b64decode(_own_text(own_fields, "packed"))
-    except ValueError:
-        return b""
