@@ -77,12 +77,9 @@ class StoredDocument:
 
 
 @dataclass(frozen=True, slots=True)
-class SignatureLookup:
+class SignatureLookup(stored_groups.LeadKeys):
     """Signature values to look up for one document."""
 
-    values: Mapping[LookupField, Sequence[str]]  # for each field, values of which a single shared one is enough
-    # How many of a field's values must be carried (1 where not named; `rare` asks for 5).
-    min_shared: Mapping[LookupField, int] = field(default_factory=dict)
     # The most hits for a field, content hash aside (caps of the policy); what is over is `capped`. A value of a long
     # text that more documents carry is passed over, so that a banner page hides nothing else.
     limit: int = 1_000

@@ -123,8 +123,8 @@ def own_group(name: Name) -> str:
 class LeadKeys:
     """Values by which the leads of one document are looked up."""
 
-    values: Mapping[LookupField, Sequence[str]]
-    # How many of a field's values a lead must carry (1 where not named).
+    values: Mapping[LookupField, Sequence[str]]  # for each field, values of which a single shared one is enough
+    # How many of a field's values must be carried (1 where not named; `rare` asks for 5).
     min_shared: Mapping[LookupField, int] = field(default_factory=dict)
     # For the same fields, the fewest and the most tokens of a lead that is found by them.
     lengths: Mapping[LookupField, tuple[int, int]] = field(default_factory=dict)
