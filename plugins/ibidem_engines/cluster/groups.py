@@ -280,9 +280,9 @@ LEASE = "groups/lease"
 AS_ONE = "compare their documents anew, as one set: ibidem regroup --all"
 
 
-# A group set: the name next to which its progress is kept, the record that becomes that of the set (None if it has one,
-# or begins anew), and names next to which another record is removed.
-GroupSet = tuple[str, Any, tuple[str, ...]]
+# A group set: the name next to which its progress is kept, and names next to which another record is removed, of which
+# the first one's becomes that of a set without any.
+GroupSet = tuple[str, list[str]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -305,13 +305,13 @@ class SettledNames:
     def find(self) -> GroupSet:
         home = self._home()
         if home in self.names.indices:
-            return home, None, ()
+            return home, []
         known = self._settled_indices(home)
         apart = [index for index in self.own if index not in known]
         if not apart or (len(self.names.indices) == 1 and home in self.entries):
-            return home, None, tuple(self.own)
+            return home, self.own
         if home not in self.entries and apart == [self.names.indices[0]]:
-            return home, self.entries[apart[0]], tuple(apart)
+            return home, apart
         raise UsageError(f"groups of {_listing(apart)} behind {home!r} are settled index by index", AS_ONE)
 
     def unite(self, indices: Sequence[str]) -> GroupSet:
@@ -326,8 +326,7 @@ class SettledNames:
                 "store them with the same figures first, with each name in turn in IBIDEM_INDEX: "
                 "ibidem regroup --all --preset NAME",
             )
-        begins_with = self.entries[others[0]] if others and home not in self.entries else None
-        return home, begins_with, tuple(others)
+        return home, others
 
     def _home(self) -> str:
         """Return the name under which the set's records are stored."""
@@ -364,12 +363,12 @@ def find_set(cluster: ClusterClient, names: IndexNames, *, takes_over: bool = Fa
     indices = set(names.indices)
     if takes_over:
         others = [each for each in settled.wide if indices.issuperset(layouts.read(cluster, each).indices)]
-        home, begins_with, names_before = settled.unite(others)
+        home, sources = settled.unite(others)
     else:
-        home, begins_with, names_before = settled.find()
-    if begins_with is not None:
-        LedgerStore(cluster, replace(names, kept=home)).put("groups", {KEY: begins_with})
-    superseded = [records[source] for source in names_before]
+        home, sources = settled.find()
+    superseded = [records[source] for source in sources]
+    if home not in records and superseded and superseded[0].entry is not None:
+        LedgerStore(cluster, replace(names, kept=home)).put("groups", {KEY: superseded[0].entry})
     store.delete_places("groups", {(each.source, each.key) for each in superseded})
     store.delete_places("runs", {(each.source, LEASE) for each in superseded})
     return home
