@@ -385,17 +385,14 @@ class ClusterClient:
 
     def _send_once(self, request: ApiRequest) -> dict[str, Any]:
         """Send a request once; a response that is not a JSON object does not come from these servers."""
-        answer = self._client().send(request)
+        with self._connecting:  # one that was inherited by a fork is not used, since it shares connections
+            if self._wire is None or self._pid != os.getpid():
+                self._wire, self._pid = self._connect(self.address), os.getpid()
+            wire = self._wire
+        answer = wire.send(request)
         if not isinstance(answer, dict):
             raise Failure(0, UNREADABLE, f"{request.method} {request.path}: {str(answer)[:100]}")
         return answer
-
-    def _client(self) -> Transport:
-        """Return this process's client; a client inherited by a fork is not used, since it shares connections."""
-        with self._connecting:
-            if self._wire is None or self._pid != os.getpid():
-                self._wire, self._pid = self._connect(self.address), os.getpid()
-            return self._wire
 
 
 State = tuple[Name, tuple[int, int]]  # where a document is, and the sequence number and primary term of its last write
