@@ -28,24 +28,6 @@ ALL: Clause = {"match_all": {}}
 COUNTED: Clause = {"size": 0, "track_total_hits": True}  # what matches is counted only
 STATES: Clause = {"_source": False, "seq_no_primary_term": True, "track_total_hits": False}  # names and states
 
-# Documents without signatures, and those without words.
-UNSIGNED: Clause = {
-    "bool": {
-        "should": [{"bool": {"must_not": {"exists": {"field": "ibidem.schema"}}}}, {"term": {"ibidem.length": 0}}],
-        "minimum_should_match": 1,
-    }
-}
-
-# Documents by schema and idf table.
-COUNTS: Clause = {
-    **COUNTED,
-    "aggs": {
-        "schemas": {"terms": {"field": "ibidem.schema", "size": 100}},
-        "tables": {"terms": {"field": "ibidem.idf", "size": 1_000}},
-        "unsigned": {"filter": UNSIGNED},
-    },
-}
-
 AT_ONCE = 1_000  # documents that are read by name in one search
 MAX_OFFSET = 1_000_000
 MAX_VALUE = 1_000
@@ -76,6 +58,20 @@ def any_of(clauses: Sequence[Clause], least: int = 1) -> Clause:
     if len(clauses) == least == 1:
         return clauses[0]
     return {"bool": {"should": list(clauses), "minimum_should_match": least}}
+
+
+# Documents without signatures, and those without words.
+UNSIGNED = any_of([{"bool": {"must_not": {"exists": {"field": "ibidem.schema"}}}}, {"term": {"ibidem.length": 0}}])
+
+# Documents by schema and idf table.
+COUNTS: Clause = {
+    **COUNTED,
+    "aggs": {
+        "schemas": {"terms": {"field": "ibidem.schema", "size": 100}},
+        "tables": {"terms": {"field": "ibidem.idf", "size": 1_000}},
+        "unsigned": {"filter": UNSIGNED},
+    },
+}
 
 
 def clause(query: Query, fields: Fields) -> Clause:
