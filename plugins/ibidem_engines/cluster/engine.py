@@ -22,7 +22,7 @@ from ibidem_engines.cluster.reindex import BesideSource, ClusterReindexSource, D
 from ibidem_engines.cluster.write import WriteMode, WriteTarget
 from ibidem_engines.query import Query
 from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, ApiRequest, RequestFlow, Target, TtlCache
-from ibidem_engines.stored_groups import Hit, IndexNames, Ledger, RecordState
+from ibidem_engines.stored_groups import Entry, Hit, IndexNames, Ledger, RecordState
 from ibidem_ingest.errors import UsageError
 
 
@@ -199,7 +199,7 @@ class ClusterEngine(protocol.Engine):
     def close(self) -> None:
         self._cluster.close()
 
-    def put_records(self, ledger: Ledger, entries: Mapping[str, stored_groups.Entry]) -> None:
+    def put_records(self, ledger: Ledger, entries: Mapping[str, Entry]) -> None:
         self._store(ledger, writes=True).put(ledger, entries)
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -221,9 +221,7 @@ class ClusterEngine(protocol.Engine):
         entries, states = self._store(ledger).read_states(ledger, [key])
         return entries.get(key), states.get(key)
 
-    def replace_record(
-        self, ledger: Ledger, key: str, entry: stored_groups.Entry, state: RecordState | None
-    ) -> RecordState | None:
+    def replace_record(self, ledger: Ledger, key: str, entry: Entry, state: RecordState | None) -> RecordState | None:
         return self._store(ledger, writes=True).replace(ledger, key, entry, state)
 
     def count(self, ledger: Ledger) -> int:

@@ -14,7 +14,7 @@ from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
 from ibidem_core.address import OURS, Fields, read_path
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.client import NOT_FOUND, ClusterClient, Failure, State, to_engine_error
+from ibidem_engines.cluster.client import FORBIDDEN, NOT_FOUND, ClusterClient, Failure, State, to_engine_error
 from ibidem_engines.cluster.dsl import ALL, COUNTED, STATES, Clause, all_of, hits_of, ids_query, state_of, total_of
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.requests import ApiRequest, Json, RequestFlow, Target, quote_index
@@ -238,7 +238,7 @@ def _read_beside(layout: Layout) -> RequestFlow[dict[str, Any]]:
     path = ",".join(sorted(names))
     path = path if len(path) < MAX_PATH else signature_index("*")
     params = {"filter_path": "*.mappings._meta", "ignore_unavailable": "true", "expand_wildcards": "all"}
-    answer: Json = yield ApiRequest("GET", f"/{quote_index(path)}", params, ok_statuses=(403, NOT_FOUND))
+    answer: Json = yield ApiRequest("GET", f"/{quote_index(path)}", params, ok_statuses=(FORBIDDEN, NOT_FOUND))
     own = {name: _own_meta(each) for name, each in sorted(answer.items()) if name in names}
     found = {name: str(meta.get("schema", "")) for name, meta in own.items() if meta}
     return {"beside": tuple(found), "schemas": {**layout.schemas, **found}} if found else {}
@@ -369,16 +369,13 @@ def _own_meta(index: Json) -> Json:
     return metadata if isinstance(metadata, Mapping) else {}
 
 
-UNREADABLE_STATUSES = (403, 404)  # statuses of those who may not look at the health, and of an index that is not there
-
-
 def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> None:
     for _ in range(2):  # again if a shard came back between the two responses
         answer = cluster.ask("POST", f"/{quote_index(indices)}/_refresh", **params)["_shards"]
         if not answer["failed"] and answer["successful"] == answer["total"]:
             return
         path, parts = f"/_cluster/health/{quote_index(indices)}", {"filter_path": "status,active_shards"}
-        request = ApiRequest("GET", path, parts, ok_statuses=UNREADABLE_STATUSES)
+        request = ApiRequest("GET", path, parts, ok_statuses=(FORBIDDEN, NOT_FOUND))
         health = {"status": "red"} if answer["failed"] else cluster.send(request)
         if health.get("status") == "red":
             problem = f"{answer['successful']} of {answer['total']} shards of {indices!r} were refreshed"
