@@ -264,6 +264,8 @@ class ReindexSource(stored_groups.Parts, Protocol):
     An index of another signature schema may be read, since only what its documents say counts.
     """
 
+    text_field: str  # field of the index with the text
+
     @property
     def beside(self) -> str:
         """Identity of the index beside it that takes its signatures; empty if the documents take them."""
@@ -272,10 +274,6 @@ class ReindexSource(stored_groups.Parts, Protocol):
     @property
     def alias(self) -> str:
         """The index name, if it is an alias that can be moved to another index; else empty."""
-
-    @property
-    def text_field(self) -> str:
-        """Field of the index with the text."""
 
     @property
     def updates_in_part(self) -> bool:
@@ -346,10 +344,8 @@ class ReindexSource(stored_groups.Parts, Protocol):
         """Close connections and files."""
 
 
-class ReindexTarget(Protocol):
+class ReindexTarget(stored_groups.Parts, Protocol):
     """An index that is filled with the signed documents of another one."""
-
-    name: str
 
     def exists(self) -> bool:
         """Return whether there is an index of this name."""
@@ -362,9 +358,6 @@ class ReindexTarget(Protocol):
 
     def take(self, documents: Sequence[Signed]) -> list[Outcome]:
         """Store copies; a newer stored version is kept (`stale`)."""
-
-    def newest(self) -> dict[stored_groups.ShardRef, int]:
-        """Return the newest positions; see `ReindexSource.newest`."""
 
     def count_fields(self) -> FieldCounts:
         """Count fields; see `ReindexSource.count_fields`."""

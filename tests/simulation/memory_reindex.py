@@ -122,12 +122,12 @@ class MemoryCopy(ReindexTarget):
     """The copy of an index in memory, written as that of a cluster is."""
 
     def __init__(self, link: Link, source: str, name: str) -> None:
-        self.name = name
+        self.index = name
         self._link, self._source = link, source
 
     @override
     def exists(self) -> bool:
-        return self._link.call(lambda: self.name in self._link.cluster.indices)
+        return self._link.call(lambda: self.index in self._link.cluster.indices)
 
     @override
     def is_unfilled(self) -> bool:
@@ -135,13 +135,13 @@ class MemoryCopy(ReindexTarget):
 
     @override
     def create(self, *, with_fields: bool = True) -> None:
-        self._link.call(lambda: self._link.cluster.create(self.name), "create")
+        self._link.call(lambda: self._link.cluster.create(self.index), "create")
 
     def _parts(self) -> list[ShardRef]:
-        return [ShardRef(self.name, number) for number in range(len(self._link.cluster.resolve(self.name).shards))]
+        return [ShardRef(self.index, number) for number in range(len(self._link.cluster.resolve(self.index).shards))]
 
     @override
-    def newest(self) -> dict[ShardRef, int]:
+    def newest(self, marks: Marks | None = None) -> dict[ShardRef, int]:
         return self._link.newest(self._parts())
 
     @override
@@ -169,7 +169,7 @@ class MemoryCopy(ReindexTarget):
     def _replace_older(self, documents: Sequence[Signed], outcomes: list[Outcome]) -> list[Outcome]:
         for at, (each, _) in enumerate(documents):
             while outcomes[at].status is WriteStatus.STALE and each.version:
-                there = self._link.call(lambda each=each: self._link.cluster.resolve(self.name).get(each.name.id))
+                there = self._link.call(lambda each=each: self._link.cluster.resolve(self.index).get(each.name.id))
                 if there is None or there.version >= each.version:
                     break
                 (outcomes[at],) = self._write(
@@ -188,7 +188,7 @@ class MemoryCopy(ReindexTarget):
             own = record or Record(each.document, NONE, each.version, digest="", packed=b"")
             verb, state, version = base(each)
             body = self._link.cluster.body(Stored(own, own.version, new_group()))
-            actions.append(Action(verb, self.name, each.name.id, body, state, version=version))
+            actions.append(Action(verb, self.index, each.name.id, body, state, version=version))
         results = self._link.each([partial(self._link.cluster.act, action) for action in actions], "copy")
         return [_outcome(each.name.id, result) for (each, _), result in zip(documents, results, strict=True)]
 
@@ -203,7 +203,7 @@ class MemoryCopy(ReindexTarget):
                 ],
                 "mget",
             )
-            actions = [Action("delete", self.name, each.id, state=each.state) for each in gone]
+            actions = [Action("delete", self.index, each.id, state=each.state) for each in gone]
             results = self._link.each([partial(self._link.cluster.act, action) for action in actions], "prune")
             removed += sum(each.status < 300 for each in results)
         return removed
@@ -215,7 +215,7 @@ class MemoryCopy(ReindexTarget):
     @override
     def finish(self, alias: str) -> None:
         if alias:
-            self._link.call(lambda: self._link.cluster.aliases.update({alias: self.name}), "move alias")
+            self._link.call(lambda: self._link.cluster.aliases.update({alias: self.index}), "move alias")
 
 
 def _outcome(id_: str, result: ActionOutcome) -> Outcome:

@@ -45,13 +45,13 @@ class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
 
     def __init__(self, cluster: client.ClusterClient, source: str, name: str) -> None:
         super().__init__(cluster, name)
-        self.name, self._source, self._kind = name, source, cluster.address.layout
+        self._source, self._kind = source, cluster.address.layout
 
     def exists(self) -> bool:
-        return bool(layouts.read(self.cluster, self.name).indices)
+        return bool(layouts.read(self.cluster, self.index).indices)
 
     def is_unfilled(self) -> bool:
-        (metadata,) = self.cluster.ask("GET", f"/{self.name}/_mapping").values()
+        (metadata,) = self.cluster.ask("GET", f"/{self.index}/_mapping").values()
         made_as = metadata["mappings"].get("_meta", {}).get(OURS, {}).get(COPY_OF)
         return made_as == self._source and not any(self.newest().values())
 
@@ -60,7 +60,7 @@ class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
         settings, mappings = self._read_source()
         if not with_fields:
             body = {"settings": {"index": _early(settings)}, "mappings": _strip_mapping(mappings)}
-            self.cluster.ask("PUT", f"/{self.name}", body)
+            self.cluster.ask("PUT", f"/{self.index}", body)
             return
         template, own = layouts.template(self._kind), layouts.own_fields(self._kind)
         meta = mappings.get("_meta", {}) | {OURS: own["_meta"][OURS] | {COPY_OF: self._source}}
@@ -72,11 +72,11 @@ class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
         codec = {name: value for name, value in template["settings"]["index"].items() if name == "codec"}
         if not self.exists():
             body = {"settings": {"index": codec | _early(settings)}, "mappings": mapping}
-            self.cluster.ask("PUT", f"/{self.name}", body)
-        records.make_missing(self.cluster, self.name)
+            self.cluster.ask("PUT", f"/{self.index}", body)
+        records.make_missing(self.cluster, self.index)
 
     def count_fields(self) -> FieldCounts:
-        return source.count_fields(self.cluster, self.name)
+        return source.count_fields(self.cluster, self.index)
 
     def prune(self, end: Marks) -> int:
         removed_count = 0
@@ -88,7 +88,7 @@ class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
                 answer = self.cluster.hold(client.read_docs(docs, {"_source": "false"}))
                 gone = {each["_id"] for each in answer["docs"] if not each.get("found")}
                 actions = [
-                    client.Action("delete", self.name, name.id, None, state, name.routing)
+                    client.Action("delete", self.index, name.id, None, state, name.routing)
                     for name, state in batch
                     if name.id in gone
                 ]
@@ -104,14 +104,14 @@ class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
         """Move the alias unchanged and in one step, so that every search finds one of the two indexes."""
         settings, _ = self._read_source()
         late_settings: dict[str, Any] = {name: settings.get(name) for name in DELAYED_SETTINGS}
-        self.cluster.ask("PUT", f"/{self.name}/_settings", {"index": late_settings})
+        self.cluster.ask("PUT", f"/{self.index}/_settings", {"index": late_settings})
         if not alias:
             return
         request = ApiRequest("GET", f"/_alias/{quote_index(alias)}", ok_statuses=(client.NOT_FOUND,))
         definition: Json = self.cluster.send(request)
         properties: Json = next((metadata["aliases"][alias] for metadata in definition.values()), {})
-        actions = [{"remove": {"index": index, "alias": alias}} for index in definition if index != self.name]
-        actions.append({"add": {"index": self.name, "alias": alias, **properties}})
+        actions = [{"remove": {"index": index, "alias": alias}} for index in definition if index != self.index]
+        actions.append({"add": {"index": self.index, "alias": alias, **properties}})
         self.cluster.ask("POST", "/_aliases", {"actions": actions})
 
     def take_late(self, documents: Sequence[Signed], end: Marks) -> list[Outcome]:
@@ -125,7 +125,7 @@ class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
         for _ in range(ROUNDS):  # over older versions; documents of other programs have none and are kept
             kept = (id_ for id_, at in places.items() if outcomes[at].status is protocol.WriteStatus.STALE)
             versions = {id_: version for id_ in kept if (version := documents[places[id_]][0].version)}
-            stored = read_versions(self.cluster, (self.name,), list(versions))
+            stored = read_versions(self.cluster, (self.index,), list(versions))
             older = [id_ for id_, each in stored.items() if (each.version or inf) < versions[id_]]
             if not older:
                 break
@@ -149,7 +149,7 @@ class ClusterReindexTarget(layouts.ClusterParts, protocol.ReindexTarget):
             name, body = document.name, bodies.get(position, document.raw)
             state, version = (None, document.engine_version) if states is None else (states.get(name.id), None)
             verb = "index" if states is None or state else "create"
-            actions.append(client.Action(verb, self.name, name.id, body, state, name.routing, version))
+            actions.append(client.Action(verb, self.index, name.id, body, state, name.routing, version))
         outcomes: list[Outcome] = []
         for position, outcome in enumerate(client.run(self.cluster, actions)):
             document = documents[position][0]
@@ -197,14 +197,11 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
     def __init__(self, cluster: client.ClusterClient, index: str) -> None:
         super().__init__(cluster, index)
         self._fields, self._at_once = cluster.address.fields, FIRST_READ
+        self.text_field = self._fields.text
 
     @property
     def alias(self) -> str:
         return "" if self.index in self.layout.indices else self.index
-
-    @property
-    def text_field(self) -> str:
-        return self._fields.text
 
     @property
     def updates_in_part(self) -> bool:
@@ -254,15 +251,12 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
         paths = {*paths, *self._fields.stemmed} - {""}
         mappings = self.cluster.ask("GET", f"/{quote_index(self.index)}/_mapping").values()
         paths -= {each.path for mapping in mappings for each in layouts.mapped_fields(mapping["mappings"])}
-        if paths:
-            layouts.refresh_index(self.cluster, self.index)
-            hits = hits_of(self.cluster.search(self.index, {"size": SAMPLE, "query": ALL}))
-            paths -= {
-                path
-                for path in paths
-                if not hits or any(read_path(hit.get("_source", {}), path) is not None for hit in hits)
-            }
-        return sorted(paths)
+        if not paths:
+            return []
+        layouts.refresh_index(self.cluster, self.index)
+        hits = hits_of(self.cluster.search(self.index, {"size": SAMPLE, "query": ALL}))
+        sources = [hit.get("_source", {}) for hit in hits]
+        return sorted(path for path in paths if sources and all(read_path(each, path) is None for each in sources))
 
     def uuids(self) -> Mapping[str, str]:
         return layouts.ClusterParts(self.cluster, self.index).uuids()
@@ -424,7 +418,6 @@ def read_outcome(document: SourceDocument, outcome: client.ActionOutcome) -> Out
 
 MAX_LOOKUP = 200_000_000  # documents that an index of one shard takes, as a look-up join needs it
 NO_STATE = 0, 0  # state of an entry that is not there: no primary term is 0
-REFUSED = 400
 AGAIN_MS = 60_000  # each look reads again from a minute before the last date
 
 
@@ -477,7 +470,7 @@ class BesideSource(ClusterReindexSource):
         try:
             layouts.make(self.cluster, self._held, {"settings": {"index": settings}, "mappings": mappings()})
         except Permanent as error:
-            if not self._lookup or not client.is_failure(error, REFUSED):
+            if not self._lookup or not client.is_failure(error, client.BAD_REQUEST):
                 raise
             remedy = "leave out --lookup: it is for the LOOKUP JOIN of Elasticsearch 8.18 and later"
             raise UsageError(f"{error.what}: this server has no index for look-ups", remedy) from error

@@ -126,7 +126,7 @@ def check_copy(source: ReindexSource, copy: ReindexTarget, end: Marks) -> None:
         later_writes = sum(source.newest().values()) - sum(end.values())
         return counts, copied, max(0, later_writes) + max(0, counts.documents - copied.documents)
 
-    check_counts(look, f"the copy {copy.name!r}, which has not replaced {source.index!r}")
+    check_counts(look, f"the copy {copy.index!r}, which has not replaced {source.index!r}")
 
 
 Report = Callable[[int, int], None]  # called with the documents that are done, and how many there are

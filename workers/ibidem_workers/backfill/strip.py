@@ -146,17 +146,17 @@ def _strip_into(engine: Engine, source: ReindexSource, copy: ReindexTarget, repo
     copy.finish(result.alias)
     if result.alias:
         take(position, source.newest(), switch_marks=marks)
-    engine.delete_records("runs", [STRIP_PREFIX + copy.name])
+    engine.delete_records("runs", [STRIP_PREFIX + copy.index])
     return result
 
 
 def _begin(engine: Engine, source: ReindexSource, copy: ReindexTarget) -> None:
     """Create the new index, or continue with one that an earlier command left incomplete."""
-    key = STRIP_PREFIX + copy.name
-    if copy.name in {part.index for part in source.parts()}:
-        raise UsageError(f"{copy.name!r} is the index to be stripped", "name a new one with --into")
+    key = STRIP_PREFIX + copy.index
+    if copy.index in {part.index for part in source.parts()}:
+        raise UsageError(f"{copy.index!r} is the index to be stripped", "name a new one with --into")
     if not copy.exists():
-        engine.put_records("runs", {key: {"into": copy.name}})
+        engine.put_records("runs", {key: {"into": copy.index}})
         copy.create(with_fields=False)
     elif key not in dict(engine.get_records("runs", key)):
-        raise UsageError(f"index {copy.name!r} already exists", "name a new one with --into")
+        raise UsageError(f"index {copy.index!r} already exists", "name a new one with --into")
