@@ -69,14 +69,12 @@ class Throttle:
 
 
 # Type of an error when no server named one.
-UNREACHABLE, TIMEOUT, CERTIFICATE, OTHER_PRODUCT, UNREADABLE, SHARDS = (
-    "unreachable",
-    "timeout",
-    "certificate",
-    "other product",
-    "unreadable",
-    "shards",
-)
+UNREACHABLE = "unreachable"
+TIMEOUT = "timeout"
+CERTIFICATE = "certificate"
+OTHER_PRODUCT = "other product"
+UNREADABLE = "unreadable"
+SHARDS = "shards"
 
 # Type of the reason of a failed refresh: the shard cannot write, as without the library of its compression.
 BROKEN_SHARD = "refresh_failed_engine_exception"
@@ -402,6 +400,7 @@ MAX_BYTES = 8 << 20
 MAX_ACTIONS = 2_000
 TOO_LARGE = 413
 TOO_MANY_REQUESTS = 429
+BAD_REQUEST = 400
 FORBIDDEN = 403
 CONFLICT = 409
 OF_THE_INDEX = frozenset(("index_not_found_exception", "index_closed_exception"))  # refusals of a whole request
@@ -507,7 +506,7 @@ def _item(item: Json, location: str) -> ActionOutcome | Failure:
         failure = Failure(status, failure.kind, f"{failure.reason}: {cause['reason']}")
     if failure.kind == "document_missing_exception":
         return ActionOutcome(CONFLICT, reason=failure.reason)
-    if status == CONFLICT or (status == 400 and failure.kind not in OF_THE_INDEX):
+    if status == CONFLICT or (status == BAD_REQUEST and failure.kind not in OF_THE_INDEX):
         return ActionOutcome(status, reason=failure.reason)
     if find_fault(failure).soon:
         return failure

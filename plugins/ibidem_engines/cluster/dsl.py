@@ -13,7 +13,7 @@ from xxhash import xxh3_128_hexdigest
 from ibidem_core.address import Fields
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import query as queries
-from ibidem_engines.cluster.client import read_responses
+from ibidem_engines.cluster.client import BAD_REQUEST, read_responses
 from ibidem_engines.query import Filter, Phrase, Query, Words, days
 from ibidem_engines.requests import Json, RequestFlow, Target, in_slices
 from ibidem_ingest.dates import iso_day
@@ -226,7 +226,6 @@ def _condition(field: str, value: str, fields: Fields) -> Clause:
 
 
 SUGGESTIONS = 10  # spellings that are asked for of each word, and of each shard
-UNMAPPED = 400  # how servers answer where the title or the text is no field of the index
 
 
 def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow[dict[str, str]]:
@@ -234,7 +233,8 @@ def suggest(target: Target, fields: Fields, words: Sequence[str]) -> RequestFlow
     words = [each for each in words[: queries.MAX_SPELLED] if queries.MIN_LETTERS <= len(each) <= queries.MAX_LETTERS]
     bodies = [_suggest_body(word, fields) for word in words]
     responses = (yield target.searches(bodies))["responses"] if bodies else []
-    answered = {word: each for word, each in zip(words, responses, strict=True) if each.get("status") != UNMAPPED}
+    # Servers answer so where the title or the text is no field of the index.
+    answered = {word: each for word, each in zip(words, responses, strict=True) if each.get("status") != BAD_REQUEST}
     pairs = zip(answered, read_responses({"responses": list(answered.values())}), strict=True)
     spellings = {word: best(answer["suggest"]) for word, answer in pairs if not total_of(answer)}
     return {word: term for word, term in spellings.items() if term}

@@ -21,7 +21,6 @@ from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.requests import JSON, ApiRequest, JsonAnswer, run_sync
 
 REFUSED = "media_type_header_exception"
-BAD_REQUEST = 400
 MIN_VERSION = 8  # the oldest major version of a server that is understood
 
 HEADERS = frozenset(("accept", "content-type"))
@@ -55,7 +54,7 @@ class ApiVersion:
     def lower(self, sent: int | None, error: exceptions.ApiError) -> bool:
         """Lower the version after a server refused it; returns whether the request may be retried."""
         if error.body is None:  # as of `HEAD`: it may have been refused for its version
-            is_refusal = error.status_code == BAD_REQUEST
+            is_refusal = error.status_code == client.BAD_REQUEST
         else:
             cause = error.body.get("error") if isinstance(error.body, Mapping) else None
             is_refusal = isinstance(cause, Mapping) and cause.get("type") == REFUSED

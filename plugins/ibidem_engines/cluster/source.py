@@ -26,7 +26,7 @@ import orjson
 from ibidem_core.address import OURS, Fields, read_path, remove_path, set_path
 from ibidem_core.errors import Permanent
 from ibidem_engines.cluster import index as layouts
-from ibidem_engines.cluster.client import ClusterClient, build_failure, to_engine_error
+from ibidem_engines.cluster.client import BAD_REQUEST, ClusterClient, build_failure, to_engine_error
 from ibidem_engines.cluster.dsl import ALL, COUNTED, filter_value, total_of
 from ibidem_engines.engine import Destination, FieldCounts, Record, SourceDocument, StoredDocument
 from ibidem_engines.ledger import LookupValues, UnstorableRecord, check_storable
@@ -493,8 +493,6 @@ def _rebuilt(source: Json, mode: str, settings: Mapping[str, str]) -> str:
 
 
 MAX_SEARCHES = 100  # searches in one request
-
-BAD_REQUEST = 400
 
 
 def check_whole(cluster: ClusterClient, storage: SourceStorage, documents: Iterable[Json]) -> None:
