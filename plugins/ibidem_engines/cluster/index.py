@@ -620,23 +620,15 @@ def field_issues(index: str, fields: Fields) -> RequestFlow[list[HealthIssue]]:
     names = " and ".join(repr(searched[name]) for name in missing)
     noun = "field" if len(missing) == 1 else "fields"
     problem = f"index {index!r} has no {noun} {names}, so searches find nothing there"
-    return [HealthIssue("fields", problem, f"map them, such as IBIDEM_FIELDS={_proposal(fields, paths)}")]
-
-
-def _proposal(fields: Fields, field_types: Mapping[str, str]) -> str:
-    """List likely field names, followed by the fields of the index."""
-    text_fields = [path for path, kind in field_types.items() if kind in TEXT_TYPES]
-    likely = {
-        name: _guess_path(words, text_fields if name == "text" else list(field_types)) for name, words in LIKELY.items()
-    }
-    options = {
-        name: path if (path := getattr(fields, name)) in field_types else likely[name] or "FIELD" for name in LIKELY
-    }
+    text_fields = [path for path, kind in paths.items() if kind in TEXT_TYPES]
+    candidates = {"title": list(paths), "text": text_fields}
+    likely = {name: _guess_path(words, candidates[name]) for name, words in LIKELY.items()}
+    options = {name: path if (path := getattr(fields, name)) in paths else likely[name] or "FIELD" for name in LIKELY}
     pairs = ",".join(f"{name}={path}" for name, path in options.items())
-    if not text_fields:
-        return f"{pairs}; none of its fields is of type text"
     suffix = f" and {len(text_fields) - FIELDS_SHOWN} more" if len(text_fields) > FIELDS_SHOWN else ""
-    return f"{pairs} (of type text are {', '.join(text_fields[:FIELDS_SHOWN])}{suffix})"
+    shown = f" (of type text are {', '.join(text_fields[:FIELDS_SHOWN])}{suffix})"
+    shown = shown if text_fields else "; none of its fields is of type text"
+    return [HealthIssue("fields", problem, f"map them, such as IBIDEM_FIELDS={pairs}{shown}")]
 
 
 def _guess_path(words: Sequence[str], paths: Sequence[str]) -> str:
