@@ -300,17 +300,6 @@ class ClusterCollapse:
 
     def _count(self, *searches: Json) -> RequestFlow[tuple[Sequence[Json], CountResult]]:
         """Count, and run other searches at the same time."""
-        request = replace(self.target.searches([*searches, self._count_body()]), params=_WITHOUT_BUCKETS)
-        *answers, count_answer = read_responses((yield request))
-        if "aggregations" not in count_answer:
-            return answers, NO_COUNTS
-        counts = count_answer["aggregations"][COUNTS]
-        match_counts = yield from self._read_counts(counts)
-        several = frozenset(each["key"] for each in counts.get("several", {}).get("buckets", ()))
-        is_whole = match_counts.exact and len(several) == counts["sizes"]["count"]
-        return answers, CountResult(Writes.read(counts), match_counts, several if is_whole else None)
-
-    def _count_body(self) -> Clause:
         # All groups of two or more; with several shards, each shard also returns its single documents.
         names = {"field": self.field, "size": MAX_GROUPS, "shard_size": MAX_GROUPS, "min_doc_count": 2}
         names["shard_min_doc_count"] = 2 if self.layout.shards == 1 else 1
@@ -322,7 +311,15 @@ class ClusterCollapse:
         }
         if self.layout.shards == 1:
             aggs["several"] = {"terms": {"field": self.field, "size": MAX_NAMED, "min_doc_count": 2}}
-        return self._counting(aggs)
+        request = replace(self.target.searches([*searches, self._counting(aggs)]), params=_WITHOUT_BUCKETS)
+        *answers, count_answer = read_responses((yield request))
+        if "aggregations" not in count_answer:
+            return answers, NO_COUNTS
+        counts = count_answer["aggregations"][COUNTS]
+        match_counts = yield from self._read_counts(counts)
+        several = frozenset(each["key"] for each in counts.get("several", {}).get("buckets", ()))
+        is_whole = match_counts.exact and len(several) == counts["sizes"]["count"]
+        return answers, CountResult(Writes.read(counts), match_counts, several if is_whole else None)
 
     def _counting(self, aggs: Clause) -> Clause:
         parts = {name: part for name, part in self.body.items() if name not in ("sort", "track_scores", "post_filter")}
