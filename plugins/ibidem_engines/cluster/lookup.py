@@ -25,10 +25,10 @@ import orjson
 
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.client import ClusterClient, read_responses
-from ibidem_engines.cluster.index import Layout, beside_key, search_states, write_order
+from ibidem_engines.cluster.client import read_responses
+from ibidem_engines.cluster.index import Layout, beside_key, write_order
 from ibidem_engines.cluster.source import COLLAPSIBLE
-from ibidem_engines.engine import LookupResult, SignatureLookup, SourceDocument
+from ibidem_engines.engine import LookupResult, SignatureLookup
 from ibidem_engines.query import ReadView
 from ibidem_engines.requests import Json, RequestFlow, Target, in_slices
 from ibidem_engines.stored_groups import Hit, HitColumns, LeadKeys
@@ -211,20 +211,6 @@ def read_newest(answer: Json) -> int:
     """Read the result of the aggregation; -1 if nothing matched, or no index was searched."""
     value = answer["aggregations"]["ibidem"]["value"] if "aggregations" in answer else None
     return -1 if value is None else int(value)
-
-
-def fill_packed(cluster: ClusterClient, index: str, documents: Sequence[SourceDocument]) -> list[SourceDocument]:
-    """Fill in the packed values of signed documents, which their mapping leaves out of `_source`.
-
-    A document that another writer changes at the same time stays without: it counts as unsigned, and is signed again.
-    """
-    keys = [(each.name.index, each.name.id, each.name.routing, each.state) for each in documents]
-    incomplete = [key for key, each in zip(keys, documents, strict=True) if each.schema and not each.packed]
-    found = search_states(cluster, index, incomplete, {"docvalue_fields": [dsl.PACKED]})
-    packed = {key: read_binary(hit, dsl.PACKED) or b"" for key, hit in found.items()}
-    return [
-        replace(each, packed=each.packed or packed.get(key, b"")) for key, each in zip(keys, documents, strict=True)
-    ]
 
 
 SEARCH_BATCH = 250  # searches asked for together; each may bring three prefixes, and a query takes 1,024 clauses

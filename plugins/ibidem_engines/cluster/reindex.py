@@ -19,8 +19,8 @@ from ibidem_core.errors import Permanent
 from ibidem_engines import engine as protocol
 from ibidem_engines.cluster import client, records, source
 from ibidem_engines.cluster import index as layouts
-from ibidem_engines.cluster.dsl import ALL, STATES, Clause, all_of, hits_of, ids_query, state_of, total_of
-from ibidem_engines.cluster.lookup import fill_packed
+from ibidem_engines.cluster.dsl import ALL, PACKED, STATES, Clause, all_of, hits_of, ids_query, state_of, total_of
+from ibidem_engines.cluster.lookup import read_binary
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.write import ROUNDS, get_many, read_versions, refused_field
 from ibidem_engines.engine import Destination, FieldCounts, Outcome, Record, Signed, SourceDocument
@@ -208,22 +208,21 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
         return bool(self._final_pipelines) or any(each.updates_in_part for each in self._storages.values())
 
     def check(self, target: Destination) -> None:
-        index_layout = self.layout
         self._check_numbers()
         if target == "place":
-            layouts.check_readable(index_layout, self.index, self.cluster)
-            if index_layout.beside:
+            layouts.check_readable(self.layout, self.index, self.cluster)
+            if self.layout.beside:
                 raise UsageError(
-                    f"the signatures of {self.index!r} are beside it, in {', '.join(index_layout.beside)}",
+                    f"the signatures of {self.index!r} are beside it, in {', '.join(self.layout.beside)}",
                     "keep them there: ibidem backfill --beside; or drop them first: ibidem strip",
                 )
-        elif target == "copy" and index_layout.streams:
+        elif target == "copy" and self.layout.streams:
             raise UsageError(
                 f"{self.index!r} is a data stream, which cannot be replaced by an alias", "sign it in place"
             )
-        elif target == "copy" and len(index_layout.indices) > 1:
+        elif target == "copy" and len(self.layout.indices) > 1:
             raise UsageError(
-                f"{self.index!r} points to several indexes: {', '.join(index_layout.indices)}",
+                f"{self.index!r} points to several indexes: {', '.join(self.layout.indices)}",
                 "copy them one by one, naming each in IBIDEM_INDEX",
             )
         elif target == "strip":
@@ -290,7 +289,14 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
                     each["_source"] = remove_path(each["_source"], field.path)
                 name = names_by_place[each["_index"], each["_id"]]
                 documents.append(source.source_document(each, name, self._fields, text))
-        return fill_packed(self.cluster, self.index, documents)
+        # What the mapping leaves out of `_source` is read from the index. A document that another writer changes at the
+        # same time stays without: it counts as unsigned, and is signed again.
+        keys = [(each.name.index, each.name.id, each.name.routing, each.state) for each in documents]
+        incomplete = [key for key, each in zip(keys, documents, strict=True) if each.schema and not each.packed]
+        hits = layouts.search_states(self.cluster, self.index, incomplete, {"docvalue_fields": [PACKED]})
+        packed = {key: read_binary(hit, PACKED) or b"" for key, hit in hits.items()}
+        pairs = zip(keys, documents, strict=True)
+        return [replace(each, packed=each.packed or packed.get(key, b"")) for key, each in pairs]
 
     def count_fields(self) -> FieldCounts:
         return source.count_fields(self.cluster, self.index)
