@@ -208,7 +208,17 @@ def read_layout(
         unnumbered=tuple(name for name in indices if index_settings[name].get("disable_sequence_numbers") == "true"),
         stemmed=tuple(sorted({path for each in answer.values() for path in stemmed_fields(each, text)})),
     )
-    return replace(layout, **(yield from _read_beside(layout))) if layout.bare else layout
+    if not layout.bare:
+        return layout
+    # The indexes of signatures beside those without ibidem's fields; none where they may not be seen.
+    names = set(map(signature_index, layout.names().sources))
+    path = ",".join(sorted(names))
+    path = path if len(path) < MAX_PATH else signature_index("*")
+    parameters = {"filter_path": "*.mappings._meta", "ignore_unavailable": "true", "expand_wildcards": "all"}
+    answer = yield ApiRequest("GET", f"/{quote_index(path)}", parameters, ok_statuses=(FORBIDDEN, NOT_FOUND))
+    own = {name: _own_meta(each) for name, each in sorted(answer.items()) if name in names}
+    found = {name: str(meta.get("schema", "")) for name, meta in own.items() if meta}
+    return replace(layout, beside=tuple(found), schemas={**layout.schemas, **found})
 
 
 def signature_index(source: str) -> str:
@@ -230,18 +240,6 @@ def document_of(key: str) -> tuple[str, str]:
     """Return index and id of an entry's document: the inverse of `beside_key`."""
     index, _, id_ = key.partition("/")
     return index, id_
-
-
-def _read_beside(layout: Layout) -> RequestFlow[dict[str, Any]]:
-    """Look for the indexes of signatures beside those without ibidem's fields; none where they may not be seen."""
-    names = set(map(signature_index, layout.names().sources))
-    path = ",".join(sorted(names))
-    path = path if len(path) < MAX_PATH else signature_index("*")
-    params = {"filter_path": "*.mappings._meta", "ignore_unavailable": "true", "expand_wildcards": "all"}
-    answer: Json = yield ApiRequest("GET", f"/{quote_index(path)}", params, ok_statuses=(FORBIDDEN, NOT_FOUND))
-    own = {name: _own_meta(each) for name, each in sorted(answer.items()) if name in names}
-    found = {name: str(meta.get("schema", "")) for name, meta in own.items() if meta}
-    return {"beside": tuple(found), "schemas": {**layout.schemas, **found}} if found else {}
 
 
 def check_readable(layout: Layout, index: str, cluster: ClusterClient) -> None:
