@@ -260,14 +260,13 @@ class _Question:
 Part = tuple[dsl.Clause, list[str], list[_Question]]  # a search for some values, and the questions that share it
 
 
+@dataclass(frozen=True, slots=True)
 class LookUp:
     """Look-ups in one index, or in several."""
 
-    def __init__(self, target: Target, layout: Layout, clause: dsl.Clause | None) -> None:
-        self._target = target
-        self._kinds = layout.kinds
-        self._limit = layout.max_hits
-        self._clause = clause
+    target: Target
+    layout: Layout
+    clause: dsl.Clause | None  # what hits must match besides
 
     def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
         """Look up values; see `Engine.find`."""
@@ -288,7 +287,7 @@ class LookUp:
     def _shared_body(self, questions: Sequence[_Question]) -> dsl.Clause:
         """Build one search for the values of all lookups."""
         values = distinct_values((each.name, each.values) for each in questions)
-        return self._body([with_value_query(self._kinds, *item) for item in values.items()], MAX_TOGETHER)
+        return self._body([with_value_query(self.layout.kinds, *item) for item in values.items()], MAX_TOGETHER)
 
     def _assign_hits(self, questions: Sequence[_Question], hits: Sequence[Hit], total: int) -> RequestFlow[None]:
         """Add the hits to their lookups; values with too many hits are searched for separately."""
@@ -308,7 +307,7 @@ class LookUp:
         """Build a search for some values of each question; questions with equal searches share one."""
         parts: dict[bytes, Part] = {}
         for question, values in asked:
-            clause = with_value_query(self._kinds, question.name, values, question.min_shared)
+            clause = with_value_query(self.layout.kinds, question.name, values, question.min_shared)
             body = self._body([clause], question.limit + 1)
             parts.setdefault(orjson.dumps(body), (body, values, []))[2].append(question)
         return list(parts.values())
@@ -351,12 +350,12 @@ class LookUp:
         return count
 
     def _send(self, bodies: Sequence[dsl.Clause]) -> RequestFlow[list[FoundHits]]:
-        answers = read_responses((yield self._target.searches(bodies))) if bodies else []
+        answers = read_responses((yield self.target.searches(bodies))) if bodies else []
         return [(list(read_hits(answer, 0)), dsl.total_of(answer)) for answer in answers]
 
     def _body(self, clauses: Sequence[dsl.Clause], limit: int) -> dsl.Clause:
-        filters = [dsl.any_of(clauses), *([] if self._clause is None else [self._clause])]
-        return dsl.with_ids(search_in_order(filters, min(limit, self._limit)))
+        filters = [dsl.any_of(clauses), *([] if self.clause is None else [self.clause])]
+        return dsl.with_ids(search_in_order(filters, min(limit, self.layout.max_hits)))
 
 
 def _questions(search: SignatureLookup) -> list[_Question]:
