@@ -302,7 +302,6 @@ class Transport(Protocol):
 class Dialect:
     """How Elasticsearch and OpenSearch differ."""
 
-    name: str  # as in addresses
     product: str  # as people write it
     min_version: tuple[int, ...]  # oldest version that is understood, as its first numbers
     point_path: str  # path behind an index that opens a point in time, and by itself closes one

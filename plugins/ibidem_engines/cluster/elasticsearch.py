@@ -86,7 +86,6 @@ def in_server_version(
 warnings.filterwarnings("ignore", r".*\[\.ibidem-.*begins with a dot", client_library.ElasticsearchWarning)
 
 DIALECT = client.Dialect(
-    name="elasticsearch",
     product="Elasticsearch",
     min_version=(8,),
     point_path="/_pit",

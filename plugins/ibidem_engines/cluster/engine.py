@@ -105,7 +105,7 @@ class ClusterEngine(protocol.Engine):
         self._covered.clear()
 
     def info(self) -> protocol.Info:
-        name, version = self._cluster.dialect.name, self._check_server()
+        name, version = self._cluster.address.kind, self._check_server()
         info = protocol.Info(name, version, exists=False, documents=0, unsigned=0, schema=(), tables={})
         index_layout = layout.read(self._cluster, self.index)
         if not index_layout.indices:
@@ -280,14 +280,14 @@ class ClusterEngine(protocol.Engine):
         """Refuse a server that is another product, or too old; returns its version."""
         if self._version:
             return self._version
-        dialect, label = self._cluster.dialect, self._cluster.label
+        dialect, kind, label = self._cluster.dialect, self._cluster.address.kind, self._cluster.label
         if answer := self._cluster.send(ApiRequest("GET", "/", ok_statuses=(400, 404, 405))):
             about = answer.get("version", {})
         else:
             nodes = self._cluster.ask("GET", "/_nodes", filter_path="nodes.*.version")["nodes"]
-            about = {"number": min(node["version"] for node in nodes.values()), "distribution": dialect.name}
+            about = {"number": min(node["version"] for node in nodes.values()), "distribution": kind}
         version, product = str(about.get("number", "")), about.get("distribution", "elasticsearch")
-        if product != dialect.name:
+        if product != kind:
             what = f"{label}: it is {product}, not {dialect.product}"
             raise Permanent(what, f"write {product}+http://… in IBIDEM_ENGINE")
         if tuple(map(int, re.findall(r"\d+", version))) < dialect.min_version:

@@ -15,7 +15,6 @@ from ibidem_engines.cluster.engine import ClusterEngine
 from ibidem_engines.requests import ApiRequest, JsonAnswer
 
 DIALECT = client.Dialect(
-    name="opensearch",
     product="OpenSearch",
     min_version=(2, 19),
     point_path="/_search/point_in_time",

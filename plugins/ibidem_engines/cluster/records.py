@@ -154,7 +154,6 @@ def drop(cluster: ClusterClient, sources: Iterable[str]) -> None:
 SLICE = 1_000  # records in the answer to one search
 
 IF_AVAILABLE = {"ignore_unavailable": "true"}
-NO_HITS: Json = {"hits": {"hits": [], "total": {"value": 0}}}
 # Types of errors of a ledger that is not there, or may not be read.
 ABSENT_KINDS = frozenset(("index_not_found_exception", "security_exception"))
 
@@ -235,7 +234,7 @@ def read_records(names: IndexNames, ledger: Ledger) -> RequestFlow[dict[str, Any
 def _found(answer: Json) -> Json:
     """Return the answer to one search; where the mapping is wrong, the error names the index and the remedy."""
     if answer.get("status") == NOT_FOUND:  # no record index exists
-        return NO_HITS
+        return {"hits": {"hits": [], "total": {"value": 0}}}
     if "error" not in answer:
         return answer
     failure = client.build_failure(int(answer["status"]), answer)

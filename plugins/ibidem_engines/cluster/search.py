@@ -511,11 +511,10 @@ class ClusterSearch(engine.EngineSearch):
 
     def coverage(self, settled_marks: stored_groups.Marks) -> RequestFlow[Coverage]:
         key = repr(settled_marks)
-        if (cached := self.covered.get(key)) is not None:
-            return cached
-        return self.covered.put(
-            key, (yield from read_coverage(Target(self.index), self.layout, settled_marks)), COUNTS_S
-        )
+        if (coverage := self.covered.get(key)) is None:
+            coverage = yield from read_coverage(Target(self.index), self.layout, settled_marks)
+            self.covered.put(key, coverage, COUNTS_S)
+        return coverage
 
     def collapse(self, place: Place, size: int, how: Collapsing = stored_groups.BY_GROUP) -> RequestFlow[Collapsed]:
         began = yield from self._begin(how.view)
