@@ -423,8 +423,8 @@ class HitColumns(Sequence[Hit]):
     ids: Sequence[str]  # (n) as `Hit.id`
     scores: Sequence[float]  # (n) as `Hit.score`
     packed: PackedValues  # (n) as `Hit.packed`
-    orders: Sequence[int] = ()  # (n) as `Hit.order`; empty if none has one
-    sorts: Sequence[tuple[object, ...]] = ()  # (n) as `Hit.sort`; empty if none has any
+    orders: Sequence[int]  # (n) as `Hit.order`
+    sorts: Sequence[tuple[object, ...]]  # (n) as `Hit.sort`
     cache: dict[int, Hit] = field(default_factory=dict)  # the hits that were asked for so far, by their row
 
     def __len__(self) -> int:
@@ -441,14 +441,8 @@ class HitColumns(Sequence[Hit]):
             return self.take(range(len(self))[row])
         row = range(len(self))[row]
         if row not in self.cache:
-            self.cache[row] = Hit(
-                self.indices[row],
-                self.ids[row],
-                self.scores[row],
-                self.packed[row],
-                self.orders[row] if self.orders else 0,
-                self.sorts[row] if self.sorts else (),
-            )
+            score, packed = self.scores[row], self.packed[row]
+            self.cache[row] = Hit(self.indices[row], self.ids[row], score, packed, self.orders[row], self.sorts[row])
         return self.cache[row]
 
     def take(self, rows: Sequence[int]) -> "HitColumns":
@@ -457,8 +451,8 @@ class HitColumns(Sequence[Hit]):
             [self.ids[row] for row in rows],
             [self.scores[row] for row in rows],
             self.packed.take(rows),
-            [self.orders[row] for row in rows] if self.orders else (),
-            [self.sorts[row] for row in rows] if self.sorts else (),
+            [self.orders[row] for row in rows],
+            [self.sorts[row] for row in rows],
         )
 
     def sort(self) -> "HitColumns":

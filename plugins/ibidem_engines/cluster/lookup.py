@@ -57,8 +57,8 @@ def read_hits(answer: Json, sorted_by: int | None = None) -> HitColumns:
         ids,
         [hit.get("_score") or 0.0 for hit in hits],
         packed,
-        [write_order(hit["_seq_no"]) for hit in hits] if hits and "_seq_no" in hits[0] else (),
-        [tuple(hit["sort"][:sorted_by]) for hit in hits] if hits and "sort" in hits[0] else (),
+        [write_order(hit["_seq_no"]) for hit in hits] if hits and "_seq_no" in hits[0] else [0] * len(hits),
+        [tuple(hit["sort"][:sorted_by]) for hit in hits] if hits and "sort" in hits[0] else [()] * len(hits),
     )
 
 
@@ -122,7 +122,7 @@ def rank(
         # Ties ordered on the server, which takes it a third longer.
         order = [{"_score": "desc"}, {"_index": "asc"}, {"ibidem.id": {"order": "asc", "unmapped_type": "keyword"}}]
         answer, hits = yield from window(target, {**body, "size": size, "sort": order, "track_scores": True})
-        hits = replace(hits, sorts=()).sort()
+        hits = replace(hits, sorts=[()] * len(hits)).sort()
     return (yield from fill_from_beside((answer, hits), beside))
 
 
