@@ -6,7 +6,6 @@ Each write is one transaction. Look-up keys are words of a contentless full-text
 import os
 import shutil
 import sqlite3
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
@@ -166,7 +165,8 @@ def _insert(file: SqliteFile, records: Mapping[str, _Ready], stored: Mapping[str
     """Insert rows at the next positions, and return the positions; a lead keeps the name of its group."""
     if not records:
         return range(0)
-    places = _take_places(file, len(records))
+    (last_place,) = file.run(_NEXT, (len(records),)).fetchone()
+    places = range(last_place - len(records) + 1, last_place + 1)
     groups = [(name in stored and stored[name].group) or new_group() for name in records]
     rows = list(zip(places, records.values(), groups, strict=True))
     file.run_many(_DOCUMENT, [(place, *each.row, group) for place, each, group in rows])
@@ -178,11 +178,6 @@ def _insert(file: SqliteFile, records: Mapping[str, _Ready], stored: Mapping[str
     file.run_many(_KEYS, [(place, each.keys) for place, each, _ in rows if each.keys])
     file.run_many(_LONG, [(place, each.record.long) for place, each, _ in rows if each.record.long])
     return places
-
-
-def _take_places(file: SqliteFile, count: int) -> range:
-    (last_place,) = file.run(_NEXT, (count,)).fetchone()
-    return range(last_place - count + 1, last_place + 1)
 
 
 def _keys_of(file: SqliteFile, places: Sequence[int]) -> list[tuple[int, str]]:
@@ -200,7 +195,7 @@ def _remove(file: SqliteFile, places: Sequence[int]) -> None:
 
 def move(file: SqliteFile, place: int) -> None:
     """Move a document to the next position, inside an open transaction."""
-    keys, (number,) = _keys_of(file, [place]), _take_places(file, 1)
+    keys, (number,) = _keys_of(file, [place]), file.run(_NEXT, (1,)).fetchone()
     for statement in _MOVED:
         file.run(statement, (number, place))
     file.run_many(_FORGET_KEYS, keys)
@@ -323,7 +318,7 @@ class SqliteGroups(stored_groups.StoredGroups):
         ]
 
 
-_BY_TABLE = "select idf, signed, count(*) from {documents} group by idf, signed"
+_BY_TABLE = "select idf, count(*), sum(not signed) from {documents} group by idf"
 _AFTER_PREFIX = "\U0010ffff"  # greater than whatever may follow a prefix
 _COUNT = "select count(*) from {ledger} where ledger = ?"
 _SLICE = "select key, entry from {ledger} where ledger = ? and key >= ? and key < ? order by key limit ?"
@@ -391,14 +386,10 @@ class SqliteEngine(Engine):
         if (state.get("layout"), state.get("schema")) != (LAYOUT, SCHEMA):
             return Info("sqlite", sqlite3.sqlite_version, bool(state), 0, 0, schema, {})
         counts = self._file.read(_BY_TABLE)
-        tables: Counter[str] = Counter()
-        for idf, _, count in counts:
-            tables[idf] += count
-        documents = tables.total()
-        unsigned = sum(count for _, is_signed, count in counts if not is_signed)
+        documents, unsigned = (sum(each[column] for each in counts) for column in (1, 2))
+        tables = {idf: count for idf, count, _ in counts if idf}
         schema = schema if documents > unsigned else ()
-        del tables[""]
-        return Info("sqlite", sqlite3.sqlite_version, bool(state), documents, unsigned, schema, dict(tables))
+        return Info("sqlite", sqlite3.sqlite_version, bool(state), documents, unsigned, schema, tables)
 
     def health_issues(self) -> list[HealthIssue]:
         path = self._file.path

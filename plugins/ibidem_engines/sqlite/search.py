@@ -115,6 +115,7 @@ def _date(value: str) -> Conditions:
 
 
 _NEWEST = (1 << 63) - 1
+# Documents, or leads alone, by position, in the order of ids.
 _BY_PLACE = "select place, id, packed from {documents} where place in {list} and lead >= ? order by id"
 
 
@@ -123,11 +124,6 @@ def newest_place(file: SqliteFile, view: ReadView) -> int:
     if view.newest is not None:
         return view.newest
     return file.run("select max(place) from {documents}").fetchone()[0] or 0
-
-
-def read_places(file: SqliteFile, places: Iterable[int], *, leads: bool) -> list[tuple[int, str, bytes | None]]:
-    """Read position, id and packed signatures of documents, or of leads only, by position, ordered by id."""
-    return file.run(_BY_PLACE, (as_json(list(places)), int(leads))).fetchall()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +217,7 @@ def find(
 
         answers = [_answer(file, each, own_places.get(each.own_id, 0), with_value, allowed_places) for each in searches]
         places = set(chain.from_iterable(found for found, _, _ in answers))
-        documents = read_places(file, places, leads=last_lead is not None)
+        documents = file.run(_BY_PLACE, (as_json(list(places)), int(last_lead is not None))).fetchall()
     hits = [stored_groups.Hit(file.index, name, 0.0, packed, place) for place, name, packed in documents]
     number = {hit.order: at for at, hit in enumerate(hits)}  # ordered by id
     return [
@@ -327,7 +323,7 @@ class SqliteSearch(EngineSearch):
         with file.reading():
             newest = newest_place(file, view)
             total, ranked_places = _rank(file, choose(self.query, newest), size)
-            documents = read_places(file, [place for place, _ in ranked_places], leads=False)
+            documents = file.run(_BY_PLACE, (as_json([place for place, _ in ranked_places]), 0)).fetchall()
         score = {place: -rank for place, rank in ranked_places}
         hits = [stored_groups.Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
         return answered(Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, ReadView(newest)))
