@@ -14,6 +14,7 @@ from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import stored_groups
 from ibidem_engines.query import NOW, Place, Query, ReadView, parse_query, word_spans
 from ibidem_engines.requests import RequestFlow
+from ibidem_engines.stored_groups import BY_GROUP, Collapsed, Collapsing, Entry, Hit, Ledger, Members, RecordState
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.lookup_keys import LookupField
@@ -59,7 +60,7 @@ class Outcome:
 
 @dataclass(frozen=True, slots=True)
 class Ranking:
-    hits: Sequence[stored_groups.Hit]  # in rank order; equal scores by index and id
+    hits: Sequence[Hit]  # in rank order; equal scores by index and id
     total: int  # exact number of documents that match
     view: ReadView = NOW  # what it reads; another search with it ranks the same
 
@@ -97,7 +98,7 @@ class LookupResult:
     """The documents that one `SignatureLookup` found."""
 
     # Each document once, in the order of index and id; the searching document itself too, unless it is named.
-    hits: Sequence[stored_groups.Hit]
+    hits: Sequence[Hit]
     capped: Sequence[LookupField] = ()  # the fields whose hits were cut at the limit
     # Number of documents with the content hash, `own_id` aside; exact, also where they are too many to be listed
     # (`CONTENT_HITS`).
@@ -202,17 +203,13 @@ class EngineSearch(Protocol):
     def coverage(self, settled_marks: stored_groups.Marks) -> RequestFlow[stored_groups.Coverage]:
         """Count the documents of the index without a settled group; the result may be that of the last seconds."""
 
-    def collapse(
-        self, place: Place, size: int, how: stored_groups.Collapsing = stored_groups.BY_GROUP
-    ) -> RequestFlow[stored_groups.Collapsed]:
+    def collapse(self, place: Place, size: int, how: Collapsing = BY_GROUP) -> RequestFlow[Collapsed]:
         """Rank the matches, keeping only the best document of each group; a place that cannot be counted is refused."""
 
-    def members(
-        self, groups: Sequence[str], limit: int, how: stored_groups.Collapsing = stored_groups.BY_GROUP
-    ) -> RequestFlow[stored_groups.Members]:
+    def members(self, groups: Sequence[str], limit: int, how: Collapsing = BY_GROUP) -> RequestFlow[Members]:
         """Read up to `limit` matching documents of each of some groups, in rank order."""
 
-    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         """Read the matching leads of some stored groups."""
 
     def memberships(self, ids: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
@@ -334,7 +331,7 @@ class ReindexSource(stored_groups.Parts, Protocol):
     def added_bytes(self, record: Record) -> int:
         """Return the bytes that signing adds to a document, before the engine compresses or indexes them."""
 
-    def get_records(self, ledger: stored_groups.Ledger) -> Iterator[tuple[str, Any]]:
+    def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
         """Read the records of a ledger, as in `Engine`; none if it does not exist."""
 
     def copy_to(self, name: str) -> "ReindexTarget":
@@ -457,7 +454,7 @@ class Engine(Protocol):
         corrected = replace(parse_query(typed), filters=query.filters, excluded=query.excluded)
         return typed if self.search(corrected, 1).total else ""
 
-    def scan(self, size: int = 1_000) -> Iterator[list[stored_groups.Hit]]:
+    def scan(self, size: int = 1_000) -> Iterator[list[Hit]]:
         """Scan the whole index in slices, in the order of writing; a cluster numbers the writes of each shard."""
 
     def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
@@ -479,46 +476,40 @@ class Engine(Protocol):
     def close(self) -> None:
         """Close connections and files."""
 
-    def put_records(self, ledger: stored_groups.Ledger, entries: Mapping[str, stored_groups.Entry]) -> None:
+    def put_records(self, ledger: Ledger, entries: Mapping[str, Entry]) -> None:
         """Store JSON records next to the index, by key; existing records are overwritten."""
 
-    def get_records(self, ledger: stored_groups.Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
+    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
         """Read the current records whose key starts with the prefix, in key order.
 
         They are those of the index, whatever name it was reached by, and the indexes that they name have their own
         names. What another program has made of a record is never checked here: `ledger.read_ledger` does that.
         """
 
-    def get_record(self, ledger: stored_groups.Ledger, key: str) -> Any:
+    def get_record(self, ledger: Ledger, key: str) -> Any:
         """Read the current record of one key; None if there is none."""
         return self.get_records_by_key(ledger, [key]).get(key)
 
-    def recent_record(self, ledger: stored_groups.Ledger, key: str) -> Any:
+    def recent_record(self, ledger: Ledger, key: str) -> Any:
         """Read a record as `get_record` does, or as it was some seconds ago."""
         return self.get_record(ledger, key)
 
-    def get_records_by_key(self, ledger: stored_groups.Ledger, keys: Sequence[str]) -> dict[str, Any]:
+    def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
         """Read the current records of some keys; missing ones are omitted."""
 
-    def read_record(self, ledger: stored_groups.Ledger, key: str) -> tuple[Any, stored_groups.RecordState | None]:
+    def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
         """Read the latest record with a key, and its state; both are None if there is none."""
 
-    def replace_record(
-        self,
-        ledger: stored_groups.Ledger,
-        key: str,
-        entry: stored_groups.Entry,
-        state: stored_groups.RecordState | None,
-    ) -> stored_groups.RecordState | None:
+    def replace_record(self, ledger: Ledger, key: str, entry: Entry, state: RecordState | None) -> RecordState | None:
         """Replace a record in the state that was read (None: there was none); None if others have written meanwhile."""
 
-    def count(self, ledger: stored_groups.Ledger) -> int:
+    def count(self, ledger: Ledger) -> int:
         """Count the records of a ledger without reading them; the newest may not be counted yet."""
 
-    def delete_records(self, ledger: stored_groups.Ledger, keys: Iterable[str]) -> int:
+    def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         """Remove records by key; returns how many existed."""
 
-    def delete_unchanged(self, ledger: stored_groups.Ledger, entries: Mapping[str, Any]) -> int:
+    def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
         """Remove the records, given by key, that have not changed since they were read; returns how many."""
 
     def repair_ledgers(self) -> list[str]:

@@ -24,7 +24,7 @@ from ibidem_engines.query import MAX_SPELLED, NOW, Query
 from ibidem_engines.requests import RequestFlow, refuse, run_sync
 from ibidem_engines.sqlite.file import LAYOUT, MAX_SECONDS, Row, SqliteFile, as_json
 from ibidem_engines.sqlite.search import SqliteSearch, facets, find, newest_place, spellings, word
-from ibidem_engines.stored_groups import Entry, Facets, Hit, Ledger, RecordState, new_group
+from ibidem_engines.stored_groups import Entry, Facets, GroupedDocument, Hit, Ledger, RecordState, ShardRef, new_group
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.schema import SCHEMA
@@ -230,45 +230,41 @@ class SqliteGroups(stored_groups.StoredGroups):
         self.index = file.index
         self._file = file
 
-    def parts(self) -> list[stored_groups.ShardRef]:
-        return [stored_groups.ShardRef(self.index)]
+    def parts(self) -> list[ShardRef]:
+        return [ShardRef(self.index)]
 
     @override
-    def newest(self, marks: stored_groups.Marks | None = None) -> dict[stored_groups.ShardRef, int]:
+    def newest(self, marks: stored_groups.Marks | None = None) -> dict[ShardRef, int]:
         """Return the last assigned position, even if its document was deleted."""
         ((last_place,),) = self._file.read(_LAST)
-        return {stored_groups.ShardRef(self.index): int(last_place)}
+        return {ShardRef(self.index): int(last_place)}
 
     def deletions(self) -> int:
         return int(self._file.read(_GIVEN_UP)[0][0])
 
-    def documents(
-        self, seq_range: stored_groups.SeqNoRange, size: int, *, leads: bool = False
-    ) -> list[stored_groups.GroupedDocument]:
+    def documents(self, seq_range: stored_groups.SeqNoRange, size: int, *, leads: bool = False) -> list[GroupedDocument]:
         return self._rows(_IN_RANGE, (seq_range.after, seq_range.end, int(leads), size))
 
     def count_leads(self, seq_range: stored_groups.SeqNoRange) -> int:
         return int(self._file.read(_COUNT_LEADS, (seq_range.after, seq_range.end))[0][0])
 
-    def with_value(self, keys: Sequence[stored_groups.LeadKeys], end: stored_groups.Marks) -> list[stored_groups.Hit]:
+    def with_value(self, keys: Sequence[stored_groups.LeadKeys], end: stored_groups.Marks) -> list[Hit]:
         # The caller compares the lengths of the hits.
         searches = [SignatureLookup(each.values, each.min_shared, limit=MAX_LEADS) for each in keys]
-        results = find(self._file, searches, None, last_lead=end[stored_groups.ShardRef(self.index)])
+        results = find(self._file, searches, None, last_lead=end[ShardRef(self.index)])
         return list({hit.id: hit for each in results for hit in each.hits}.values())
 
     def members(
         self, groups: Sequence[str], excluded: Sequence[DocumentRef] = (), *, lead: bool | None = None
-    ) -> Iterator[list[stored_groups.GroupedDocument]]:
+    ) -> Iterator[list[GroupedDocument]]:
         last_name, flags = 0, (0, 1) if lead is None else (int(lead), int(lead))
         excluded_ids = as_json([name for index, name in excluded if index == self.index])
         while rows := self._rows(_OF_GROUPS, (as_json(list(groups)), last_name, excluded_ids, *flags, SLICE)):
             yield rows
             last_name = rows[-1].name.order
 
-    def read(
-        self, ids: Sequence[DocumentRef], end: stored_groups.Marks | None = None
-    ) -> list[stored_groups.GroupedDocument]:
-        last_place = LAST_PLACE if end is None else end[stored_groups.ShardRef(self.index)]
+    def read(self, ids: Sequence[DocumentRef], end: stored_groups.Marks | None = None) -> list[GroupedDocument]:
+        last_place = LAST_PLACE if end is None else end[ShardRef(self.index)]
         return self._rows(_BY_ID, (as_json([name for index, name in ids if index == self.index]), last_place))
 
     def assign(self, changes: Sequence[stored_groups.Assignment]) -> list[bool]:
@@ -309,11 +305,9 @@ class SqliteGroups(stored_groups.StoredGroups):
                 self._file.run(_WRITE.replace("{columns}", columns), (*values, change.name[1]))
         return len(same)
 
-    def _rows(self, condition: str, values: Row) -> list[stored_groups.GroupedDocument]:
+    def _rows(self, condition: str, values: Row) -> list[GroupedDocument]:
         return [
-            stored_groups.GroupedDocument(
-                stored_groups.Name(self.index, name, place), packed or b"", group, bool(lead), (place, 0)
-            )
+            GroupedDocument(stored_groups.Name(self.index, name, place), packed or b"", group, bool(lead), (place, 0))
             for name, place, packed, group, lead in self._file.read(_DOCUMENTS + condition, values)
         ]
 

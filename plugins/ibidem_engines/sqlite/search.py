@@ -23,6 +23,7 @@ from ibidem_engines.engine import EngineSearch, LookupResult, Ranking, Signature
 from ibidem_engines.query import NOW, Phrase, Place, Query, ReadView, Words
 from ibidem_engines.requests import RequestFlow, answered
 from ibidem_engines.sqlite.file import SqliteFile, Value, as_json
+from ibidem_engines.stored_groups import BY_GROUP, Collapsed, Collapsing, FacetCount, GroupHit, Hit, Members
 from ibidem_ingest.dates import iso_date
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -218,7 +219,7 @@ def find(
         answers = [_answer(file, each, own_places.get(each.own_id, 0), with_value, allowed_places) for each in searches]
         places = set(chain.from_iterable(found for found, _, _ in answers))
         documents = file.run(_BY_PLACE, (as_json(list(places)), int(last_lead is not None))).fetchall()
-    hits = [stored_groups.Hit(file.index, name, 0.0, packed, place) for place, name, packed in documents]
+    hits = [Hit(file.index, name, 0.0, packed, place) for place, name, packed in documents]
     number = {hit.order: at for at, hit in enumerate(hits)}  # ordered by id
     return [
         LookupResult([hits[at] for at in sorted(number[place] for place in found if place in number)], capped, copies)
@@ -325,7 +326,7 @@ class SqliteSearch(EngineSearch):
             total, ranked_places = _rank(file, choose(self.query, newest), size)
             documents = file.run(_BY_PLACE, (as_json([place for place, _ in ranked_places]), 0)).fetchall()
         score = {place: -rank for place, rank in ranked_places}
-        hits = [stored_groups.Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
+        hits = [Hit(file.index, name, score[place], packed, place) for place, name, packed in documents]
         return answered(Ranking(sorted(hits, key=lambda hit: -hit.score)[:size], total, ReadView(newest)))
 
     @override
@@ -358,9 +359,7 @@ class SqliteSearch(EngineSearch):
         (row,) = self.file.read(_COVERAGE, (settled,))
         return answered(stored_groups.Coverage(*row))
 
-    def collapse(
-        self, place: Place, size: int, how: stored_groups.Collapsing = stored_groups.BY_GROUP
-    ) -> RequestFlow[stored_groups.Collapsed]:
+    def collapse(self, place: Place, size: int, how: Collapsing = BY_GROUP) -> RequestFlow[Collapsed]:
         file = self.file
         with file.reading():
             newest = newest_place(file, how.view)
@@ -370,11 +369,9 @@ class SqliteSearch(EngineSearch):
             totals = selection.read(f"count(*), count(distinct {_ONE}), max(-found.rank)")
             documents, count, best = file.run(totals, selection.values).fetchone()
         counts = stored_groups.MatchCounts(documents, count, exact=True)
-        return answered(stored_groups.Collapsed(_hits(file, heads), counts, best, view=ReadView(newest)))
+        return answered(Collapsed(_hits(file, heads), counts, best, view=ReadView(newest)))
 
-    def members(
-        self, groups: Sequence[str], limit: int, how: stored_groups.Collapsing = stored_groups.BY_GROUP
-    ) -> RequestFlow[stored_groups.Members]:
+    def members(self, groups: Sequence[str], limit: int, how: Collapsing = BY_GROUP) -> RequestFlow[Members]:
         names, file = as_json(list(groups)), self.file
         with file.reading():
             selection = choose(self.query, newest_place(file, how.view))
@@ -382,9 +379,9 @@ class SqliteSearch(EngineSearch):
             rows = file.run(numbered, (*selection.values, limit, names)).fetchall()
             counts = selection.read('d."group", count(*)', 'where d."group" in {list} group by d."group"')
             sizes = dict(file.run(counts, (*selection.values, names)).fetchall())
-        return answered(stored_groups.Members(_hits(file, rows), sizes))
+        return answered(Members(_hits(file, rows), sizes))
 
-    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         with self.file.reading():
             selection = choose(self.query, newest_place(self.file, NOW))
             columns = 'd.place, d.id, d.packed, found.rank, d."group", d.lead'
@@ -399,7 +396,7 @@ class SqliteSearch(EngineSearch):
 
 def facets(file: SqliteFile, query: Query, limit: int) -> stored_groups.Facets:
     """Count the documents and groups of each source, language and year among the matches."""
-    counts: list[list[stored_groups.FacetCount]] = []
+    counts: list[list[FacetCount]] = []
     frequent = "count(*) desc, value"
     with file.reading():
         selection = choose(query, newest_place(file, NOW))
@@ -411,7 +408,7 @@ def facets(file: SqliteFile, query: Query, limit: int) -> stored_groups.Facets:
             condition = f"where value is not null and value <> '' group by value order by {order} limit ?"
             statement = selection.read(f"{value} as value, count(*), count(distinct {_ONE})", condition)
             rows = file.run(statement, (*selection.values, most))
-            counts.append([stored_groups.FacetCount(*row) for row in rows])
+            counts.append([FacetCount(*row) for row in rows])
     return stored_groups.Facets(*counts)
 
 
@@ -439,8 +436,8 @@ def _numbered(selection: Selection, order: stored_groups.Order, condition: str, 
         where {condition} order by {_ORDERS[order]} {limits}"""  # noqa: S608 - made of constants
 
 
-def _hits(file: SqliteFile, rows: Rows) -> list[stored_groups.GroupHit]:
+def _hits(file: SqliteFile, rows: Rows) -> list[GroupHit]:
     return [
-        stored_groups.GroupHit(stored_groups.Hit(file.index, name, -rank, packed, place), group, -rank, bool(lead))
+        GroupHit(Hit(file.index, name, -rank, packed, place), group, -rank, bool(lead))
         for place, name, packed, rank, group, lead in rows
     ]
