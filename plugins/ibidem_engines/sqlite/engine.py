@@ -421,11 +421,8 @@ class SqliteEngine(Engine):
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
         """Read records in slices, so that no transaction is open between them."""
         start, end = prefix, f"{prefix}{_AFTER_PREFIX}"
-        while True:
-            rows = self._file.read(_SLICE, (ledger, start, end, SLICE))
+        while rows := self._file.read(_SLICE, (ledger, start, end, SLICE)):
             yield from ((key, parse(entry)) for key, entry in rows)
-            if len(rows) < SLICE:
-                return
             start = f"{rows[-1][0]}\0"
 
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
