@@ -37,12 +37,8 @@ _DATE = "(d.last >= ? or ? is null) and (d.first <= ? or ? is null) and d.first 
 _WITHOUT = "d.place not in (select rowid from {texts} where {texts} match ?)"
 
 
-@dataclass(frozen=True, slots=True)
-class Conditions:
-    """The conditions on a document, for `where … and …` with the documents table as `d`."""
-
-    sql: str  # conditions, each with `and` before it; empty when there are none
-    values: tuple[Value, ...]  # values of its question marks
+# A condition on a document, with the documents table as `d`, and the values of its question marks.
+Condition = tuple[str, tuple[Value, ...]]
 
 
 def expression(words: Query | Words | None) -> str:
@@ -58,19 +54,19 @@ def expression(words: Query | Words | None) -> str:
     return f"{required} NOT {_join_or(words.none_of)}" if words.none_of else required
 
 
-def conditions(query: Query | None) -> Conditions:
-    """Convert a query's filters into conditions, and its exclusions if it has no words."""
+def conditions(query: Query | None) -> Condition:
+    """Convert a query's filters into conditions, each after `and`, and its exclusions if it has no words."""
     if query is None:
-        return Conditions("", ())
+        return "", ()
     by_field: defaultdict[str, list[str]] = defaultdict(list)
     for each in query.filters:
         by_field[each.field].append(each.value)
     parts = [_any_of(name, values) for name, values in by_field.items()]
     excluded = [_any_of(each.field, [each.value]) for each in query.excluded]
-    parts += [Conditions(f"not coalesce({each.sql}, 0)", each.values) for each in excluded]
+    parts += [(f"not coalesce({sql}, 0)", values) for sql, values in excluded]
     if query.none_of and not query.all_of:
-        parts.append(Conditions(_WITHOUT, (_join_or(query.none_of),)))
-    return Conditions("".join(f" and {each.sql}" for each in parts), tuple(chain(*(each.values for each in parts))))
+        parts.append((_WITHOUT, (_join_or(query.none_of),)))
+    return "".join(f" and {sql}" for sql, _ in parts), tuple(chain(*(values for _, values in parts)))
 
 
 def _join_or(parts: Sequence[Phrase | Words]) -> str:
@@ -95,24 +91,22 @@ def _phrase(phrase: Phrase) -> str:
     return f'{column}"{text}"{" *" if phrase.prefix else ""}'
 
 
-def _any_of(field: str, values: Sequence[str]) -> Conditions:
+def _any_of(field: str, values: Sequence[str]) -> Condition:
     """Return the condition that a field has one of some values."""
     if field == "date":
         dates = [_date(value) for value in values]
-        return Conditions(
-            f"({' or '.join(each.sql for each in dates)})", tuple(chain(*(each.values for each in dates)))
-        )
+        return f"({' or '.join(sql for sql, _ in dates)})", tuple(chain(*(bounds for _, bounds in dates)))
     listed = as_json([value == "true" for value in values] if field in queries.FLAGS else values)
     if field in ("id", "source", "language", *queries.MEMBERSHIPS):
-        return Conditions(f"d.{field} {_IN}", (listed,))
-    return Conditions(_META, (field.removeprefix("meta."), listed, listed))
+        return f"d.{field} {_IN}", (listed,)
+    return _META, (field.removeprefix("meta."), listed, listed)
 
 
-def _date(value: str) -> Conditions:
+def _date(value: str) -> Condition:
     if not value:
-        return Conditions("d.first is null", ())
+        return "d.first is null", ()
     first, last = queries.days(value)
-    return Conditions(_DATE, (first, first, last, last))
+    return _DATE, (first, first, last, last)
 
 
 _NEWEST = (1 << 63) - 1
@@ -147,12 +141,12 @@ class Selection:
 
 def choose(query: Query | None, newest: int) -> Selection:
     """Build the selection of a query's matches up to a position; tables are joined only for filters."""
-    words, limits = expression(query), conditions(query)
+    words, (limits, values) = expression(query), conditions(query)
     if not words:
-        return Selection("d.place", "0.0", f"{{documents}} d where d.place <= ?{limits.sql}", (newest, *limits.values))
-    join = " join {documents} d on d.place = t.rowid" if limits.sql else ""
-    tables = f"{{texts}} t{join} where {{texts}} match ? and t.rowid <= ?{limits.sql}"
-    return Selection("t.rowid", "bm25({texts}, 2.0, 1.0)", tables, (words, newest, *limits.values))
+        return Selection("d.place", "0.0", f"{{documents}} d where d.place <= ?{limits}", (newest, *values))
+    join = " join {documents} d on d.place = t.rowid" if limits else ""
+    tables = f"{{texts}} t{join} where {{texts}} match ? and t.rowid <= ?{limits}"
+    return Selection("t.rowid", "bm25({texts}, 2.0, 1.0)", tables, (words, newest, *values))
 
 
 _PLAIN = re.compile(r"[0-9a-z:]+", re.ASCII)

@@ -211,6 +211,6 @@ def test_no_statement_runs_for_longer_than_it_may(path: Path) -> None:
 def test_values_are_bound_and_never_written_into_a_statement() -> None:
     evil = "' or 1=1 --"
     for field in ("source", "id", f"meta.{evil}"):
-        condition = conditions(Query(filters=(Filter(field, evil),)))
-        assert evil not in condition.sql
-        assert any(evil in str(value) for value in condition.values)
+        condition, values = conditions(Query(filters=(Filter(field, evil),)))
+        assert evil not in condition
+        assert any(evil in str(value) for value in values)
