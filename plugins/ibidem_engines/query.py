@@ -275,7 +275,9 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     (Phrase(text='export duty', field='title', prefix=False, slop=None),)
     """
     notes: list[str] = []
-    group = _group(tokens(_clean(text), notes), notes)
+    # Without characters that engines do not accept, or that nobody sees in a word.
+    typed_words = visible(_encodable(text)).translate(_QUOTES)
+    group = _group(tokens(typed_words, notes), notes)
     all_of, typed = _part_conditions(group.all_of)
     none_of, excluded = _part_conditions([(part,) for part in group.none_of])
     words = Words(all_of, tuple(chain(*none_of)))
@@ -356,11 +358,6 @@ def days(value: str) -> tuple[int | None, int | None]:
     if (first is None and last is None) or (first is not None and last is not None and first > last):
         raise UsageError(f"filter date={value} holds no day", "write FROM..TO with the earlier date first")
     return first, last
-
-
-def _clean(text: str) -> str:
-    """Normalize quotation marks, and remove characters that engines do not accept, or that nobody sees in a word."""
-    return visible(_encodable(text)).translate(_QUOTES)
 
 
 def _encodable(text: str) -> str:
@@ -503,12 +500,8 @@ def passage(text: str, phrases: Sequence[Phrase]) -> str:
     spans = sorted(_matches(fold(text), patterns, MAX_EXAMINED)) if patterns else []
     begin = _begin(text, _densest(spans) if spans else 0)
     end = _end(text, begin)
-    piece = _mark(text[begin:end], patterns)
+    piece = mark(text[begin:end], phrases)
     return f"{'…' if text[:begin].strip() else ''}{' '.join(piece.split())}{'…' if text[end:].strip() else ''}"
-
-
-def mark(title: str, phrases: Sequence[Phrase]) -> str:
-    return _mark(title, _patterns(phrases, title))
 
 
 def fold(text: str) -> str:
@@ -605,9 +598,9 @@ def _end(text: str, begin: int) -> int:
     return begin + gap if gap > PASSAGE_CHARACTERS - LEADING_CHARACTERS else latest
 
 
-def _mark(piece: str, patterns: Sequence[re.Pattern[str]]) -> str:
-    """Highlight matches; marks already in the text are removed first, and overlapping matches are merged."""
-    piece = piece.translate(_NO_MARKS)
+def mark(piece: str, phrases: Sequence[Phrase]) -> str:
+    """Highlight phrases; marks already in the text are removed first, and overlapping matches are merged."""
+    patterns, piece = _patterns(phrases, piece), piece.translate(_NO_MARKS)
     parts, position = [], 0
     for begin, end, _ in sorted(_matches(fold(piece), patterns, MAX_MATCHES)):
         if begin >= position:
