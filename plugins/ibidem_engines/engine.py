@@ -141,18 +141,6 @@ class HealthIssue:
         return [cls("disk", what, "free some space, or use a larger disk")]
 
 
-MAX_VERSION = (1 << 63) - 1
-
-
-def next_version(version: int, stored_version: int | None) -> int:
-    """Return the version of a tombstone that also blocks the stored document.
-
-    >>> next_version(5, 3), next_version(5, 7), next_version(5, MAX_VERSION) == MAX_VERSION
-    (5, 8, True)
-    """
-    return version if stored_version is None else max(version, min(stored_version + 1, MAX_VERSION))
-
-
 @dataclass(frozen=True, slots=True)
 class PluginNode:
     """A node of a cluster, with the versions of engine and plugin."""
@@ -460,8 +448,7 @@ class Engine(Protocol):
     def delete(self, ids: Sequence[str], version: int, *, any_version: bool = False) -> list[Outcome]:
         """Delete documents and leave tombstones with the given version.
 
-        An existing newer version is kept (`STALE`), unless `any_version` is set: then the
-        tombstone has the next one (`next_version`).
+        An existing newer version is kept (`STALE`), unless `any_version` is set: then the tombstone has the next one.
         """
 
     def refresh(self) -> None:

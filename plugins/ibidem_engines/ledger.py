@@ -19,7 +19,7 @@ from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PRESETS, Preset
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus, next_version
+from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.stored_groups import Ledger, Marks, RecordState, ShardRef, parse_marks
 from ibidem_ingest.document import MAX_ID_BYTES, Document
 from ibidem_ingest.errors import IbidemError, UsageError
@@ -307,7 +307,8 @@ def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
 
 
 _TEXTS = ("id", "title", "text", "date", "source", "url", "language")
-_WHOLE_NUMBERS = range(-(1 << 63), 1 << 63)
+MAX_VERSION = (1 << 63) - 1
+_WHOLE_NUMBERS = range(-(1 << 63), MAX_VERSION + 1)
 
 
 class UnstorableRecord(ValueError):
@@ -359,7 +360,8 @@ def decide_deletions(
     outcomes: dict[str, Outcome] = {}
     for id_ in ids:
         stored, status, reason = stored_versions.get(id_), WriteStatus.DELETED, ""
-        versions[id_] = next_version(version, stored.version) if any_version and stored else version
+        before = stored.version if any_version and stored else None
+        versions[id_] = version if before is None else max(version, min(before + 1, MAX_VERSION))
         if stored is None:
             status = WriteStatus.MISSING
         elif stored.others:

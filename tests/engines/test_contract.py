@@ -8,7 +8,6 @@ import pytest
 from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import (
-    MAX_VERSION,
     Engine,
     LookupResult,
     Outcome,
@@ -17,6 +16,7 @@ from ibidem_engines.engine import (
     SignatureLookup,
     WriteStatus,
 )
+from ibidem_engines.ledger import MAX_VERSION
 from ibidem_engines.query import HIGHLIGHT, Filter, Place, Query, parse_query
 from ibidem_engines.stored_groups import Collapsing, Order
 from ibidem_ingest.errors import UsageError
