@@ -23,7 +23,7 @@ from ibidem_engines.engine import Engine, HealthIssue, Info, Outcome, Record, Si
 from ibidem_engines.query import MAX_SPELLED, NOW, Query
 from ibidem_engines.requests import RequestFlow, refuse, run_sync
 from ibidem_engines.sqlite.file import LAYOUT, MAX_SECONDS, Row, SqliteFile, as_json
-from ibidem_engines.sqlite.search import SqliteSearch, facets, find, newest_place, spellings, word
+from ibidem_engines.sqlite.search import LAST_PLACE, SqliteSearch, facets, find, newest_place, spellings, word
 from ibidem_engines.stored_groups import Entry, Facets, GroupedDocument, Hit, Ledger, RecordState, ShardRef, new_group
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
@@ -219,7 +219,6 @@ _PACKED_BY_ID = "select id, packed from {documents} where id in {list}"
 _HAS_THREADS = "select exists (select 1 from {documents} where thread is not null)"
 _WRITE = "update {documents} set {columns} where id = ?"
 SLICE = 1_000
-LAST_PLACE = 2**63 - 1
 MAX_LEADS = 10_000  # leads that are read for one class of values of one document
 
 

@@ -53,10 +53,6 @@ def script(index: str, schema: str = "") -> str:
     return load(f"sqlite.v{LAYOUT}.sql").replace("{index}", index).replace("{schema}", schema)
 
 
-def _state(entries: Entries, index: str) -> Entries:
-    return frozenset(entry for entry in entries if entry[1].lower() == f"ibidem.{index}.state")
-
-
 def _index_entries(connection: sqlite3.Connection, index: str) -> Entries:
     """Read the schema entries that belong to an index, compared as SQLite compares names."""
     names = {name for _, name, _, _ in _layout_entries(index)}
@@ -247,7 +243,8 @@ class SqliteFile:
         entries = _index_entries(connection, self.index)
         if not entries:
             return {}
-        if _state(entries, self.index) != _state(_layout_entries(self.index), self.index):
+        table = f"ibidem.{self.index}.state"
+        if any(entry[1].lower() == table for entry in entries ^ _layout_entries(self.index)):
             raise self._foreign_schema()
         return dict(self.run("select name, value from {state}").fetchall())
 

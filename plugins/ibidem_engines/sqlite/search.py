@@ -109,7 +109,7 @@ def _date(value: str) -> Condition:
     return _DATE, (first, first, last, last)
 
 
-_NEWEST = (1 << 63) - 1
+LAST_PLACE = (1 << 63) - 1
 # Documents, or leads alone, by position, in the order of ids.
 _BY_PLACE = "select place, id, packed from {documents} where place in {list} and lead >= ? order by id"
 
@@ -200,7 +200,7 @@ def find(
         own_places = dict(file.run(_OWN, (as_json([each.own_id for each in searches]),)).fetchall())
         allowed_places = None
         if query is not None:
-            selection = choose(query, _NEWEST)
+            selection = choose(query, LAST_PLACE)
             allowed_places = {place for place, _ in file.run(selection.sql("0.0"), selection.values)}
 
         @cache
