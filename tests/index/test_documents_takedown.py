@@ -222,10 +222,6 @@ def place(request: pytest.FixtureRequest, kind: str, tmp_path) -> Iterator[Place
         ask(address, "DELETE", f"/.ibidem-{alias},.ibidem-{alias}-work?ignore_unavailable=true")
 
 
-def preset_names(engine: Engine) -> list[str]:
-    return [name for name, _ in engine.get_records("presets")]
-
-
 def groups_of(engine: Engine, **dedupe: str) -> list[list[str]]:
     """The ids of each group of a search."""
     request = parse_request({"dedupe": "indent", **dedupe})
@@ -254,7 +250,7 @@ class TestOneName:
     def test_presets_and_tombstones_are_found_from_both_names(self, place: Place) -> None:
         by_alias, by_own = place.by(place.alias), place.by(place.first)
         save_preset(by_alias, "strict", PRESETS["news"])
-        assert preset_names(by_own) == preset_names(by_alias) == ["strict"]
+        assert [*dict(by_own.get_records("presets"))] == [*dict(by_alias.get_records("presets"))] == ["strict"]
         delete(by_alias, ["c"], 7)
         assert by_own.write([signed("c", 6)])[0].status is WriteStatus.STALE
         assert clear_tombstones(by_own, datetime.now(UTC) + timedelta(days=1)) == 1
@@ -288,7 +284,7 @@ def test_records_move_with_the_index_and_name_the_new_one(place: Place) -> None:
         (word,) = load_overrides(engine)
         assert (word.a, word.b) == ((new, "a"), (new, "b"))
         assert groups_of(engine) == [["a"], ["b"]]
-        assert preset_names(engine) == ["strict"]
+        assert [*dict(engine.get_records("presets"))] == ["strict"]
         assert engine.write([signed("c", 6)])[0].status is WriteStatus.STALE
     assert [word.a for word in load_overrides(place.by(place.first))] == [(place.first, "a")]
 
@@ -323,7 +319,11 @@ class TestAlias:
         assert {("d", "e"), ("a", "d"), ("a", "b")} == {(each.a[1], each.b[1]) for each in load_overrides(by_alias)}
         assert [each.id for each in inspect(place.by(third), "d").duplicates] == []
         assert "b" not in {each.id for each in inspect(by_alias, "a").duplicates}
-        assert preset_names(by_alias) == preset_names(place.by(third)) == ["own", "strict"]
+        assert (
+            [*dict(by_alias.get_records("presets"))]
+            == [*dict(place.by(third).get_records("presets"))]
+            == ["own", "strict"]
+        )
         add_override(place.by(third), ("d", "e"), "same", author="Bob")
         assert {each.verdict for each in load_overrides(by_alias) if {each.a[1], each.b[1]} == {"d", "e"}} == {"same"}
 
