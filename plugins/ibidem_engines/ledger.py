@@ -3,7 +3,7 @@
 A damaged record is skipped, counted and reported; of a damaged progress only the policy is kept.
 """
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field
@@ -51,11 +51,8 @@ def check_entry(entry: object, parse: Parse[T]) -> T:
 def read_entries(entries: Iterable[tuple[str, object]], parse: Parse[T]) -> Iterator[tuple[str, T]]:
     """Yield the valid records, by key."""
     for key, entry in entries:
-        try:
-            record = check_entry(entry, parse)
-        except DamagedRecord:
-            continue
-        yield key, record
+        with suppress(DamagedRecord):
+            yield key, check_entry(entry, parse)
 
 
 def read_ledger(engine: Engine, ledger: Ledger, parse: Parse[T], prefix: str = "") -> Iterator[tuple[str, T]]:
@@ -425,22 +422,20 @@ def write_in_turns(
     not keep the next one out. In each turn `write` gets by id what `prepare` has made of the records.
     """
     last: dict[str, tuple[int, str]] = {}  # the turn and the origin of each id so far
-    turns: list[dict[str, int]] = []  # in each turn of one origin per id, by id the position of what is written
+    # In each turn of one origin per id, by id the position of what is written.
+    turns: defaultdict[int, dict[str, int]] = defaultdict(dict)
     outcomes: dict[int, Outcome] = {}
     for position, record in enumerate(records):
         id_, origin = record.document.id, record.document.origin
         turn, before = last.get(id_, (0, origin))
         turn += before != origin
         last[id_] = turn, origin
-        if turn == len(turns):
-            turns.append({})
         if (rival := turns[turn].setdefault(id_, position)) != position:
-            is_newer = record.version >= records[rival].version
-            best, loser = (position, rival) if is_newer else (rival, position)
+            best, loser = (position, rival) if record.version >= records[rival].version else (rival, position)
             turns[turn][id_] = best
             reason = f"the same id occurs again in this batch, with version {records[best].version}"
             outcomes[loser] = Outcome(id_, WriteStatus.STALE, field="id", why=reason)
-    for positions in turns:
+    for positions in turns.values():
         current = {at: records[at] for at in sorted(positions.values())}
         ready, unfit = prepare_each(current, lambda at, values: prepare(records[at], values))
         written = write({records[at].document.id: each for at, each in ready.items()}) if ready else {}

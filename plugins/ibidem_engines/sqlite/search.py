@@ -292,8 +292,6 @@ _COVERAGE = """select (select count(*) from {documents}),
 _YEAR = "strftime('%Y', '1980-01-01', d.first || ' days')"
 YEARS = 10_000
 
-Rows = Iterable[tuple[int, str, bytes | None, float, str, int]]
-
 
 @dataclass(frozen=True, slots=True)
 class SqliteSearch(EngineSearch):
@@ -430,7 +428,7 @@ def _numbered(selection: Selection, order: stored_groups.Order, condition: str, 
         where {condition} order by {_ORDERS[order]} {limits}"""  # noqa: S608 - made of constants
 
 
-def _hits(file: SqliteFile, rows: Rows) -> list[GroupHit]:
+def _hits(file: SqliteFile, rows: Iterable[tuple[int, str, bytes | None, float, str, int]]) -> list[GroupHit]:
     return [
         GroupHit(Hit(file.index, name, -rank, packed, place), group, -rank, bool(lead))
         for place, name, packed, rank, group, lead in rows
