@@ -24,8 +24,7 @@ from ibidem_engines.stored_groups import Ledger, Marks, RecordState, ShardRef, p
 from ibidem_ingest.document import MAX_ID_BYTES, Document
 from ibidem_ingest.errors import IbidemError, UsageError
 from ibidem_ingest.signatures import noise
-from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys_batch
+from ibidem_ingest.signatures.lookup_keys import LookupField, stored_keys
 from ibidem_ingest.signatures.packed import PackedColumns
 
 T = TypeVar("T")
@@ -449,8 +448,8 @@ def prepare_each(
     """Prepare records by position, with their look-up values; returns outcomes of those that no engine can store."""
     ready: dict[int, T] = {}
     unfit: dict[int, Outcome] = {}
-    values_of_each = lookup_values([(record.packed, record.long) for record in records.values()])
-    for (position, record), values in zip(records.items(), values_of_each, strict=True):
+    keys = stored_keys([(record.packed, record.long) for record in records.values()])
+    for (position, record), values in zip(records.items(), keys, strict=True):
         try:
             ready[position] = prepare(position, values)
         except UnstorableRecord as error:
@@ -473,15 +472,6 @@ def check_storable(record: Record) -> None:
                 raise UnstorableRecord(name, f"a lone surrogate (half a character) at {error.start}") from error
     if not document.id or len(document.id.encode()) > MAX_ID_BYTES:
         raise UnstorableRecord("id", f"an id has 1 to {MAX_ID_BYTES} bytes")
-
-
-def lookup_values(signatures: Sequence[tuple[bytes, bytes]]) -> list[LookupValues]:
-    """Compute the look-up values of documents from their packed and long signatures, in one batch."""
-    keys = lookup_keys_batch([packed for packed, _ in signatures])
-    for values, (_, long) in zip(keys, signatures, strict=True):
-        if values and long:
-            values.update(long_keys(LongSignatures.decode(long)))
-    return keys
 
 
 # Remedy for documents of another idf table or schema.

@@ -20,12 +20,9 @@ from ibidem_engines.ledger import MAX_VERSION
 from ibidem_engines.query import HIGHLIGHT, Filter, Place, Query, parse_query
 from ibidem_engines.stored_groups import Collapsing, Order
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, long_keys, lookup_keys
-from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, stored_keys
 from ibidem_ingest.signatures.schema import SCHEMA
 from support.signed_records import make_record as record
-from support.some import some
 
 STORY = "grain prices rose in chicago"
 LONG = " ".join(f"word{number}" for number in range(80))
@@ -50,7 +47,7 @@ def matching(engine: Engine, typed: str, *filters: str) -> list[str]:
 
 
 def read_values(record: Record) -> dict[LookupField, list[str]]:
-    return lookup_keys(some(unpack(record.packed))) | long_keys(LongSignatures.decode(record.long))
+    return stored_keys([(record.packed, record.long)])[0]
 
 
 def page(number: int) -> str:

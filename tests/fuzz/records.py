@@ -26,8 +26,9 @@ from ibidem_dedupe.overrides import Override
 from ibidem_engines.cluster import source as documents
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Record
-from ibidem_engines.ledger import UnstorableRecord, lookup_values
+from ibidem_engines.ledger import UnstorableRecord
 from ibidem_ingest.document import Document, read_record
+from ibidem_ingest.signatures.lookup_keys import stored_keys
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import digest, sign_one
 from ibidem_workers.batches import BatchResult, check
@@ -123,7 +124,7 @@ def check_signing(document: Document) -> None:
         document, signatures, document.version or 0, digest(document, ""), pack(document, signatures, ("a",))
     )
     for layout in ("full", "lean"):
-        documents.as_source(full_record, Fields(), layout, *lookup_values([(full_record.packed, full_record.long)]))
+        documents.as_source(full_record, Fields(), layout, *stored_keys([(full_record.packed, full_record.long)]))
 
 
 def source(data: bytes) -> None:
@@ -144,8 +145,8 @@ def signed_beside(document: Document, raw: bytes) -> None:
     full_record = Record(document, signatures, 1, "0", pack(document, signatures))
     text = raw.decode().strip()
     members_before = {name: text[slice(*span)] for name, span in documents.members(text)}
-    (values,) = lookup_values([(full_record.packed, full_record.long)])
-    members_after = documents.with_signatures(raw, full_record, "full", values).decode()
+    (keys,) = stored_keys([(full_record.packed, full_record.long)])
+    members_after = documents.with_signatures(raw, full_record, "full", keys).decode()
     folder_there = {name: members_after[slice(*span)] for name, span in documents.members(members_after)}
     assert folder_there.pop("ibidem")
     members_before.pop("ibidem", None)

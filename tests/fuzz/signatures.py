@@ -83,7 +83,7 @@ def packed(data: bytes) -> None:
     if value is not None:
         assert columns.unpack_row(0) == value
         assert columns.ids[0] == value.id == read_id(data)
-        lookup_keys(value)
+        lookup_keys([data])
         for other in (value, unpack(make_packed(0))):
             assert other is not None
             for level in LEVELS:

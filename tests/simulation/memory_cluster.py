@@ -12,9 +12,7 @@ from ibidem_core.errors import NoIndex
 from ibidem_engines.cluster.client import CONFLICT, NOT_FOUND, Action, ActionOutcome
 from ibidem_engines.engine import Record
 from ibidem_engines.stored_groups import SeqNoRange, ShardRef
-from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys
-from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.signatures.lookup_keys import LookupField, stored_keys
 
 T = TypeVar("T")
 
@@ -48,10 +46,7 @@ class Stored:
 @lru_cache(maxsize=4_096)
 def values_of(packed: bytes, long: bytes = b"") -> Mapping[LookupField, frozenset[str]]:
     """Read look-up values out of signatures."""
-    unpacked = unpack(packed) if packed else None
-    if unpacked is None:
-        return {}
-    values = lookup_keys(unpacked) | (long_keys(LongSignatures.decode(long)) if long else {})
+    (values,) = stored_keys([(packed, long)])
     return {field: frozenset(each) for field, each in values.items()}
 
 

@@ -9,17 +9,10 @@ from ibidem_engines.query import NOW, Query, ReadView
 from ibidem_engines.requests import RequestFlow, answered, refuse, run_sync
 from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
-from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys
-from ibidem_ingest.signatures.packed import unpack
+from ibidem_ingest.signatures.lookup_keys import lookup_keys
 from support.windows import SampleWindow
 
 PAGE = Query("all")
-
-
-def hit_keys(hit: Hit) -> Mapping[LookupField, Sequence[str]]:
-    """The look-up values of a hit."""
-    value = unpack(hit.packed) if hit.packed is not None else None
-    return lookup_keys(value) if value is not None else {}
 
 
 @dataclass(frozen=True)
@@ -75,11 +68,9 @@ class FakeEngine(Engine):
         return [self.look_up_one(search, matching=query is PAGE) for search in searches]
 
     def look_up_one(self, search: SignatureLookup, *, matching: bool) -> LookupResult:
-        hits = []
-        for hit in self.hits if matching else [*self.hits, *self.others]:
-            common = {
-                field: len(set(values) & set(hit_keys(hit).get(field, []))) for field, values in search.values.items()
-            }
+        hits, asked = [], self.hits if matching else [*self.hits, *self.others]
+        for hit, keys in zip(asked, lookup_keys([hit.packed for hit in asked]), strict=True):
+            common = {field: len(set(values) & set(keys.get(field, []))) for field, values in search.values.items()}
             is_found = any(count >= search.min_shared.get(field, 1) for field, count in common.items())
             hits += [hit] * (is_found and hit.id != search.own_id)
         return LookupResult(hits, copies=len(hits))

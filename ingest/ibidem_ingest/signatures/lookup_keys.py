@@ -21,7 +21,7 @@ from ibidem_ingest.signatures.long_text import LongField, LongSignatures
 from ibidem_ingest.signatures.minhash import band_values
 from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed, PackedColumns
 from ibidem_ingest.signatures.schema import RAREST
-from ibidem_ingest.text.word_hash import Hashes, rows, texts
+from ibidem_ingest.text.word_hash import Hashes, rows
 
 LookupField = Literal["content", "fingerprint", "profile", "bands", "rare", "characters"] | LongField
 # Further kinds of keys of long texts, all from their long signatures.
@@ -34,27 +34,11 @@ _CONTENT_AT = 26  # where the content hash is in a packed value, and the fingerp
 _PAIRS = np.arange(noise.FIRST_SLOTS.size, dtype=np.uint64) << np.uint64(16)
 
 
-def lookup_keys(packed: Packed) -> dict[LookupField, list[str]]:
-    """Return a document's look-up values; fields without any are omitted."""
-    keys = _hash_keys(packed.scheme, packed.flags, packed.id, packed.content + packed.fingerprint + packed.profile)
-    if packed.flags & NO_WORDS:
-        return keys
-    if packed.slots:
-        keys["bands"] = bands(packed.slots)
-    if packed.flags & FULL:
-        table = np.uint64(int.from_bytes(packed.idf, "little") << 24)
-        keys["rare"] = texts("r", np.array(packed.terms[:RAREST], np.uint64) | table)
-    if packed.noise[noise.SLOTS]:
-        idf, block = np.frombuffer(packed.idf, "<u4").astype(np.uint64), np.frombuffer(packed.noise, np.uint8)
-        keys["characters"] = mark_runs(texts("c", character_values(idf, block[None])), packed.noise)
-    return keys
-
-
-def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[str]]]:
-    """Return the look-up values of several documents, as `lookup_keys` does; empty for damaged packed values."""
+def lookup_keys(values: Sequence[bytes | None]) -> list[dict[LookupField, list[str]]]:
+    """Return the look-up values of each document, without empty fields; none of a damaged or missing packed value."""
     columns = PackedColumns.decode(values)
     entries: list[dict[LookupField, list[str]]] = [
-        _hash_keys(value[0], value[1], name, value[_CONTENT_AT : _CONTENT_AT + 32]) if is_signed else {}
+        _hash_keys(value, name) if value and is_signed else {}
         for value, name, is_signed in zip(values, columns.ids, columns.is_signed.tolist(), strict=True)
     ]
     with_slots, full = np.flatnonzero(columns.slot_count), np.flatnonzero(columns.flags & FULL)
@@ -72,11 +56,11 @@ def lookup_keys_batch(values: Sequence[bytes]) -> list[dict[LookupField, list[st
     return entries
 
 
-def _hash_keys(scheme: int, flags: int, name: str, data: bytes) -> dict[LookupField, list[str]]:
+def _hash_keys(value: bytes, name: str) -> dict[LookupField, list[str]]:
     """Return the look-up values that are whole hashes: content, fingerprint and profile, one behind the other."""
+    scheme, flags, hashes = value[0], value[1], value[_CONTENT_AT : _CONTENT_AT + 32].hex()
     if flags & NO_WORDS:
         return {"content": [f"ch{scheme}:none:{name}"]}
-    hashes = data.hex()
     keys: dict[LookupField, list[str]] = {"content": [f"ch{scheme}:{hashes[:32]}"]}
     if hashes[32:48] != _NONE and not flags & WEAK:
         keys["fingerprint"] = [f"fp1:{hashes[32:48]}"]
@@ -103,11 +87,6 @@ def content_key(packed: Packed) -> str:
     return f"{scheme}none:{packed.id}" if packed.flags & NO_WORDS else f"{scheme}{packed.content.hex()}"
 
 
-def bands(slots: Sequence[int]) -> list[str]:
-    """Return the keys of the 33 bands of three slots; the last of 100 slots is not used."""
-    return texts("b", band_values(np.array(slots, np.uint16)[None])[0])
-
-
 def mark_runs(keys: list[str], block: bytes) -> list[str]:
     """Mark the keys of a text that looks misread on its own."""
     return shared_runs(keys, "m") if noise.read(block).is_noisy(noise.MISREAD, noise.MISREAD_DENSE) else keys
@@ -125,3 +104,9 @@ def shared_runs(keys: Sequence[str], marks: str) -> list[str]:
 def long_keys(signatures: LongSignatures | None) -> dict[LookupField, list[str]]:
     """Return the look-up values of a long text; empty for a short text."""
     return dict(signatures.lookup_keys().items()) if signatures else {}
+
+
+def stored_keys(signed: Sequence[tuple[bytes, bytes]]) -> list[dict[LookupField, list[str]]]:
+    """Return the values under which documents are stored, by their packed values and long signatures."""
+    keys = lookup_keys([packed for packed, _ in signed])
+    return [own and own | long_keys(LongSignatures.decode(long)) for own, (_, long) in zip(keys, signed, strict=True)]

@@ -43,7 +43,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.long_text import LongSignatures
 from ibidem_ingest.signatures.lookup_keys import LookupField, long_keys, lookup_keys
-from ibidem_ingest.signatures.packed import Packed, read_length
+from ibidem_ingest.signatures.packed import read_length
 
 
 class SearchBackend(Protocol):
@@ -289,28 +289,32 @@ class ScopeMatches:
     capped: Mapping[int, Sequence[LookupField]] = field(default_factory=dict)
 
 
-def build_lookup(packed: Packed, policy: Policy, signatures: LongSignatures | None = None) -> SignatureLookup:
+def build_lookup(
+    id_: str, stored: Mapping[LookupField, list[str]], policy: Policy, signatures: LongSignatures | None = None
+) -> SignatureLookup:
+    """Look for the duplicates of a document that is stored under some values."""
     policy = policy.candidates
     kinds = {kind.lookup: kind for kind in evidence.TABLE.counted(policy) if kind.lookup}
-    values = {name: keys for name, keys in evidence.searched(lookup_keys(packed), policy).items() if name in kinds}
+    values = {name: keys for name, keys in evidence.searched(stored, policy).items() if name in kinds}
     values |= long_keys(signatures)
     min_shared = MIN_SHARED | {name: kind.several(policy).min_shared for name, kind in kinds.items() if kind.several}
     counts = {name: count for name, count in min_shared.items() if name in values}
-    return SignatureLookup(values, counts, own_id=packed.id)
+    return SignatureLookup(values, counts, own_id=id_)
 
 
 def look_up_duplicates(
     backend: SearchBackend, window: Window, leads: Sequence[int], request: DedupeRequest
 ) -> RequestFlow[ScopeMatches]:
-    leads_with_text = [
-        (row, packed) for row in leads if (packed := window.columns.unpack_row(row)) is not None and packed.length
-    ]
-    if not leads_with_text:
+    columns = window.columns
+    if not (rows := [row for row in leads if columns.length[row]]):
         return ScopeMatches()
-    searches = [build_lookup(packed, request.policy, window.long_signatures(row)) for row, packed in leads_with_text]
+    searches = [
+        build_lookup(columns.ids[row], keys, request.policy, window.long_signatures(row))
+        for row, keys in zip(rows, lookup_keys([columns.values[row] for row in rows]), strict=True)
+    ]
     matching = yield from backend.find(searches, whole_index=False)
     results = (yield from backend.find(searches, whole_index=True)) if request.scope == "index" else matching
-    found = {row: each for (row, _), each in zip(leads_with_text, results, strict=True)}
+    found = dict(zip(rows, results, strict=True))
     window_refs = set(hit_names(window.hits[: window.ranked]))
     hits = {hit.name: hit for each in results for hit in each.hits if hit.name not in window_refs}
     return ScopeMatches(

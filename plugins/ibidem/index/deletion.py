@@ -31,7 +31,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.mail.head import FAMILY
 from ibidem_ingest.readers.formats import encode_path
 from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys
-from ibidem_ingest.signatures.packed import Packed, unpack
+from ibidem_ingest.signatures.packed import PackedColumns, unpack
 from ibidem_ingest.text.tokens import tokens
 from ibidem_workers.backfill.batch import KEYS, Checkpoint
 from ibidem_workers.batches import records
@@ -185,8 +185,8 @@ def find_copies(engine: Engine, ids: Sequence[str], *, same_words: bool = False)
     They are looked up by content hash and fingerprint, and what is stored is compared: equal are text, title, sender,
     recipients and date.
     """
-    packed = {hit.id: unpack(hit.packed) for hit in fetch_hits(engine, ids) if hit.packed is not None}
-    if missing := [id_ for id_ in ids if packed.get(id_) is None]:
+    packed = {hit.id: hit.packed for hit in fetch_hits(engine, ids) if hit.packed is not None}
+    if missing := [id_ for id_ in ids if unpack(packed.get(id_, b"")) is None]:
         raise UsageError(
             f"no signed document {', '.join(map(repr, missing))} in index {engine.index!r}",
             "its identical copies cannot be determined; name only documents that exist",
@@ -194,7 +194,7 @@ def find_copies(engine: Engine, ids: Sequence[str], *, same_words: bool = False)
     originals: dict[bytes, list[Document]] = {}
     for document in read_documents(engine, list(packed)):
         originals.setdefault(_words(document), []).append(document)
-    found = dict.fromkeys(_candidates(engine, [value for value in packed.values() if value is not None]))
+    found = dict.fromkeys(_candidates(engine, list(packed.values())))
     copies: list[str] = []
     differences: dict[str, str] = {}
     for document in read_documents(engine, [id_ for id_ in found if id_ not in packed]):
@@ -215,19 +215,19 @@ def _words(document: Document) -> bytes:
     return blake2b(" ".join(tokens(document.text)).encode()).digest()
 
 
-def _candidates(engine: Engine, documents: Sequence[Packed]) -> Iterator[str]:
+def _candidates(engine: Engine, values: Sequence[bytes]) -> Iterator[str]:
     """Yield the ids of documents with an equal hash or the same bands, which texts share that differ in signs alone.
 
     The index is scanned for equal words if a look-up was cut.
     """
-    searches = []
-    for value in documents:
-        keys = {name: each for name, each in lookup_keys(value).items() if name in COPY_KEYS}
-        searches.append(SignatureLookup(keys, {"bands": len(keys.get("bands", ()))}, own_id=value.id))
+    searches, columns = [], PackedColumns.decode(values)
+    for id_, stored in zip(columns.ids, lookup_keys(values), strict=True):
+        keys = {name: each for name, each in stored.items() if name in COPY_KEYS}
+        searches.append(SignatureLookup(keys, {"bands": len(keys.get("bands", ()))}, own_id=id_))
     answers = engine.find(searches)
     yield from (hit.id for answer in answers for hit in answer.hits)
-    pairs = zip(documents, answers, strict=True)
-    cut = {value.words for value, answer in pairs if answer.capped or answer.copies > len(answer.hits)}
+    pairs = zip(columns.words.tolist(), answers, strict=True)
+    cut = {words for words, answer in pairs if answer.capped or answer.copies > len(answer.hits)}
     for hit in chain.from_iterable(engine.scan()) if cut else ():
         if hit.packed is not None and (other := unpack(hit.packed)) is not None and other.words in cut:
             yield hit.id

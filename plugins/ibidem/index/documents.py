@@ -29,7 +29,7 @@ from ibidem_ingest.language import add_languages
 from ibidem_ingest.mail.head import MIH, with_hash
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import LookupField, content_key
+from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, Packed, unpack
 from ibidem_ingest.signatures.sign import sign_and_pack
 from ibidem_workers.groups.follower import follow_decisions
@@ -250,7 +250,7 @@ def _inspect(  # noqa: PLR0913 - what is known of a document
     long_signatures = LongSignatureCache(read_long)
     is_related = policy.level == "partial" and policy.related is not None
     long = long_signatures.get(own) if is_related and packed.flags & LONG else None
-    look_up = build_lookup(packed, policy, long)
+    look_up = build_lookup(packed.id, lookup_keys([document.packed])[0], policy, long)
     (result,) = engine.find([with_pages(look_up, packed, long) if is_related else look_up])
     # Documents that people have marked as the same, which look-ups may miss.
     same = {name for word in overrides if word.verdict == "same" for _, name in (word.a, word.b)}

@@ -33,8 +33,7 @@ from ibidem_engines.ledger import KEY, checkpoint_of
 from ibidem_engines.requests import Json, RequestFlow, Target, in_slices, quote_index
 from ibidem_engines.stored_groups import FIELDS, Assignment, GroupedDocument, Hit, IndexNames, Marks, SeqNoRange
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.lookup_keys import long_keys, lookup_keys_batch
+from ibidem_ingest.signatures.lookup_keys import stored_keys
 from ibidem_ingest.signatures.packed import LONG as IS_LONG
 
 GROUP, LEAD = "ibidem.group", "ibidem.lead"
@@ -153,13 +152,12 @@ class ClusterGroups(layouts.ClusterParts, stored_groups.StoredGroups):
         """Write fields of documents by partial updates; False for a document that changed since it was read."""
         with_long = [_place(each) for each, _ in changes if each.packed[1:2] and each.packed[1] & IS_LONG]
         long_signatures = self.cluster.hold(long_values(Target(self.index), with_long)) if with_long else {}
-        keys = lookup_keys_batch([document.packed for document, _ in changes])
+        signed = [(document.packed, long_signatures.get(_place(document), b"")) for document, _ in changes]
         actions: list[Action] = []
-        for (document, values), own_keys in zip(changes, keys, strict=True):
-            name, packed, long_value = document.name, document.packed, long_signatures.get(_place(document), b"")
-            lookup_values = own_keys | long_keys(LongSignatures.decode(long_value)) if own_keys else {}
+        for (document, values), value, keys in zip(changes, signed, stored_keys(signed), strict=True):
+            name = document.name
             # Fields missing in `_source` are added, since the server builds on it.
-            fields = signature_fields(name.id, packed, long_value, lookup_values, self.layout.kind) | dict(values)
+            fields = signature_fields(name.id, *value, keys, self.layout.kind) | dict(values)
             body = orjson.dumps({"doc": {OURS: fields}})
             actions.append(Action("update", name.index, name.id, body, document.state, name.routing))
         return [not outcome.reason and outcome.status < 300 for outcome in run(self.cluster, actions)]

@@ -33,7 +33,7 @@ from ibidem_engines.query import ReadView
 from ibidem_engines.requests import Json, RequestFlow, Target, in_slices
 from ibidem_engines.stored_groups import Hit, HitColumns, LeadKeys
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField, lookup_keys
-from ibidem_ingest.signatures.packed import MISSING, ROOM, PackedValues, unpack
+from ibidem_ingest.signatures.packed import MISSING, ROOM, PackedValues
 
 # Decodes a window's values in a thirtieth of the time; the extra `fast` installs it.
 FAST_BASE64: Any = import_module("pybase64") if find_spec("pybase64") else None
@@ -372,9 +372,7 @@ def _hits_by_question(
         for value in question.values:
             asking[question.name, value].append(question)
     hits_by_question: defaultdict[_Question, dict[DocumentRef, Hit]] = defaultdict(dict)
-    for hit in hits:
-        packed = unpack(hit.packed) if hit.packed else None
-        values_by_name = lookup_keys(packed) if packed is not None else {}
+    for hit, values_by_name in zip(hits, lookup_keys([hit.packed for hit in hits]), strict=True):
         keys = [(name, value) for name, values in values_by_name.items() for value in values]
         for question in {question for key in keys for question in asking.get(key, ())}:
             if hit.id != question.search.own_id:

@@ -24,10 +24,11 @@ from ibidem_engines.cluster.lookup import read_binary
 from ibidem_engines.cluster.records import LedgerStore
 from ibidem_engines.cluster.write import ROUNDS, get_many, read_versions, refused_field
 from ibidem_engines.engine import Destination, FieldCounts, Outcome, Record, Signed, SourceDocument
-from ibidem_engines.ledger import LookupValues, lookup_values, prepare_each
+from ibidem_engines.ledger import LookupValues, prepare_each
 from ibidem_engines.requests import ApiRequest, Json, quote_index
 from ibidem_engines.stored_groups import Ledger, Marks, Name, SeqNoRange, ShardRef, own_group
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.lookup_keys import stored_keys
 
 SLICE = 1_000
 
@@ -367,7 +368,7 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
         return int(answer["_all"]["total"]["store"]["size_in_bytes"])
 
     def added_bytes(self, record: Record) -> int:
-        values = lookup_values([(record.packed, record.long)])[0]
+        (values,) = stored_keys([(record.packed, record.long)])
         return len(source.with_signatures(b"{}", record, self.cluster.address.layout, values))
 
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:

@@ -27,6 +27,7 @@ from ibidem_engines.sqlite.search import LAST_PLACE, SqliteSearch, facets, find,
 from ibidem_engines.stored_groups import Entry, Facets, GroupedDocument, Hit, Ledger, RecordState, ShardRef, new_group
 from ibidem_ingest.dates import interval
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.lookup_keys import stored_keys
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.text.tokens import visible
 
@@ -183,8 +184,8 @@ def _insert(file: SqliteFile, records: Mapping[str, _Ready], stored: Mapping[str
 def _keys_of(file: SqliteFile, places: Sequence[int]) -> list[tuple[int, str]]:
     """Return the look-up values of documents as words, computed from their signatures."""
     rows = file.run(_SIGNED, (as_json(places),)).fetchall()
-    values = ledgers.lookup_values([(packed or b"", long_value or b"") for _, packed, long_value in rows])
-    return [(place, words(each)) for (place, *_), each in zip(rows, values, strict=True) if each]
+    keys = stored_keys([(packed or b"", long_value or b"") for _, packed, long_value in rows])
+    return [(place, words(values)) for (place, *_), values in zip(rows, keys, strict=True) if values]
 
 
 def _remove(file: SqliteFile, places: Sequence[int]) -> None:
@@ -241,7 +242,9 @@ class SqliteGroups(stored_groups.StoredGroups):
     def deletions(self) -> int:
         return int(self._file.read(_GIVEN_UP)[0][0])
 
-    def documents(self, seq_range: stored_groups.SeqNoRange, size: int, *, leads: bool = False) -> list[GroupedDocument]:
+    def documents(
+        self, seq_range: stored_groups.SeqNoRange, size: int, *, leads: bool = False
+    ) -> list[GroupedDocument]:
         return self._rows(_IN_RANGE, (seq_range.after, seq_range.end, int(leads), size))
 
     def count_leads(self, seq_range: stored_groups.SeqNoRange) -> int:

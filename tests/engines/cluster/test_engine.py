@@ -17,7 +17,6 @@ from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.query import Filter, Query, parse_query
 from ibidem_engines.stored_groups import SeqNoRange
 from ibidem_ingest.signatures.lookup_keys import lookup_keys
-from ibidem_ingest.signatures.packed import unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from servers.fake_server import CERTIFICATE, Answer, Between, Plan, Request, between
 from servers.indices import ask, empty_indices, remove_indices
@@ -363,7 +362,7 @@ class TestForeignIndex:
             assert {hit.id for hit in engine.search(GRAIN, 10).hits} == names
             assert {hit.id for slice_ in engine.scan() for hit in slice_} == names
             hits = [hit for slice_ in engine.scan() for hit in slice_]
-            lookup = SignatureLookup({"content": lookup_keys(unpack(hits[0].packed or b""))["content"]})
+            lookup = SignatureLookup({"content": lookup_keys([hits[0].packed])[0]["content"]})
             assert engine.find([lookup])[0].hits
             assert engine.info().documents == 3
             held_there = engine.reindex_source()

@@ -36,9 +36,9 @@ from ibidem_engines.cluster.source import (
 )
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Destination, FieldCounts, ReindexSource, SourceDocument
-from ibidem_engines.ledger import lookup_values
 from ibidem_engines.stored_groups import Hit, Name, SeqNoRange, hit_names, read_packed
 from ibidem_ingest.document import Document
+from ibidem_ingest.signatures.lookup_keys import stored_keys
 from ibidem_ingest.signatures.packed import read_id
 from servers.indices import ask
 from support.signed_records import make_record
@@ -74,7 +74,7 @@ DOCUMENTS = st.builds(
 @given(DOCUMENTS, st.sampled_from(["full", "lean"]))
 def test_a_document_is_put_together_again(document: Document, layout: str) -> None:
     record = replace(make_record("a"), document=document)
-    source = orjson.loads(as_source(record, OWN, layout, *lookup_values([(record.packed, record.long)])))
+    source = orjson.loads(as_source(record, OWN, layout, *stored_keys([(record.packed, record.long)])))
     assert as_document(document.id, source, OWN) == document
     assert (read_version(source), source["ibidem"]["idf"]) == (record.version, record.signatures.idf)
 

@@ -22,7 +22,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.ledger import Tombstone, load_overrides, read_ledger
 from ibidem_engines.query import parse_query
-from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys_batch
+from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys
 from support.examples import examples
 from support.signed_records import make_record
 
@@ -53,7 +53,7 @@ from ibidem_engines.engine import SignatureLookup
 from ibidem_engines.connect import open_engine
 sys.path.insert(0, sys.argv[4])
 from support.signed_records import make_record
-from ibidem_ingest.signatures.lookup_keys import lookup_keys_batch
+from ibidem_ingest.signatures.lookup_keys import lookup_keys
 
 engine = open_engine(sys.argv[1], "news")
 engine.create()
@@ -61,7 +61,7 @@ name, each = sys.argv[2], int(sys.argv[3])
 for at in range(0, each, 4):
     batch = [make_record(f"{name}/{number}", f"story number {number} of grain") for number in range(at, at + 4)]
     orders = {outcome.id: outcome.order for outcome in engine.write(batch)}
-    searches = [SignatureLookup(lookup_keys_batch([record.packed])[0], own_id=record.document.id) for record in batch]
+    searches = [SignatureLookup(lookup_keys([record.packed])[0], own_id=record.document.id) for record in batch]
     for record, found in zip(batch, engine.find(searches)):
         story = record.document.id.partition("/")[2]
         for hit in found.hits:
@@ -119,7 +119,7 @@ def test_a_batch_is_written_whole_or_not_at_all(engine: Engine, address: str, tm
         WriteStatus.INDEXED
     ] * 2
     assert [hit.id for hit in engine.search(parse_query("grain"), 10).hits] == ["a", "b", "c"]
-    (found,) = engine.find([SignatureLookup(lookup_keys_batch([make_record("x").packed])[0])])
+    (found,) = engine.find([SignatureLookup(lookup_keys([make_record("x").packed])[0])])
     assert [hit.id for hit in found.hits] == ["a", "b", "c"]
 
 
@@ -144,7 +144,7 @@ def carriers(
     """Find by reading every document."""
     carriers_of_any = set()
     for name, record in records_by_id.items():
-        own_values = lookup_keys_batch([record.packed])[0]
+        own_values = lookup_keys([record.packed])[0]
         for field, keys in values.items():
             if name != own_id and len(set(keys) & set(own_values.get(field, ()))) >= minimum.get(field, 1):
                 carriers_of_any.add(name)
@@ -175,10 +175,10 @@ def test_two_processes_find_what_reading_every_document_finds(
             engines[writer].write([records_by_id[name]])
         least: dict[LookupField, int] = {"rare": 5}
         searches = [
-            SignatureLookup(lookup_keys_batch([record.packed])[0], least, own_id=own_id)
+            SignatureLookup(lookup_keys([record.packed])[0], least, own_id=own_id)
             for record in records_by_id.values()
             for own_id in ("", record.document.id)
-        ] + [SignatureLookup(lookup_keys_batch([make_record("new", each).packed])[0], least) for each in TEXTS]
+        ] + [SignatureLookup(lookup_keys([make_record("new", each).packed])[0], least) for each in TEXTS]
         for engine in engines:
             ids = [[hit.id for hit in answer.hits] for answer in engine.find(searches)]
             assert ids == [carriers(records_by_id, search.values, least, search.own_id) for search in searches]
@@ -189,7 +189,7 @@ def test_two_processes_find_what_reading_every_document_finds(
 def test_copies_beyond_what_is_listed_are_counted(engine: Engine, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("ibidem_engines.engine.CONTENT_HITS", 5)
     engine.write([make_record(f"d{number:02}") for number in range(12)])
-    content: dict[LookupField, list[str]] = {"content": lookup_keys_batch([make_record("x").packed])[0]["content"]}
+    content: dict[LookupField, list[str]] = {"content": lookup_keys([make_record("x").packed])[0]["content"]}
     found = engine.find([SignatureLookup(content, limit=1, own_id=own_id) for own_id in ("", "d00", "d11")])
     assert [(len(each.hits), each.copies, [*each.capped]) for each in found] == [(5, 12, []), (5, 11, []), (5, 11, [])]
 

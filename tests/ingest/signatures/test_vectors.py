@@ -5,17 +5,17 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures import feature_set, minhash, noise, numbers, text_profile
-from ibidem_ingest.signatures.lookup_keys import bands
 from ibidem_ingest.signatures.packed import pack
 from ibidem_ingest.signatures.sign import sign_batch, sign_one
 from ibidem_ingest.text.layout import remove_layout
 from ibidem_ingest.text.tokens import tokens, tokens_and_signs
-from ibidem_ingest.text.word_hash import shingles, wh1
+from ibidem_ingest.text.word_hash import shingles, texts, wh1
 
 PAGE = (Path(__file__).parents[3] / "docs" / "signatures.md").read_text().partition("\n## Test vectors\n")[2]
 SECTIONS = dict(re.findall(r"^### [^\n]*\(`(\w+)`\)\n(.*?)(?=^### |\Z)", PAGE, re.MULTILINE | re.DOTALL))
@@ -44,7 +44,7 @@ MAKERS: dict[str, Callable[..., object]] = {
     "wh1": lambda text: f"{wh1(text):016x}",
     "sh1": lambda text: [f"{each:016x}" for each in shingles([wh1(token) for token in tokens(text)])],
     "mh1": lambda text, k: "".join(f"{slot:04x}" for slot in minhash.sign(tokens(text), k)),
-    "bands": lambda text: bands(minhash.sign(tokens(text)))[:3],
+    "bands": lambda text: texts("b", minhash.band_values(np.array([minhash.sign(tokens(text))])))[:3],
     "ch4": hashed,
     "numbers": lambda text: [numbers.sign(tokens(text)).distinct, list(numbers.sign(tokens(text)).sketch)],
     "tp1": lambda text: text_profile.sign(tokens(text)),

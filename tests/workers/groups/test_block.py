@@ -66,12 +66,12 @@ EVERY_POLICY = (POLICY, CLEAN, POLICY.within(30), POLICY.at("identical"), Policy
 @given(windows, st.sampled_from(EVERY_POLICY))
 def test_every_pair_that_the_decision_joins_shares_a_look_up_key(window: SampleWindow, policy: Policy) -> None:
     rows = [(row, packed) for row in rows_of(window) if (packed := unpack(row.value)) is not None and packed.length]
-    judged = judge(policy)
-    for row, packed in rows:
-        for other, lead in rows:
+    judged, own_keys = judge(policy), lookup_keys([row.value for row, _ in rows])
+    for (row, packed), own in zip(rows, own_keys, strict=True):
+        for (other, lead), carried in zip(rows, own_keys, strict=True):
             if judged(row, other):
-                keys = near_keys(packed, policy, lookup_keys(packed))
-                assert content_key(packed) == content_key(lead) or carries(lead, lookup_keys(lead), keys)
+                keys = near_keys(packed, policy, own)
+                assert content_key(packed) == content_key(lead) or carries(lead, carried, keys)
 
 
 @pytest.mark.parametrize("policy", LOOSE)
@@ -82,8 +82,8 @@ def test_a_pair_that_shares_little_joins_only_where_a_look_up_finds_it(policy: P
     first = replace(signatures(1), terms=(), full=False, fingerprint="", profile="", noise=b"")
     second = replace(with_slots(first, equal, band=band), content=f"ch4:{1:032x}")
     lead, row = (Row(("news", name), 1, value(each, name)) for name, each in (("a", first), ("b", second)))
-    packed = pack_signatures(second)
-    keys = near_keys(packed, Rules(policy, Overrides()).policy, lookup_keys(packed))
-    assert carries(pack_signatures(first), lookup_keys(pack_signatures(first)), keys) == band
+    carried, own = lookup_keys([lead.value, row.value])
+    keys = near_keys(pack_signatures(second), Rules(policy, Overrides()).policy, own)
+    assert carries(pack_signatures(first), carried, keys) == band
     assert Rules(policy, Overrides()).duplicates(lead, [row]) == [band]
     assert bool(judge(policy)(row, lead)) == band

@@ -43,7 +43,7 @@ from ibidem_engines.stored_groups import (
     new_group,
 )
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys_batch
+from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys
 from ibidem_ingest.signatures.packed import Packed, PackedColumns, unpack
 
 
@@ -215,7 +215,7 @@ class Settler:
         read = [(packed, row.value) for row in rows if (packed := unpack(row.value)) is not None and packed.length]
         if copies:
             return [LeadKeys({"content": [content_key(packed)]}) for packed, _ in read]
-        keys = lookup_keys_batch([value for _, value in read])
+        keys = lookup_keys([value for _, value in read])
         return [near_keys(packed, self.rules.policy, each) for (packed, _), each in zip(read, keys, strict=True)]
 
     def _mend(self, groups: Collection[str]) -> None:
