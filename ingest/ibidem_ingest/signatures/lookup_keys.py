@@ -45,10 +45,13 @@ def lookup_keys(values: Sequence[bytes | None]) -> list[dict[LookupField, list[s
     noisy = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & ((columns.flags & NO_WORDS) == 0))
     rarest = columns.terms[full, :RAREST].astype(np.uint64) | columns.idf[full, None] << np.uint64(24)
     runs = rows("c", character_values(columns.idf[noisy], columns.noise[noisy]))
+    blocks = [noise.read(block.tobytes()) for block in columns.noise[noisy]]
+    are_misread = [block.is_noisy(noise.MISREAD, noise.MISREAD_DENSE) for block in blocks]
+    marked = [shared_runs(own, "m") if is_misread else own for own, is_misread in zip(runs, are_misread, strict=True)]
     keys: dict[LookupField, tuple[NDArray[np.int64], Iterable[list[str]]]] = {
         "bands": (with_slots, rows("b", band_values(columns.slots[with_slots]))),
         "rare": (full, rows("r", rarest)),
-        "characters": (noisy, map(mark_runs, runs, map(bytes, columns.noise[noisy]))),
+        "characters": (noisy, marked),
     }
     for lookup_field, (places, own) in keys.items():
         for place, each in zip(places.tolist(), own, strict=True):
@@ -85,11 +88,6 @@ def content_key(packed: Packed) -> str:
     """Return the look-up value of identical documents."""
     scheme = f"ch{packed.scheme}:"
     return f"{scheme}none:{packed.id}" if packed.flags & NO_WORDS else f"{scheme}{packed.content.hex()}"
-
-
-def mark_runs(keys: list[str], block: bytes) -> list[str]:
-    """Mark the keys of a text that looks misread on its own."""
-    return shared_runs(keys, "m") if noise.read(block).is_noisy(noise.MISREAD, noise.MISREAD_DENSE) else keys
 
 
 def shared_runs(keys: Sequence[str], marks: str) -> list[str]:
