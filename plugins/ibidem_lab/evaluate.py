@@ -27,8 +27,8 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.packed import PackedColumns, pack
-from ibidem_ingest.signatures.sign import sign_stream
+from ibidem_ingest.signatures.packed import PackedColumns
+from ibidem_ingest.signatures.sign import sign_and_pack
 from ibidem_lab.labels import Labels, Pair, order_pair
 
 
@@ -304,10 +304,10 @@ def sign_collection(
     packed: dict[str, bytes] = {}
     long_signatures: dict[str, bytes] = {}
     documents = tables.look_through_first(split_refusals(refusals, items))
-    for document, signatures in sign_stream(documents, tables):
+    for document, signatures, value in sign_and_pack(documents, tables):
         if document.id in packed:
             raise UsageError(f"the id {document.id!r} occurs twice", "labels need ids that name one document")
-        packed[document.id] = pack(document, signatures)
+        packed[document.id] = value
         if signatures.long:
             long_signatures[document.id] = signatures.long
         progress(len(packed))

@@ -21,7 +21,7 @@ from ibidem_engines.engine import (
     WriteStatus,
 )
 from ibidem_engines.stored_groups import Ledger, Marks, Name, SeqNoRange, ShardRef, new_group
-from ibidem_ingest.signatures.schema import NONE, SCHEMA
+from ibidem_ingest.signatures.schema import SCHEMA, StoredSignatures
 from simulation.memory_cluster import Link, Stored
 
 
@@ -185,7 +185,7 @@ class MemoryCopy(ReindexTarget):
     ) -> list[Outcome]:
         actions = []
         for each, record in documents:
-            own = record or Record(each.document, NONE, each.version, digest="", packed=b"")
+            own = record or Record(each.document, StoredSignatures(0, "", b""), each.version, digest="", packed=b"")
             verb, state, version = base(each)
             body = self._link.cluster.body(Stored(own, own.version, new_group()))
             actions.append(Action(verb, self.index, each.name.id, body, state, version=version))

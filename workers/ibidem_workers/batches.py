@@ -32,7 +32,7 @@ from ibidem_engines.ledger import check_entry, read_entries
 from ibidem_ingest.document import WHERE, Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.signatures.sign import batches, digest, sign_and_pack
+from ibidem_ingest.signatures.sign import digest, sign_and_pack
 
 BYTES_A_CHARACTER = 4
 MAX_DOCUMENTS = 2_000
@@ -338,12 +338,5 @@ def overlap(calls: Iterable[Callable[[], Result]], limit: int) -> Iterator[Resul
 
 def records(documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()) -> Iterator[Record]:
     """Sign documents in one batch and return their records."""
-    for batch in batches(documents):
-        for document, (signatures, packed) in zip(batch, sign_and_pack(batch, tables, distinct), strict=True):
-            yield Record(
-                document=document,
-                signatures=signatures,
-                version=document.version or 0,
-                digest=digest(document, signatures.idf),
-                packed=packed,
-            )
+    for document, signatures, packed in sign_and_pack(documents, tables, distinct):
+        yield Record(document, signatures, document.version or 0, digest(document, signatures.idf), packed)

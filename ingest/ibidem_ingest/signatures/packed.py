@@ -33,7 +33,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.signatures import content, feature_set, noise, text_profile
 from ibidem_ingest.signatures.noise import Blocks
 from ibidem_ingest.signatures.numbers import SKETCH
-from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures, StoredSignatures
+from ibidem_ingest.signatures.schema import FULL_SET, SLOTS, Signatures
 
 SCHEME = 4
 WEAK, NO_SET, NO_MINHASH, NO_WORDS, FULL, LONG, TITLED = 1, 2, 4, 8, 16, 32, 64
@@ -529,12 +529,6 @@ class SignedColumns:
             self.signs,
         )
         return list(starmap(Signatures, zip(*columns, strict=True)))
-
-    def stored_rows(self) -> list[StoredSignatures]:
-        """Return for each document the signatures that engines store in addition to its packed value."""
-        contents = map(content.format_hash, self.contents, self.names)
-        idf = [self.idf] * len(self.names)
-        return list(map(StoredSignatures, self.lengths.tolist(), contents, idf, self.long))
 
     def pack(self, documents: Sequence[Document], distinct: Sequence[str] = ()) -> list[bytes]:
         """Build the packed values with the dates, sources and ids of the documents, as `packed.pack` does."""

@@ -59,10 +59,5 @@ class StoredSignatures(NamedTuple):
     """Signatures that engines store in addition to the packed value: fields of `Signatures`."""
 
     length: int  # as there, like all that follows
-    content: str  # the content hash
     idf: str  # name of the idf table
-    long: bytes = b""  # long signatures
-
-
-# The signatures of a document that was not signed: empty.
-NONE = Signatures(0, 0, "", "", False, "", 0, (), (), False, (), "")  # noqa: FBT003 - two of twelve in their order
+    long: bytes  # long signatures

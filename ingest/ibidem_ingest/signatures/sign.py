@@ -64,13 +64,7 @@ def sign(documents: Sequence[Document], tables: Tables) -> list[Signatures]:
         raise UsageError(
             f"{short_repr(strangers[0])} is not a document", "create one with Document(id, text) or read_record"
         )
-    return [signatures for _, signatures in sign_stream(documents, tables)]
-
-
-def sign_stream(documents: Iterable[Document], tables: Tables) -> Iterator[tuple[Document, Signatures]]:
-    """Sign a stream of documents in batches, so that memory does not grow with their number."""
-    for batch in batches(documents):
-        yield from zip(batch, _map_by_table(batch, tables, sign_batch), strict=True)
+    return [each for batch in batches(documents) for each in _map_by_table(batch, tables, sign_batch)]
 
 
 def batches(documents: Iterable[Document], characters: int = BATCH_CHARACTERS) -> Iterator[list[Document]]:
@@ -175,10 +169,27 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
 
 
 def sign_and_pack(
-    documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()
-) -> list[tuple[StoredSignatures, bytes]]:
-    """Sign documents; returns for each the additionally stored signatures, and the packed value."""
-    return _map_by_table(documents, tables, lambda batch, table: _sign_and_pack(batch, table, distinct))
+    documents: Iterable[Document], tables: Tables, distinct: Sequence[str] = ()
+) -> Iterator[tuple[Document, StoredSignatures, bytes]]:
+    """Sign a stream of documents in batches, so that memory does not grow with their number.
+
+    Yields each document with its language, the additionally stored signatures, and the packed value.
+    """
+
+    def pack_batch(batch: Sequence[Document], table: Table | None) -> list[tuple[Document, StoredSignatures, bytes]]:
+        if loops.IN_USE is None or _is_little(batch):
+            signed = [sign_one(document, table) for document in batch]
+            stored = [StoredSignatures(each.length, each.idf, each.long) for each in signed]
+            values = [pack(document, each, distinct) for document, each in zip(batch, signed, strict=True)]
+        else:
+            columns = sign_columns(batch, table)
+            lengths = zip(columns.lengths.tolist(), columns.long, strict=True)
+            stored = [StoredSignatures(length, columns.idf, long) for length, long in lengths]
+            values = columns.pack(batch, distinct)
+        return list(zip(batch, stored, values, strict=True))
+
+    for batch in batches(documents):
+        yield from _map_by_table(batch, tables, pack_batch)
 
 
 def _map_by_table(
@@ -193,19 +204,6 @@ def _map_by_table(
     for table, members in places.items():
         results |= zip(members, work([documents[place] for place in members], table), strict=True)
     return [results[place] for place in range(len(documents))]
-
-
-def _sign_and_pack(
-    documents: Sequence[Document], table: Table | None, distinct: Sequence[str]
-) -> list[tuple[StoredSignatures, bytes]]:
-    if loops.IN_USE is None or _is_little(documents):
-        rows = [(document, sign_one(document, table)) for document in documents]
-        return [
-            (StoredSignatures(each.length, each.content, each.idf, each.long), pack(document, each, distinct))
-            for document, each in rows
-        ]
-    columns = sign_columns(documents, table)
-    return list(zip(columns.stored_rows(), columns.pack(documents, distinct), strict=True))
 
 
 def _is_little(documents: Sequence[Document]) -> bool:

@@ -18,10 +18,10 @@ from ibidem_ingest.dates import interval
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.idf.store import GeneralTables, Tables
-from ibidem_ingest.language import add_languages, detect
+from ibidem_ingest.language import detect
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed import PackedColumns
-from ibidem_ingest.signatures.sign import batches, sign_and_pack
+from ibidem_ingest.signatures.sign import sign_and_pack
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,8 +160,7 @@ def sign_texts(passages: Sequence[Passage], language: str, tables: Tables) -> li
         date, code = check_date(passage.date, f"passage {place}"), language or by_document.get(passage.document, "")
         return Document(str(place), passage.text, date=date, source=passage.source, language=code)
 
-    documents = add_languages(starmap(document, enumerate(passages)))
-    return [packed for batch in batches(documents) for _, packed in sign_and_pack(batch, tables)]
+    return [packed for _, _, packed in sign_and_pack(starmap(document, enumerate(passages)), tables)]
 
 
 def document_languages(passages: Iterable[Passage]) -> dict[str, str]:

@@ -25,7 +25,6 @@ from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import MissingDocument, UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.language import add_languages
 from ibidem_ingest.mail.head import MIH, with_hash
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import LongSignatures
@@ -185,7 +184,7 @@ def inspect_outside(
     engine: Engine, document: Document, tables: Tables, policy: Policy, distinct: Sequence[str] = ()
 ) -> Inspection:
     """Find the documents of an index that one repeats which is not in it; nothing is stored."""
-    ((stored, value),) = sign_and_pack([*add_languages([replace(document, id=NO_ID)])], tables, distinct)
+    ((_, stored, value),) = sign_and_pack([replace(document, id=NO_ID)], tables, distinct)
     packed = unpack(value)
     if packed is None or not packed.length:
         raise UsageError(f"{document.id} holds no words", "give a text to look for")

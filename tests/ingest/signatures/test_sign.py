@@ -14,7 +14,6 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import TITLED, pack
-from ibidem_ingest.signatures.schema import StoredSignatures
 from ibidem_ingest.signatures.sign import (
     BATCH_CHARACTERS,
     sign,
@@ -22,7 +21,6 @@ from ibidem_ingest.signatures.sign import (
     sign_batch,
     sign_columns,
     sign_one,
-    sign_stream,
 )
 from support.packed_texts import packed
 from support.some import some
@@ -97,12 +95,12 @@ def test_a_batch_is_packed_as_each_of_its_documents(
 
 def test_a_long_text_is_packed_in_columns_as_it_is_alone(one_table: Tables) -> None:
     several = [Document("a", " ".join(WORDS * 300)), Document("b", "one page\fanother"), Document("c", "")]
-    alone = list(sign_stream(several, one_table))
-    assert sign_and_pack(several, one_table) == [
-        (StoredSignatures(each.length, each.content, each.idf, each.long), pack(document, each))
-        for document, each in alone
+    alone = sign(several, one_table)
+    assert list(sign_and_pack(several, one_table)) == [
+        (replace(document, language="en"), (each.length, each.idf, each.long), pack(document, each))
+        for document, each in zip(several, alone, strict=True)
     ]
-    assert [bool(signatures.long) for _, signatures in alone] == [True, True, False]
+    assert [bool(signatures.long) for signatures in alone] == [True, True, False]
 
 
 def test_documents_of_several_languages_are_signed_in_their_order(one_table: Tables) -> None:
@@ -121,7 +119,7 @@ def test_a_stream_is_read_a_batch_ahead_and_no_further(one_table: Tables) -> Non
             read.append(number)
             yield Document(str(number), "bal " * (BATCH_CHARACTERS // 13))  # a batch holds three
 
-    first, _ = next(sign_stream(stream(), one_table))
+    first, _, _ = next(sign_and_pack(stream(), one_table))
     assert first.id == "0"
     assert len(read) <= 4
 
