@@ -155,7 +155,7 @@ def row(kind: str, language: str, documents: Sequence[Document], folder: str) ->
         ]
         tables = Tables(folder)
         noisy_collection = sign_collection([*documents, *copies], tables)
-        columns = PackedColumns.decode(noisy_collection.columns.values[: len(documents)])
+        columns = PackedColumns.decode(list(noisy_collection.columns.values)[: len(documents)])
         clean = replace(noisy_collection, ids=noisy_collection.ids[: len(documents)], columns=columns)
         alike = set().union(*(set(found_evidence(clean, each)) for each in policies))
         rule = GroupCheckpoint().choose_policy(noisy_collection.columns)

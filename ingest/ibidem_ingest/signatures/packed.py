@@ -15,21 +15,21 @@ document's own only the engine can say: the id in it is a claim.
 """
 
 import struct
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields, replace
 from datetime import date
 from itertools import pairwise, starmap
 from operator import lt
-from typing import Any, TypeVar, overload
+from typing import Any, TypeVar
 
 import numpy as np
 import orjson
 import xxhash
 from numpy.typing import NDArray
-from typing_extensions import override
 
 from ibidem_ingest.dates import EPOCH, interval
 from ibidem_ingest.document import Document
+from ibidem_ingest.kernel.loops import Hashes, Octets, Places
 from ibidem_ingest.signatures import content, feature_set, noise, text_profile
 from ibidem_ingest.signatures.noise import Blocks
 from ibidem_ingest.signatures.numbers import SKETCH
@@ -127,14 +127,20 @@ def _days(date: str) -> tuple[int, int]:
 
 def unpack(value: bytes) -> Packed | None:
     """Parse a packed value; None if it is damaged, impossible or of an unknown scheme: the document is unsigned."""
-    name = _name_bounds(value)
-    noise = read_noise(value[name[1] :]) if name else None
-    if name is None or noise is None or not (id_ := _read_text(value[slice(*name)])):
+    if len(value) <= HEAD.size or value[0] != SCHEME:
+        return None
+    slots_at = HEAD.size + 1 + value[HEAD.size] * TERM_BYTES
+    begin = slots_at + 1 + _LENGTH.size + (value[slots_at] * 2 if slots_at < len(value) else 0)
+    if begin >= len(value):
+        return None
+    end: int = begin + _LENGTH.unpack_from(value, begin - _LENGTH.size)[0]
+    noise, id_ = read_noise(value[end:]), _read_text(value[begin:end])
+    if end > len(value) or noise is None or not id_:
         return None
     values = HEAD.unpack_from(value)
     head, sketch = values[:-SKETCH], values[-SKETCH:]  # in the order of the fields of `Packed`
-    slots_at = HEAD.size + 1 + value[HEAD.size] * TERM_BYTES
-    terms = _read_three_bytes(value[HEAD.size + 1 : slots_at])
+    codes = struct.iter_unpack("<HB", value[HEAD.size + 1 : slots_at])
+    terms = tuple(low + (high << 16) for low, high in codes)
     slots = struct.unpack_from(f"<{value[slots_at]}H", value, slots_at + 1)
     parts = (*head, _sketch(head[-1], sketch), terms, slots, id_, noise)
     its = Packed(*parts)
@@ -146,27 +152,9 @@ def unpack(value: bytes) -> Packed | None:
     return its if is_possible else None
 
 
-def read_id(value: bytes) -> str:
-    """Read only the id, in a third of the time of `unpack`; empty if it is not found."""
-    name = _name_bounds(value)
-    return _read_text(value[slice(*name)]) if name else ""
-
-
 def read_length(value: bytes) -> int:
     """Read only the number of tokens; 0 for a truncated value."""
     return int.from_bytes(value[2:6], "little")
-
-
-def _name_bounds(value: bytes) -> tuple[int, int] | None:
-    """Return the start and end of the id; None if the value is too short, or of another scheme."""
-    if len(value) <= HEAD.size or value[0] != SCHEME:
-        return None
-    slots_at = HEAD.size + 1 + value[HEAD.size] * TERM_BYTES
-    begin = slots_at + 1 + _LENGTH.size + (value[slots_at] * 2 if slots_at < len(value) else 0)
-    if begin >= len(value):
-        return None
-    end: int = begin + _LENGTH.unpack_from(value, begin - _LENGTH.size)[0]
-    return (begin, end) if begin < end <= len(value) else None
 
 
 def read_noise(blocks: bytes) -> bytes | None:
@@ -205,14 +193,6 @@ def leading_bytes(signature: str, size: int) -> bytes:
     """Return the first bytes of a stored hash, without its scheme; empty for an empty hash."""
     start = signature.find(":") + 1
     return bytes.fromhex(signature[start : start + 2 * size])
-
-
-def _read_three_bytes(octets: bytes) -> tuple[int, ...]:
-    """Decode the codes of terms."""
-    words = bytearray(len(octets) // TERM_BYTES * 4)
-    for place in range(TERM_BYTES):
-        words[place::4] = octets[place::TERM_BYTES]
-    return struct.unpack(f"<{len(words) // 4}I", words)
 
 
 def _sketch(count: int, hashes: Sequence[int]) -> tuple[int, ...]:
@@ -271,12 +251,9 @@ ROOM = HEAD.size + 1 + FULL_SET * TERM_BYTES + 1 + SLOTS * 2 + 2 + len(NOISE_BLO
 
 MISSING = -1
 
-Octets = NDArray[np.uint8]
-Places = NDArray[np.int64]
-
 
 @dataclass(frozen=True, eq=False, slots=True)
-class PackedValues(Sequence[bytes | None]):
+class PackedValues:
     """Packed values in one buffer, each read on access."""
 
     text: bytes  # the buffer, maybe with filling between the values, and `ROOM` zeros at the end
@@ -284,7 +261,7 @@ class PackedValues(Sequence[bytes | None]):
     size: Places  # (n,) its bytes; `MISSING` where a document has none
 
     @classmethod
-    def join(cls, values: Sequence[bytes | None]) -> "PackedValues":
+    def join(cls, values: "Sequence[bytes | None] | PackedValues") -> "PackedValues":
         """Join values in one buffer."""
         if isinstance(values, PackedValues):
             return values
@@ -296,20 +273,14 @@ class PackedValues(Sequence[bytes | None]):
     def __len__(self) -> int:
         return len(self.size)
 
-    @overload
-    def __getitem__(self, row: int) -> bytes | None: ...
+    def __iter__(self) -> Iterator[bytes | None]:
+        return map(self.__getitem__, range(len(self)))
 
-    @overload
-    def __getitem__(self, row: slice) -> "PackedValues": ...
-
-    @override
-    def __getitem__(self, row: int | slice) -> "bytes | PackedValues | None":
-        if isinstance(row, slice):
-            return self.take(row)
+    def __getitem__(self, row: int) -> bytes | None:
         begin, size = int(self.begin[row]), int(self.size[row])
         return None if size == MISSING else self.text[begin : begin + size]
 
-    def take(self, rows: Sequence[int] | Places | slice) -> "PackedValues":
+    def take(self, rows: Sequence[int]) -> "PackedValues":
         """Return some of the values, in the given order."""
         return replace(self, begin=self.begin[rows], size=self.size[rows])
 
@@ -326,7 +297,7 @@ class PackedValues(Sequence[bytes | None]):
 
     @property
     def ids(self) -> list[str]:
-        """The id in each value, as `packed.read_id` finds it."""
+        """The id in each value; empty if it is not found."""
         begins, sizes = self.id_places()
         return [
             _read_text(self.text[begin : begin + size])
@@ -357,9 +328,7 @@ HEAD_COLUMNS.names = tuple(each.name for each in fields(Packed))[: len(HEAD_COLU
 # Columns that are computed with in more bits than they are stored in.
 _WIDER = dict.fromkeys(("length", "shingles", "date_from", "date_to"), np.int64) | {"idf": np.uint64}
 
-Whole = NDArray[np.int64]
-Whole32 = NDArray[np.int32]
-Words = NDArray[np.uint64]
+Codes = NDArray[np.int32]
 Rows = NDArray[np.void]
 
 
@@ -367,35 +336,35 @@ Rows = NDArray[np.void]
 class PackedColumns:
     """The packed values of n hits, in order; rows that are not signed have zeros and padding."""
 
-    values: Sequence[bytes | None]  # the packed values themselves
+    values: Sequence[bytes | None] | PackedValues  # the packed values themselves
     ids: Sequence[str]  # the documents' ids; empty where not signed
     # (n,) bool: whether the value is there, whole and of a known scheme: `unpack` of it is not None.
     is_signed: NDArray[np.bool_]
-    scheme: NDArray[np.uint8]  # (n,) uint8: 4; 0 where not signed
-    flags: NDArray[np.uint8]  # (n,) uint8: `WEAK`, `NO_SET` … of `packed`
-    length: Whole  # (n,) int64, tokens
-    shingles: Whole  # (n,) int64, distinct shingles
-    date_from: Whole  # (n,) int64, days since 1980-01-01, `NO_DATE` when unknown
-    date_to: Whole  # (n,) int64
-    idf: Words  # (n,) uint64, the first four bytes of the idf table's name, little-endian; 0 none
+    scheme: Octets  # (n,) uint8: 4; 0 where not signed
+    flags: Octets  # (n,) uint8: `WEAK`, `NO_SET` … of `packed`
+    length: Places  # (n,) int64, tokens
+    shingles: Places  # (n,) int64, distinct shingles
+    date_from: Places  # (n,) int64, days since 1980-01-01, `NO_DATE` when unknown
+    date_to: Places  # (n,) int64
+    idf: Hashes  # (n,) uint64, the first four bytes of the idf table's name, little-endian; 0 none
     words: NDArray[np.uint16]  # (n,) uint16, hash of the words
     signs: NDArray[np.uint16]  # (n,) uint16, hash of the signs; 0 none
-    content: Words  # (n, 2) uint64; 0, 0 none
-    fingerprint: Words  # (n,) uint64; 0 none
-    profile: Words  # (n,) uint64; 0 none
+    content: Hashes  # (n, 2) uint64; 0, 0 none
+    fingerprint: Hashes  # (n,) uint64; 0 none
+    profile: Hashes  # (n,) uint64; 0 none
     source: NDArray[np.uint32]  # (n,) uint32; 0 none
     guard: NDArray[np.uint32]  # (n,) uint32; 0 none
     title: NDArray[np.uint32]  # (n,) uint32; 0 none
-    noise: NDArray[np.uint8]  # (n, 76) uint8; zeros none
-    numbers: NDArray[np.uint8]  # (n,) uint8, count of distinct tokens with a digit
-    number_sketch: Whole32  # (n, 16) int32, ascending, `NO_NUMBER` behind the last
-    term_count: NDArray[np.uint8]  # (n,) uint8
-    terms: Whole32  # (n, 60) int32, ascending, `NO_TERM` behind the last
-    slot_count: NDArray[np.uint8]  # (n,) uint8, 0 or 100
+    noise: Octets  # (n, 76) uint8; zeros none
+    numbers: Octets  # (n,) uint8, count of distinct tokens with a digit
+    number_sketch: Codes  # (n, 16) int32, ascending, `NO_NUMBER` behind the last
+    term_count: Octets  # (n,) uint8
+    terms: Codes  # (n, 60) int32, ascending, `NO_TERM` behind the last
+    slot_count: Octets  # (n,) uint8, 0 or 100
     slots: NDArray[np.uint16]  # (n, 100) uint16
 
     @classmethod
-    def decode(cls, values: Sequence[bytes | None]) -> "PackedColumns":
+    def decode(cls, values: Sequence[bytes | None] | PackedValues) -> "PackedColumns":
         """Decode packed values; damaged ones do not raise."""
         values = PackedValues.join(values)
         octets, begin, size, ids = values.octets, values.begin, np.maximum(values.size, 0), values.ids
@@ -443,12 +412,12 @@ class PackedColumns:
         return None if value is None else unpack(value)
 
 
-def _cut(octets: NDArray[np.uint8], begin: Whole, size: int) -> NDArray[np.uint8]:
+def _cut(octets: Octets, begin: Places, size: int) -> Octets:
     """Copy `size` bytes from each position."""
     return np.lib.stride_tricks.sliding_window_view(octets, size)[begin]
 
 
-def _noise(values: PackedValues, ends: Whole) -> tuple[NDArray[np.bool_], NDArray[np.uint8]]:
+def _noise(values: PackedValues, ends: Places) -> tuple[NDArray[np.bool_], Octets]:
     """Read the blocks after the ids; nearly all values have only a noise block there, or nothing."""
     octets, begin, size = values.octets, values.begin, np.maximum(values.size, 0)
     rest = size - ends
@@ -464,20 +433,17 @@ def _noise(values: PackedValues, ends: Whole) -> tuple[NDArray[np.bool_], NDArra
     return is_sound, noise
 
 
-def _terms(octets: NDArray[np.uint8], count: Whole) -> Whole32:
+def _terms(octets: Octets, count: Places) -> Codes:
     codes = octets[:, 0::3] | octets[:, 1::3].astype(np.int32) << 8 | octets[:, 2::3].astype(np.int32) << 16
     return np.where(np.arange(FULL_SET) >= count[:, None], np.int32(NO_TERM), codes)
 
 
-def _sketches(rows: Rows) -> Whole32:
+def _sketches(rows: Rows) -> Codes:
     """Replace hashes by `NO_NUMBER`, starting at the first hash that is not ascending."""
     sketch = rows["number_sketch"].astype(np.int32)
     filling = np.arange(SKETCH) >= rows["numbers"][:, None]
     filling[:, 1:] |= sketch[:, 1:] <= sketch[:, :-1]
     return np.where(np.logical_or.accumulate(filling, axis=1), np.int32(NO_NUMBER), sketch)
-
-
-_NO_HASH = bytes(content.SIZE)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -534,30 +500,19 @@ class SignedColumns:
         """Build the packed values with the dates, sources and ids of the documents, as `packed.pack` does."""
         slots = np.full((len(documents), 1 + 2 * SLOTS), SLOTS, np.uint8)
         slots[:, 1:] = self.slots.astype("<u2").view(np.uint8)
+        minima = zip(slots.view(f"V{slots.shape[1]}")[:, 0].tolist(), self.lengths.tolist(), strict=True)
         terms = self.terms.astype("<u4").view(np.uint8).reshape(-1, 4)[:, :TERM_BYTES].tobytes()
-        rows = zip(
+        ends = (TERM_BYTES * self.term_counts.cumsum()).tolist()
+        names = [name.encode() for name in self.names]
+        parts = (
             self._heads(documents, distinct).view(f"V{HEAD_COLUMNS.itemsize}").tolist(),
-            self.term_counts.tolist(),
-            (TERM_BYTES * self.term_counts.cumsum()).tolist(),
-            slots.view(f"V{slots.shape[1]}")[:, 0].tolist(),
-            self.lengths.tolist(),
-            [name.encode() for name in self.names],
+            self.term_counts.astype(np.uint8).view("V1").tolist(),
+            [terms[start:end] for start, end in pairwise([0, *ends])],
+            [each if length else b"\0" for each, length in minima],
+            [_LENGTH.pack(len(name)) + name for name in names],
             [NOISE_BLOCK + block if block else b"" for block in noise.rows(self.noise)],
-            strict=True,
         )
-        return [
-            b"%b%c%b%b%b%b%b"
-            % (
-                head,
-                count,
-                terms[end - TERM_BYTES * count : end],
-                minima if length else b"\0",
-                _LENGTH.pack(len(name)),
-                name,
-                block,
-            )
-            for head, count, end, minima, length, name, block in rows
-        ]
+        return list(map(b"".join, zip(*parts, strict=True)))
 
     def _heads(self, documents: Sequence[Document], distinct: Sequence[str]) -> NDArray[np.void]:
         """Fill the fields at fixed positions of each value."""
@@ -588,9 +543,9 @@ class SignedColumns:
         return heads
 
 
-def _first_words(hashes: Sequence[bytes], size: int) -> NDArray[np.uint64]:
+def _first_words(hashes: Sequence[bytes], size: int) -> Hashes:
     """Return the first bytes of hashes as integers; zeros for an empty hash."""
-    cut = b"".join([each[:size] or _NO_HASH[:size] for each in hashes])
+    cut = b"".join([each[:size].ljust(size, b"\0") for each in hashes])
     return np.frombuffer(cut, "<u8").reshape(-1, size // 8)
 
 

@@ -39,7 +39,7 @@ from ibidem_engines.engine import Destination, FieldCounts, ReindexSource, Sourc
 from ibidem_engines.stored_groups import Hit, Name, SeqNoRange, hit_names, read_packed
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.lookup_keys import stored_keys
-from ibidem_ingest.signatures.packed import read_id
+from ibidem_ingest.signatures.packed import PackedValues
 from servers.indices import ask
 from support.signed_records import make_record
 
@@ -299,11 +299,12 @@ def make_hit(hit: Mapping[str, Any]) -> Hit:
         packed = a2b_base64(f"{values[0]}==".replace("-", "+").replace("_", "/")) if values else None
     except ValueError:
         packed = None
-    if "_id" in hit and not (packed and read_id(packed) == hit["_id"]):  # it is of another document, or of none
+    (name,) = PackedValues.join([packed]).ids
+    if hit.get("_id", name) != name:  # it is of another document, or of none
         packed = None
     return Hit(
         hit["_index"],
-        hit.get("_id") or (read_id(packed) if packed else ""),
+        hit.get("_id") or name,
         hit.get("_score") or 0.0,
         packed,
         write_order(hit["_seq_no"]) if "_seq_no" in hit else 0,

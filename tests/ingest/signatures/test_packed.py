@@ -21,9 +21,9 @@ from ibidem_ingest.signatures.packed import (
     NO_WORDS,
     WEAK,
     PackedColumns,
+    PackedValues,
     guard,
     pack,
-    read_id,
     read_length,
     unpack,
 )
@@ -156,7 +156,7 @@ def test_blocks_that_a_later_version_may_add_are_passed_over(blocks: bytes, nois
 @pytest.mark.parametrize("blocks", [b"n", NOISE[:-1], NOISE + b"x", NOISE + NOISE, b"z\x01\0\0" + NOISE])
 def test_bytes_behind_the_id_that_are_no_blocks_are_damage(blocks: bytes) -> None:
     assert unpack(pack(STORY, SIGNED) + blocks) is None
-    assert read_id(pack(STORY, SIGNED) + blocks) == "reut-17"
+    assert PackedValues.join([pack(STORY, SIGNED) + blocks]).ids == ["reut-17"]
     assert read_length(pack(STORY, SIGNED) + blocks) == SIGNED.length
 
 
