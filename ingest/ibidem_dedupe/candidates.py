@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from ibidem_dedupe.column_rules import ALL_ROWS, Bools, Rows, eligible, is_noisy
 from ibidem_dedupe.policy import Characters, Policy, Terms, min_shared_terms
-from ibidem_ingest.kernel.loops import compiled
+from ibidem_ingest.kernel.loops import SALT, call
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed import LONG, NO_TERM, WEAK, PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, SLOTS
@@ -94,7 +94,7 @@ def slot_groups(
         keys = np.empty(rows.size * here.size, np.uint64)
         row = (slots.itemsize, slots.shape[1], size)
         groups = (here, here.size, np.array(offsets, np.int64), len(offsets))
-        compiled().call("ibidem_slot_keys", slots, *row, rows, rows.size, *groups, keys)
+        call("ibidem_slot_keys", slots, *row, rows, rows.size, *groups, keys)
         yield keys, np.repeat(rows, here.size)
 
 
@@ -130,7 +130,12 @@ def drop_singletons(keys: NDArray[np.integer[Any]], rows: Rows, row_marks: Bools
     if (rows[1:] < rows[:-1]).any():
         order = np.argsort(rows, kind="stable")
         keys, rows = keys[order], rows[order]
-    return KeyIndex(*compiled().shared_keys(keys, rows, None if row_marks is None else row_marks[rows]))
+    if rows.size and max(int(rows[-1]), rows.size) > MAX_ROWS:
+        raise ValueError("rows have to be below 2^31, and entries to be as many at most")
+    number, row = np.empty((2, rows.size), np.int32)
+    columns = (keys.astype(np.uint64, copy=False), rows, 0 if row_marks is None else row_marks[rows], rows.size)
+    count = call("ibidem_shared_keys", *columns, SALT, number, row)
+    return KeyIndex(number[:count], row[:count])
 
 
 def rarest_terms(columns: PackedColumns, policy: Policy, has_words: Bools) -> Iterator[Portion]:
@@ -147,7 +152,7 @@ def rarest_terms(columns: PackedColumns, policy: Policy, has_words: Bools) -> It
         sizes = columns.term_count[rows].astype(np.int64) - min_shared + 1
         term, row = np.empty((2, rows.size * FULL_SET), np.int64)
         prefixes = (columns.terms, FULL_SET, rows, rows.size, sizes, NO_TERM)
-        count = compiled().call("ibidem_prefixes", *prefixes, term, row)
+        count = call("ibidem_prefixes", *prefixes, term, row)
         term, row = term[:count], row[:count]
         keys = term << BUCKETS | length_buckets(columns.length, rule.lengths)[row]
         parts = max(1, len(keys) // ENTRIES)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_dedupe.policy import DISTANT_UNKNOWN, LONG_TOKENS, Policy, Terms, min_shared_terms
-from ibidem_ingest.kernel.loops import check, compiled
+from ibidem_ingest.kernel.loops import call, check
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import PAGE_TOKENS
 from ibidem_ingest.signatures.minhash import MIN_FOR_CONTAINMENT, correct_for_chance
@@ -81,7 +81,7 @@ def common_numbers(sketches: NDArray[np.int32], a: Rows, b: Rows) -> tuple[Rows,
     check(len(sketches), a, b)
     shared, together = np.empty((2, a.size), np.int64)
     columns = (sketches, sketches.shape[1], a, b, a.size, NO_NUMBER)
-    compiled().call("ibidem_shared_smallest", *columns, shared, together)
+    call("ibidem_shared_smallest", *columns, shared, together)
     return shared, together
 
 
@@ -130,7 +130,7 @@ def similar_shingles(pairs: Pairs, policy: Policy) -> Bools:
         similar = np.empty(selection.size, bool)
         a, b = pairs.a[selection], pairs.b[selection]
         check(len(columns), a, b)
-        compiled().call("ibidem_equal_slots", columns.slots, SLOTS, a, b, selection.size, equal, *bands, similar)
+        call("ibidem_equal_slots", columns.slots, SLOTS, a, b, selection.size, equal, *bands, similar)
         mask[selection] = similar
     return mask
 
@@ -169,7 +169,7 @@ def count_shared(terms: NDArray[np.int32], a: Rows, b: Rows) -> NDArray[np.int64
     """Count the terms that pairs of rows share; padding does not count."""
     check(len(terms), a, b)
     counts = np.empty(a.size, np.int64)
-    compiled().call("ibidem_shared_values", terms, terms.shape[1], a, b, a.size, NO_TERM, counts)
+    call("ibidem_shared_values", terms, terms.shape[1], a, b, a.size, NO_TERM, counts)
     return counts
 
 
@@ -282,7 +282,7 @@ def equal_runs(blocks: Codes, a: Rows, b: Rows) -> tuple[Rows, Rows, Bools]:
     check(len(blocks), a, b)
     (equal, slot_pairs), band = np.empty((2, a.size), np.int64), np.empty(a.size, bool)
     columns = (blocks, blocks.shape[1], a, b, a.size, *noise.SLOT_OFFSETS)
-    compiled().call("ibidem_equal_runs", *columns, equal, slot_pairs, band)
+    call("ibidem_equal_runs", *columns, equal, slot_pairs, band)
     return equal, slot_pairs, band
 
 

@@ -39,7 +39,6 @@ from ibidem_dedupe.pair_evidence import Evidence, Guards, LongPair
 from ibidem_dedupe.policy import LEVELS, Policy
 from ibidem_dedupe.relations import join_sorted, relate
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.long_text import LongField, LongSignatures, as_page
 from ibidem_ingest.signatures.lookup_keys import LONG_FIELDS, LookupField
@@ -143,7 +142,7 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
     fields = (*map(loops.address, arrays), *figures, *np.array(shares, np.float64).view(np.uint64))
     loops.check(len(columns), a, b)
     passing = np.empty(len(a), bool)
-    loops.compiled().call("ibidem_screen", np.array(fields, np.uint64), a, b, len(a), passing)
+    loops.call("ibidem_screen", np.array(fields, np.uint64), a, b, len(a), passing)
     return passing
 
 
@@ -389,7 +388,7 @@ def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Ite
     """Expand the pairs of rows that share enough keys."""
     loops.check(size, entries.row)
     order = np.empty(entries.row.size, np.int64)
-    count = compiled().call("ibidem_by_row", entries.row, postings.times, entries.row.size, size, order)
+    count = loops.call("ibidem_by_row", entries.row, postings.times, entries.row.size, size, order)
     order = order[:count]
     rows, times, first = entries.row[order].astype(np.int64), postings.times[order], postings.first[order]
     weak = entries.key[order] >= entries.first_weak
@@ -400,7 +399,7 @@ def expand_pairs(entries: KeyIndex, postings: CandidateRanges, size: int) -> Ite
         loops.check(postings.rows.size + 1, chunk[2] + chunk[3])
         pairs = np.empty(int(chunk[3].sum()), np.int64)
         columns = (*chunk, end - start, postings.rows, size, entries.min_shared)
-        yield pairs[: compiled().call("ibidem_pairs", *columns, pairs)]
+        yield pairs[: loops.call("ibidem_pairs", *columns, pairs)]
 
 
 def slices(rows: Rows, times: Rows) -> Iterator[tuple[int, int]]:

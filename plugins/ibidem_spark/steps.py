@@ -11,7 +11,7 @@ from xxhash import xxh3_64_intdigest, xxh3_128_digest
 
 from ibidem_core.errors import Permanent
 from ibidem_dedupe import evidence
-from ibidem_dedupe.candidates import BUCKETS, TERMS, Hashes, KeyIndex, Portion, length_buckets
+from ibidem_dedupe.candidates import BUCKETS, TERMS, Hashes, KeyIndex, Portion, drop_singletons, length_buckets
 from ibidem_dedupe.collection import look_misread
 from ibidem_dedupe.column_rules import Bools, Rows, eligible
 from ibidem_dedupe.leader_clustering import Grouping, LeaderClustering, columns_read
@@ -20,7 +20,6 @@ from ibidem_dedupe.pairs import UNDECIDED, PairClassifier, verify
 from ibidem_dedupe.policy import LONG_TOKENS, Policy, Terms, min_shared_terms
 from ibidem_engines.stored_groups import GroupedDocument, SeqNoRange, StoredGroups
 from ibidem_ingest.distribution import NAME, installed_version
-from ibidem_ingest.kernel.loops import compiled
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed import ROOM, PackedColumns, PackedValues
 from ibidem_ingest.signatures.schema import FULL_SET
@@ -179,7 +178,7 @@ def share(batches: Batches) -> Batches:
         b"".join(part for batch in found for part in batch[name].to_pylist()) for name in ("key", "row", "marked")
     )
     keys, rows = np.frombuffer(key, np.uint64), np.frombuffer(row, np.int64)
-    _, places = compiled().shared_keys(keys, np.arange(len(keys)), np.frombuffer(marked, np.bool_))
+    places = drop_singletons(keys, np.arange(len(keys)), np.frombuffer(marked, np.bool_)).row
     yield table({"key": keys[places].view(np.int64), "row": rows[places]})
 
 

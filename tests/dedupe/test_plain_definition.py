@@ -78,7 +78,7 @@ def test_groups_are_the_same_with_manual_decisions_and_settled_leads(
 
 def test_loops_that_are_missing_are_named() -> None:
     with plainly(), pytest.raises(RuntimeError, match="compiled loops"):
-        loops.compiled()
+        loops.call("ibidem_fold")
 
 
 @example_settings

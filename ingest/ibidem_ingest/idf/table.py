@@ -142,7 +142,7 @@ class Table:
         if loops.IN_USE is None:
             return np.array([self.rank(each) for each in hashes.tolist()], np.int64)
         ranks = np.empty(hashes.size, np.int64)
-        loops.IN_USE.call("ibidem_ranks", self.slots, self._slot_bits, hashes, hashes.size, ABSENT, ranks)
+        loops.call("ibidem_ranks", self.slots, self._slot_bits, hashes, hashes.size, ABSENT, ranks)
         return ranks
 
     def rank(self, hash_: int) -> int:

@@ -31,55 +31,39 @@ MAX_NUMBER_BYTES = 22  # bytes of a count, with the space before and the newline
 
 SALT = secrets.randbits(64) | 1  # of hash tables, so that no text can be built for one
 
-_MAX_ENTRIES = 2**31  # rows and entries have to be fewer: they are counted in 32 bits
+
+def load(path: Path = LIBRARY) -> ctypes.CDLL | None:
+    """Load a library of the loops; None if it is missing, or was built from another source."""
+    try:
+        library, source = ctypes.CDLL(str(path)), blake2b(SOURCE.read_bytes(), digest_size=8).hexdigest()
+        library.ibidem_source.restype = ctypes.c_char_p
+        return library if library.ibidem_source().decode() == source else None
+    except (OSError, AttributeError):
+        return None
 
 
-class Loops:
-    """The functions of a library."""
+IN_USE: Final = load()
 
-    def __init__(self, path: Path = LIBRARY) -> None:
-        self._library = ctypes.CDLL(str(path))
-        name = self._library.ibidem_source
-        name.restype = ctypes.c_char_p
-        if name().decode() != blake2b(SOURCE.read_bytes(), digest_size=8).hexdigest():
-            raise OSError(f"{path} was built from another source")
 
-    def call(self, name: str, *values: Argument) -> int:
-        """Call a function; arrays and bytes are passed by address, numbers as 64 bits."""
-        function = getattr(self._library, name)
-        function.restype = ctypes.c_int64
-        side_by_side = [np.ascontiguousarray(each) if isinstance(each, np.ndarray) else each for each in values]
-        result: int = function(*map(_argument, side_by_side))
-        if result == -1:
-            raise MemoryError(f"no memory for {name}")
-        return result
+def call(name: str, *values: Argument) -> int:
+    """Call a loop; arrays and bytes are passed by address, numbers as 64 bits."""
+    if IN_USE is None:
+        raise RuntimeError("batches are signed, and columns compared, by compiled loops only")
+    function = getattr(IN_USE, name)
+    function.restype = ctypes.c_int64
+    side_by_side = [np.ascontiguousarray(each) if isinstance(each, np.ndarray) else each for each in values]
+    result: int = function(*map(_argument, side_by_side))
+    if result == -1:
+        raise MemoryError(f"no memory for {name}")
+    return result
 
-    def lines(self, name: str, room: int, documents: int, values: Sequence[Argument], *further: Array) -> list[bytes]:
-        """Call a function that writes a line for each document into a buffer; a byte ends each, none an empty one."""
-        text, bounds = np.empty(room, np.uint8), np.empty(documents + 1, np.int64)
-        self.call(name, *values, text, bounds, *further)
-        data, limits = text[: bounds[-1]].tobytes(), bounds.tolist()
-        return [data[start : end - 1] if end > start else b"" for start, end in pairwise(limits)]
 
-    def tokens(self, buffer: bytes) -> tuple[Places, Places]:
-        """Return the start and end of each word of a buffer, separated by spaces."""
-        starts, ends = np.empty((2, len(buffer) // 2), np.int64)
-        count = self.call("ibidem_cut", buffer, len(buffer), starts, ends)
-        return starts[:count], ends[:count]
-
-    def signs(self, text: bytes, shapes: bytes) -> Places:
-        """Run `signs.find` in compiled code: `shapes` is the shape of each of the 256 bytes."""
-        positions = np.empty(len(text), np.int64)
-        return positions[: self.call("ibidem_signs", text, len(text), shapes, positions)].copy()
-
-    def shared_keys(self, keys: Array, rows: Places, marks: NDArray[np.bool_] | None) -> tuple[Array, Array]:
-        """Run `candidates.drop_singletons` in compiled code."""
-        if rows.size and ((rows[1:] < rows[:-1]).any() or int(rows[-1]) >= _MAX_ENTRIES or rows.size >= _MAX_ENTRIES):
-            raise ValueError("rows have to ascend below 2^31, and entries to be as many at most")
-        number, row = np.empty((2, rows.size), np.int32)
-        columns = (keys.astype(np.uint64, copy=False), rows, 0 if marks is None else marks, rows.size)
-        count = self.call("ibidem_shared_keys", *columns, SALT, number, row)
-        return number[:count], row[:count]
+def lines(name: str, room: int, documents: int, values: Sequence[Argument], *further: Array) -> list[bytes]:
+    """Call a loop that writes a line for each document into a buffer; a byte ends each, none an empty one."""
+    text, bounds = np.empty(room, np.uint8), np.empty(documents + 1, np.int64)
+    call(name, *values, text, bounds, *further)
+    data, limits = text[: bounds[-1]].tobytes(), bounds.tolist()
+    return [data[start : end - 1] if end > start else b"" for start, end in pairwise(limits)]
 
 
 def check(size: int, *rows: Array) -> None:
@@ -98,21 +82,3 @@ def _argument(value: Argument) -> object:
     if isinstance(value, int):
         return ctypes.c_uint64(value)
     return ctypes.c_char_p(value) if isinstance(value, bytes) else ctypes.c_void_p(address(value))
-
-
-def load() -> Loops | None:
-    """Load the compiled loops; None if no library fits."""
-    try:
-        return Loops()
-    except (OSError, AttributeError):
-        return None
-
-
-IN_USE: Final = load()
-
-
-def compiled() -> Loops:
-    """Return the loops, which are required for batches and columns."""
-    if IN_USE is None:
-        raise RuntimeError("batches are signed, and columns compared, by compiled loops only")
-    return IN_USE

@@ -50,7 +50,7 @@ class RarestTerms:
         rank, first = np.empty((2, size), np.int64)
         offsets, strange_offsets = np.empty((2, len(batch) + 1), np.int64)
         out = (rank, first, offsets, unknown := np.empty(size + 1, np.uint64), strange_offsets)
-        loops.compiled().call("ibidem_rarest", *pairs, *columns, table.first_allowed, ABSENT, *out)
+        loops.call("ibidem_rarest", *pairs, *columns, table.first_allowed, ABSENT, *out)
         end = offsets[-1]
         return cls(rank[:end], first[:end], offsets, unknown[: strange_offsets[-1]], strange_offsets)
 
@@ -99,7 +99,7 @@ def sign_batch(rarest: RarestTerms, table: Table | None) -> tuple[Places, Places
     codes = np.empty(counts.size * TERMS, np.int64)
     columns = (rarest.rank, rarest.offsets, rarest.unknown_terms, rarest.strange_offsets, counts.size)
     limits = (table.size if table else 0, _CODES, MIN_TERMS, TERMS)
-    size = loops.compiled().call("ibidem_features", *columns, *limits, codes, counts)
+    size = loops.call("ibidem_features", *columns, *limits, codes, counts)
     return codes[:size], counts
 
 
@@ -121,8 +121,7 @@ def fingerprint_batch(batch: TokenBatch, rarest: RarestTerms) -> list[bytes]:
     """Fingerprint several documents, as `fingerprint` does; returns the bare hashes, empty without candidates."""
     room = len(batch.buffer) + loops.MAX_NUMBER_BYTES * rarest.first.size
     tokens = (batch.buffer, batch.starts, batch.ends, rarest.first, rarest.offsets, len(batch), FINGERPRINT_TERMS)
-    lines = loops.compiled().lines("ibidem_fingerprints", room, len(batch), tokens)
-    return [_sha1(line) if line else b"" for line in lines]
+    return [_sha1(line) if line else b"" for line in loops.lines("ibidem_fingerprints", room, len(batch), tokens)]
 
 
 def _sha1(data: bytes) -> bytes:

@@ -174,5 +174,5 @@ def sign_batch(documents: Shingles, k: int = SLOTS) -> NDArray[np.uint16]:
     slots = np.empty((documents.offsets.size - 1, k), np.uint64)
     rounds, multipliers = (np.array(each, np.uint64) for each in (ROUND_MULTIPLIERS, SLOT_MULTIPLIERS))
     columns = (documents.hashes, documents.offsets, len(slots), k, rounds, rounds.size, multipliers)
-    loops.compiled().call("ibidem_sketch", *columns, slots)
+    loops.call("ibidem_sketch", *columns, slots)
     return slots.astype(np.uint16)

@@ -253,7 +253,7 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms, table: Table | None) -> 
         return blocks
     tokens, size = (batch.buffer, batch.starts, batch.ends, batch.offsets), len(batch)
     slots, (run, letters) = np.empty((size, SLOTS), np.uint8), np.empty((2, size), np.int64)
-    loops.compiled().call("ibidem_noise", *tokens, size, slots, run, letters)
+    loops.call("ibidem_noise", *tokens, size, slots, run, letters)
     dense = run == DENSE_RUN
     if table:
         poor = np.where(dense, 0, POOR_TABLE * table.is_poor)
@@ -263,7 +263,7 @@ def sign_blocks(batch: TokenBatch, rarest: RarestTerms, table: Table | None) -> 
     if dense.any():
         hashes, offsets = np.empty(len(batch.buffer) + 1, np.uint64), np.empty(size + 1, np.int64)
         out = (size, dense.astype(np.uint8), known(), SHIFT, hashes, offsets)
-        count = loops.compiled().call("ibidem_bigrams", *tokens, *out)
+        count = loops.call("ibidem_bigrams", *tokens, *out)
         _fill(blocks, hashes[:count], offsets, dense)
     blocks["slots"], blocks["run"] = slots, run | poor
     runs = np.maximum(letters - run + 1, 1)

@@ -47,7 +47,7 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> tuple[Places, NDArray[n
     words, (counts, sizes) = groups.vocabulary, np.zeros((2, len(batch)), np.int64)
     sketch = np.zeros((len(batch), SKETCH), np.uint16)
     columns = (groups.word, groups.document, groups.word.size, words.shapes.has_digit.view(np.uint8), words.hashes)
-    loops.compiled().call("ibidem_numbers", *columns, counts, sketch, sizes)
+    loops.call("ibidem_numbers", *columns, counts, sketch, sizes)
     return np.minimum(counts, MAX_COUNT), sketch
 
 

@@ -48,6 +48,6 @@ def sign_batch(batch: TokenBatch, groups: TermGroups) -> list[bytes]:
     columns = (words.buffer, words.starts, words.ends, words.leading, words.shapes.characters)
     counts = (groups.word, groups.document, groups.count, groups.word.size, documents)
     sizes = np.empty(documents, np.int64)
-    lines = loops.compiled().lines("ibidem_profiles", room, documents, (*columns, *counts), sizes)
+    lines = loops.lines("ibidem_profiles", room, documents, (*columns, *counts), sizes)
     kept = zip(lines, (sizes >= MIN_KEPT).tolist(), strict=True)
     return [xxhash.xxh3_128_digest(line) if is_kept else b"" for line, is_kept in kept]

@@ -43,7 +43,7 @@ def remove_all_layout(texts: Sequence[str]) -> list[str]:
     source = "\n".join(["", "", *texts, "\n" * 64]).encode("latin-1", "replace")
     begins = np.cumsum([2, *(len(text) + 1 for text in texts)])
     found = np.empty(len(texts), np.uint8)  # all that have layout, and some others
-    loops.compiled().call("ibidem_layout", source, begins, len(texts), found)
+    loops.call("ibidem_layout", source, begins, len(texts), found)
     if not all(map(str.isascii, texts)):
         found |= [any(map(text.__contains__, _BLANKS)) for text in texts]
     return [remove_layout(text) if maybe else text for text, maybe in zip(texts, found, strict=True)]

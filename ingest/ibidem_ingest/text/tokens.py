@@ -216,12 +216,13 @@ class TokenBatch:
         batch = cls._cut(close_figures(np.frombuffer(buffer, np.uint8), positions, found).tobytes(), begins)
         columns = (batch.starts, batch.starts.size, positions, found, positions.size, begins[first])
         room = loops.MAX_NUMBER_BYTES * positions.size + 1
-        return batch, loops.compiled().lines("ibidem_write_signs", room, texts, (*columns, batch.offsets[first], texts))
+        return batch, loops.lines("ibidem_write_signs", room, texts, (*columns, batch.offsets[first], texts))
 
     @classmethod
     def _cut(cls, buffer: bytes, begins: Places) -> "TokenBatch":
         """Cut a buffer at its spaces; each document begins at one of some places."""
-        starts, ends = loops.compiled().tokens(buffer)
+        places = np.empty((2, len(buffer) // 2), np.int64)
+        starts, ends = places[:, : loops.call("ibidem_cut", buffer, len(buffer), *places)]
         return cls(buffer, starts, ends, *hash_tokens(buffer, starts, ends), np.searchsorted(starts, begins))
 
     def __len__(self) -> int:
@@ -256,7 +257,7 @@ class TokenBatch:
     def join_tokens(self) -> list[bytes]:
         """Return the tokens of each document, joined by one space, as UTF-8."""
         columns = (self.buffer, self.starts, self.ends, self.offsets, len(self))
-        return loops.compiled().lines("ibidem_join", len(self.buffer) + _BLOCK, len(self), columns)
+        return loops.lines("ibidem_join", len(self.buffer) + _BLOCK, len(self), columns)
 
 
 def visible(text: str) -> str:
@@ -293,7 +294,7 @@ def _normal_bytes(text: str, *, with_signs: bool) -> tuple[bytes, Found]:
         raw = text.encode()
         return raw.translate(_ASCII_FOLD), _ascii_signs(raw) if with_signs else _NO_SIGNS
     outlines, points, characters, cuts = _fold_simple(text) or _separate(text)
-    positions = loops.compiled().signs(outlines.tobytes(), bytes(range(256))) if with_signs else _NO_SIGNS[0]
+    positions = _sign_places(outlines.tobytes()) if with_signs else _NO_SIGNS[0]
     encoded = _characters(characters).encode()
     if not positions.size:
         return encoded, _NO_SIGNS
@@ -304,13 +305,19 @@ def _normal_bytes(text: str, *, with_signs: bool) -> tuple[bytes, Found]:
 
 
 def _ascii_signs(raw: bytes) -> Found:
-    positions = loops.compiled().signs(raw, shapes()[:256].tobytes())
+    positions = _sign_places(raw, shapes()[:256].tobytes())
     return positions, np.frombuffer(raw, np.uint8)[positions].astype(np.uint32)
+
+
+def _sign_places(text: bytes, outlines: bytes = bytes(range(256))) -> Places:
+    """Run `signs.find` in compiled code: `outlines` is the shape of each of the 256 bytes."""
+    positions = np.empty(len(text), np.int64)
+    return positions[: loops.call("ibidem_signs", text, len(text), outlines, positions)].copy()
 
 
 def find_signs(outlines: bytes) -> list[int]:
     """Return where the signs are among shapes, as `signs.find` does."""
-    return loops.IN_USE.signs(outlines, bytes(range(256))).tolist() if loops.IN_USE else signs.find(outlines)
+    return _sign_places(outlines).tolist() if loops.IN_USE else signs.find(outlines)
 
 
 # The shapes of a text's characters, the characters, these separated by spaces, and where spaces were put between them.
@@ -378,7 +385,7 @@ def _normal_buffer(texts: Sequence[str], is_joined: Flags, *, with_signs: bool) 
     if all(map(str.isascii, texts)):
         texts, raw = _with_joined_words(texts, is_joined)
         folded = np.empty(len(raw), np.uint8)
-        loops.compiled().call("ibidem_fold", raw, len(raw), folded)
+        loops.call("ibidem_fold", raw, len(raw), folded)
         return folded.tobytes(), _begins(texts), _ascii_signs(raw) if with_signs else _NO_SIGNS
     sources = (text if skip else join_broken_words(text) for text, skip in zip(texts, is_joined, strict=True))
     several = [_normal_bytes(text, with_signs=with_signs) for text in sources]
@@ -399,7 +406,7 @@ def _begins(parts: Sequence[str] | Sequence[bytes]) -> Places:
 def _with_joined_words(texts: Sequence[str], is_joined: Flags) -> tuple[Sequence[str], bytes]:
     """Join the broken words of ASCII texts, searching all of them at once for hyphens before white space."""
     raw = "\n".join(["", *texts, _TAIL.decode()]).encode()
-    if loops.compiled().call("ibidem_hyphen", raw, len(raw)) < 0:
+    if loops.call("ibidem_hyphen", raw, len(raw)) < 0:
         return texts, raw
     octets = np.frombuffer(raw, np.uint8)
     hyphen = octets[:-1] == ord("-")
@@ -443,7 +450,7 @@ class TokenShapes:
         """Classify the tokens in the buffer of a batch."""
         sizes = ends - starts
         digit, non_ascii = np.empty((2, starts.size), np.uint8)
-        loops.compiled().call("ibidem_shapes", buffer, starts, ends, starts.size, digit, non_ascii)
+        loops.call("ibidem_shapes", buffer, starts, ends, starts.size, digit, non_ascii)
         has_digit, unusual = digit != 0, np.flatnonzero(non_ascii)
         is_term = (sizes >= MIN_LETTERS) & ~has_digit
         if unusual.size:  # these are checked again, character by character
@@ -474,7 +481,7 @@ class TermGroups:
         """Group the tokens of a batch."""
         groups, places = np.empty((4, batch.hashes.size), np.int64), np.empty(batch.hashes.size + 1, np.int64)
         columns = (batch.buffer, batch.starts, batch.ends, batch.hashes, batch.offsets, len(batch), loops.SALT)
-        count = loops.compiled().call("ibidem_groups", *columns, *groups, places, places[-1:])
+        count = loops.call("ibidem_groups", *columns, *groups, places, places[-1:])
         word, document, first, number = groups[:, :count]
         vocabulary = batch.select(places[: places[-1]], np.array([0, places[-1]]))
         return cls(word, document, first, number, vocabulary)

@@ -74,7 +74,7 @@ def finish_int(state: int) -> int:
 def hash_tokens(buffer: bytes, starts: Places, ends: Places) -> tuple[Hashes, Hashes]:
     if loops.IN_USE:
         hashes, leading = np.empty((2, starts.size), np.uint64)
-        loops.IN_USE.call("ibidem_hash", buffer, starts, ends, starts.size, hashes, leading)
+        loops.call("ibidem_hash", buffer, starts, ends, starts.size, hashes, leading)
         return hashes, leading
     tokens = [buffer[start:end] for start, end in zip(starts.tolist(), ends.tolist(), strict=True)]
     firsts = [int.from_bytes(token[:8], "little") for token in tokens]
@@ -115,12 +115,12 @@ class Shingles:
     @classmethod
     def hash(cls, hashes: Hashes, offsets: Places) -> "Shingles":
         values = np.empty(hashes.size, np.uint64)
-        loops.compiled().call("ibidem_shingles", hashes, offsets, offsets.size - 1, values)
+        loops.call("ibidem_shingles", hashes, offsets, offsets.size - 1, values)
         return cls(values, offsets)
 
     def distinct(self) -> Places:
         counts = np.empty(self.offsets.size - 1, np.int64)
-        loops.compiled().call("ibidem_distinct", self.hashes, self.offsets, counts.size, loops.SALT, counts)
+        loops.call("ibidem_distinct", self.hashes, self.offsets, counts.size, loops.SALT, counts)
         return counts
 
 

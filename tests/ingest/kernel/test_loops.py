@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ibidem_dedupe.candidates import KeyIndex
+from ibidem_dedupe.candidates import KeyIndex, drop_singletons
 from ibidem_dedupe.column_rules import common_numbers, count_shared
 from ibidem_dedupe.pairs import CandidateRanges, expand_pairs
 from ibidem_ingest.kernel import loops
@@ -26,10 +26,9 @@ def test_rows_beyond_an_array_are_refused_before_a_loop_runs(count: Callable[...
         list(expand_pairs(entries, CandidateRanges(entries.row, row, row), 2))
 
 
-@pytest.mark.slow
-def test_keys_of_rows_that_do_not_ascend_are_refused(library: Path) -> None:
-    with pytest.raises(ValueError, match="ascend"):
-        loops.Loops(library).shared_keys(np.zeros(2, np.uint64), np.array([1, 0]), None)
+def test_keys_of_rows_that_are_not_counted_in_32_bits_are_refused() -> None:
+    with pytest.raises(ValueError, match="below 2"):
+        drop_singletons(np.zeros(2, np.uint64), np.array([2**31, 0]))
 
 
 @pytest.mark.slow
@@ -38,9 +37,9 @@ def test_a_library_of_another_source_is_not_used(
 ) -> None:
     source = tmp_path / "kernel.c"
     source.write_bytes(loops.SOURCE.read_bytes() + b"\n")
+    assert loops.load(library) is not None
     monkeypatch.setattr(loops, "SOURCE", source)
-    with pytest.raises(OSError, match="another source"):
-        loops.Loops(library)
+    assert loops.load(library) is None
 
 
 @pytest.mark.slow
@@ -51,11 +50,9 @@ def test_without_a_compiler_there_is_no_library_and_no_error(tmp_path: Path) -> 
     assert not (tmp_path / "kernel.so").exists()
 
 
-def test_a_file_that_is_no_library_is_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_file_that_is_no_library_is_not_used(tmp_path: Path) -> None:
     (tmp_path / "kernel.so").write_bytes(b"no library")
-    monkeypatch.setattr(loops, "LIBRARY", tmp_path / "kernel.so")
-    with pytest.raises(OSError, match="kernel"):
-        loops.Loops(tmp_path / "kernel.so")
+    assert loops.load(tmp_path / "kernel.so") is None
 
 
 @pytest.fixture(scope="module")
