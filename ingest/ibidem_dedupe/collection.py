@@ -51,7 +51,10 @@ class CollectionFigures:
     def count(cls, columns: PackedColumns) -> Self:
         """Count the figures of signed documents."""
         blocks = int((columns.noise[:, noise.SLOTS] > 0).sum())
-        return cls(blocks, int(look_misread(columns).sum()), min_long_slots(columns))
+        found = np.zeros(SLOTS + 1)
+        for equal in long_pairs(columns):
+            found += np.bincount(equal, minlength=len(found))
+        return cls(blocks, int(look_misread(columns).sum()), least_long_slots(found))
 
     def policy(self, earlier: Policy | None = None) -> Policy:
         """Return the rule for the collection; that of an index changes only where the share is clear.
@@ -73,16 +76,11 @@ def look_misread(columns: PackedColumns) -> Bools:
     return is_noisy(columns.noise, noise.UNKNOWN, noise.UNKNOWN_DENSE)
 
 
-def min_long_slots(columns: PackedColumns) -> int | None:
-    """Return the least number of equal slots of two long texts that are versions of one text; None: as any."""
-    found = np.zeros(SLOTS + 1)
-    for equal in long_pairs(columns):
-        found += np.bincount(equal, minlength=len(found))
-    return least_long_slots(found)
-
-
 def least_long_slots(found: Figures) -> int | None:
-    """Return the same for the number of pairs that have each number of equal slots."""
+    """Return the least number of equal slots of two long texts that are versions of one text; None: as any.
+
+    `found` is the number of pairs that have each number of equal slots.
+    """
     pairs = found / np.array([max(0.01, found_share(equal)) for equal in range(len(found))])
     if pairs[VERSION_SLOTS.start :].sum() < MIN_CLOSE:
         return None

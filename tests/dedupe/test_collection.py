@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ibidem_dedupe.collection import CollectionFigures, min_long_slots
+from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.policy import CLEAN, LONG_TOKENS, MISREAD, Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.kernel import loops
@@ -58,4 +58,4 @@ def test_long_versions_need_fewer_equal_slots_where_looser_pairs_are_rare(
 ) -> None:
     signed = columns(versions(changed))
     monkeypatch.setattr(loops, "IN_USE", in_use)
-    assert min_long_slots(signed) == least
+    assert CollectionFigures.count(signed).long == least

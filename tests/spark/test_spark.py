@@ -18,7 +18,7 @@ import pytest
 
 from ibidem_core.errors import NoIndex, Permanent, Unavailable
 from ibidem_dedupe import leader_clustering
-from ibidem_dedupe.collection import min_long_slots
+from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Override, Overrides
 from ibidem_dedupe.policy import MISREAD, Policy
@@ -73,7 +73,7 @@ def test_the_figure_of_long_texts_is_that_of_one_process(spark: Any, tmp_path: P
     long_texts = [with_slots(replace(signatures(1), length=4_000), 30 + at) for at in range(70)]
     values = [value(each, f"{at}") for at, each in enumerate(long_texts)]
     settling, documents = settling_of(spark, tmp_path, values, (64, 0))
-    assert settling.long_slots(documents) == min_long_slots(PackedColumns.decode(values)) is not None
+    assert settling.long_slots(documents) == CollectionFigures.count(PackedColumns.decode(values)).long is not None
 
 
 POLICIES = {
