@@ -53,7 +53,7 @@ def build_general(language: str) -> Table | None:
     buckets = read_list(path)
     for centibels, bucket in zip(reversed(range(len(buckets))), reversed(buckets), strict=True):
         documents = DOCUMENTS * (1 - (1 - 10 ** (-centibels / 100)) ** WORDS)
-        for word in _terms(bucket):
+        for word in listed_terms(bucket):
             counts[word] = min(DOCUMENTS, counts.get(word, 0.0) + documents)  # equal but for diacritics
     return Table.build(language, DOCUMENTS, counts, origin(language))
 
@@ -61,11 +61,6 @@ def build_general(language: str) -> Table | None:
 def origin(language: str) -> str:
     """Describe the source of a default table, and how its terms are folded."""
     return f"wordfreq {_LIST.get(language, language)} best, folded by {FOLDING}"
-
-
-def is_one_term(word: str) -> bool:
-    """Return whether a word is a term and a single token; word lists often contain unnormalised words."""
-    return is_term(word) and normal_form(word) == word
 
 
 def find_list(language: str) -> Path | None:
@@ -86,14 +81,14 @@ def read_list(path: Path) -> list[list[str]]:
     return buckets
 
 
-def _terms(bucket: Sequence[str]) -> Iterator[str]:
+def listed_terms(bucket: Sequence[str]) -> Iterator[str]:
     """Yield the terms among words, folded as tokens are."""
     # Nearly all of the words are ASCII; a call for each of them would take half of the time.
     for word in bucket:
         if word.isascii():
             if len(word) >= MIN_LETTERS and word.isalpha() and word.islower():
                 yield word
-        elif is_one_term(folded := fold(word)):
+        elif is_term(folded := fold(word)) and normal_form(folded) == folded:  # word lists have unnormalised words
             yield folded
 
 
