@@ -126,7 +126,6 @@ class Kind:
     lookup: LookupField | None = None
     # Returns how many of these have to be shared; None: one is enough.
     several: Callable[[Policy], SharedCount] | None = None
-    screened: bool = False  # whether the compiled screen of `pairs.screen` knows it
     # Whether different titles of two short texts are weighed; otherwise they exclude the pair.
     weighs_titles: bool = False
 
@@ -163,7 +162,6 @@ KINDS = (
         verify=column_rules.same_content,
         keys=candidates.content_keys,
         lookup="content",
-        screened=True,
     ),
     Kind(
         "minhash",
@@ -174,7 +172,6 @@ KINDS = (
         verify=column_rules.similar_shingles,
         keys=candidates.band_keys,
         lookup="bands",
-        screened=True,
     ),
     Kind(
         "termvector",
@@ -187,7 +184,6 @@ KINDS = (
         has_weak_keys=True,
         lookup="rare",
         several=_rare,
-        screened=True,
     ),
     Kind(
         "fingerprint",
@@ -197,7 +193,6 @@ KINDS = (
         verify=column_rules.same_fingerprint,
         keys=candidates.fingerprint_keys,
         lookup="fingerprint",
-        screened=True,
     ),
     Kind(
         "profile",
@@ -207,7 +202,6 @@ KINDS = (
         verify=column_rules.same_profile,
         keys=candidates.profile_keys,
         lookup="profile",
-        screened=True,
     ),
     Kind(
         "characters",
@@ -220,7 +214,6 @@ KINDS = (
         marks=candidates.have_unknown_words,
         lookup="characters",
         several=_runs,
-        screened=True,
     ),
     Kind(
         "learned",
@@ -236,7 +229,6 @@ KINDS = (
         "marked as the same by hand",
         lambda why: f"declared the same by {why.get('author') or 'a reader'}",
         level=None,
-        screened=True,
     ),
     Kind(
         "shingles",

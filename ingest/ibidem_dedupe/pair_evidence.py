@@ -85,11 +85,6 @@ def unpack_numbers(packed: Packed) -> Numbers:
     return Numbers(packed.numbers, packed.number_sketch)
 
 
-def required_fields_conflict(a: Packed, b: Packed) -> bool:
-    """Return whether required fields differ; a missing value passes."""
-    return any(a.guard) and any(b.guard) and a.guard != b.guard
-
-
 def titles_differ(a: Packed, b: Packed) -> bool:
     """Return whether the titles of two short texts differ; a missing title passes."""
     return bool(a.flags & b.flags & TITLED) and a.title != b.title

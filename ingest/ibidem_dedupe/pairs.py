@@ -47,7 +47,7 @@ from ibidem_ingest.signatures.packed import LONG, TITLED, Packed, PackedColumns
 
 def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = None) -> Evidence | None:
     """Decide whether two documents are duplicates under a policy."""
-    if not a.length or not b.length or pair_evidence.required_fields_conflict(a, b):
+    if not a.length or not b.length or (any(a.guard) and any(b.guard) and a.guard != b.guard):
         return None
     guards = Guards.compare(a, b)
     found = strongest(a, b, policy, guards)
@@ -103,12 +103,16 @@ def verify_one_by_one(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) 
     return codes
 
 
+# The kinds of evidence that the compiled screen knows.
+SCREENED = {"content", "minhash", "termvector", "fingerprint", "profile", "characters"}
+
+
 def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
     """Return which pairs a rule may accept, so that the rules run on few pairs.
 
     Every pair that a rule accepts passes, and some that none accepts.
     """
-    if policy.level == "partial" or not all(kind.screened for kind in evidence.TABLE.counted(policy)):
+    if policy.level == "partial" or any(kind.name not in SCREENED for kind in evidence.TABLE.counted(policy)):
         return np.ones(len(a), bool)
     terms, characters = policy.terms, policy.characters
     arrays = [
