@@ -14,7 +14,7 @@ longer text is kept as well, for decisions learned from labels; by itself it dec
 The name of a stored group is made of the id of the document that began it.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from hashlib import blake2b
 
 import xxhash
@@ -31,16 +31,7 @@ BEFORE_TITLE, BEFORE_SIGNS, BEFORE_MAIL = "\x1f", "\x1e", "\x1d"
 
 def sign(tokens: Sequence[str], name: str, title: str = "", signs: str = "", mail: str = "") -> str:
     """Hash a document's tokens, title, signs and mail: BLAKE2b-128 of their UTF-8, tokens joined by one space."""
-    data = " ".join(tokens).encode()
-    return format_hash(_digest(data, title, signs.encode(), mail) if data else b"", name)
-
-
-def sign_batch(
-    words: Iterable[bytes], titles: Sequence[str], signs: Sequence[bytes], mails: Sequence[str]
-) -> list[bytes]:
-    """Hash the joined words of documents, as `sign` does; returns the bare hashes, empty for a text without words."""
-    rows = zip(words, titles, signs, mails, strict=True)
-    return [_digest(text, title, sign, mail) if text else b"" for text, title, sign, mail in rows]
+    return format_hash(digest(" ".join(tokens).encode(), title, signs.encode(), mail), name)
 
 
 def short_hash(data: bytes) -> int:
@@ -52,7 +43,10 @@ def format_hash(digest: bytes, name: str) -> str:
     return f"{SCHEME}{digest.hex()}" if digest else f"{SCHEME}none:{name}"
 
 
-def _digest(words: bytes, title: str, signs: bytes, mail: str) -> bytes:
+def digest(words: bytes, title: str, signs: bytes, mail: str) -> bytes:
+    """Hash joined words, as `sign` does; returns the bare hash, empty for a text without words."""
+    if not words:
+        return b""
     data = words
     if title:
         data += f"{BEFORE_TITLE}{title}".encode()

@@ -135,6 +135,7 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
             words[number], signs[number] = its
     titles = [document.title for document in documents]
     titles, is_titled = content.sign_titles(words, signs, written_lengths, titles)
+    counted = [title if counts else "" for title, counts in zip(titles, is_titled, strict=True)]
     rarest = RarestTerms.look_up(batch, groups, table)
     number_counts, number_sketch = numbers.sign_batch(batch, groups)
     terms, term_counts = feature_set.sign_batch(rarest, table)
@@ -145,12 +146,7 @@ def sign_columns(documents: Sequence[Document], table: Table | None) -> SignedCo
         names=[document.id for document in documents],
         lengths=batch.lengths,
         shingles=sequences.distinct(),
-        contents=content.sign_batch(
-            words,
-            [title if counts else "" for title, counts in zip(titles, is_titled, strict=True)],
-            signs,
-            [mail_key(document) for document in documents],
-        ),
+        contents=list(map(content.digest, words, counted, signs, map(mail_key, documents))),
         words=list(map(content.short_hash, words)),
         signs=list(map(content.short_hash, signs)),
         titles=titles,

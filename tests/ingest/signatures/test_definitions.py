@@ -20,7 +20,7 @@ def test_signs_and_the_key_of_a_mail_are_hashed_behind_the_words() -> None:
     data = b"pay 5" + b"\x1frent" + b"\x1e1-" + b"\x1dann@example.org 1987"
     expected = f"ch4:{blake2b(data, digest_size=16).hexdigest()}"
     assert content.sign(["pay", "5"], "a", "rent", "1-", "ann@example.org 1987") == expected
-    (hash_,) = content.sign_batch([b"pay 5"], ["rent"], [b"1-"], ["ann@example.org 1987"])
+    hash_ = content.digest(b"pay 5", "rent", b"1-", "ann@example.org 1987")
     assert content.format_hash(hash_, "a") == expected
 
 
