@@ -6,6 +6,7 @@ that make a pair a candidate, the look-up keys of an engine, and what it says to
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 
 from ibidem_dedupe import candidates, column_rules, learned_evidence, pair_evidence
 from ibidem_dedupe.candidates import Portion
@@ -152,6 +153,9 @@ def searched(keys: Mapping[LookupField, list[str]], policy: Policy) -> dict[Look
     return {**keys, "characters": shared_runs(runs, marks)}
 
 
+# A kind that is a relation of two long texts.
+relation = partial(Kind, is_relation=True, level="partial", counts=lambda policy: policy.related is not None)
+
 # Every kind of evidence, the strongest first.
 KINDS = (
     Kind(
@@ -241,28 +245,9 @@ KINDS = (
         keys=candidates.slot_keys,
         has_weak_keys=True,
     ),
-    Kind(
-        "pages",
-        "pages that match: parts, other editions, overlapping books",
-        is_relation=True,
-        level="partial",
-        counts=lambda policy: policy.related is not None,
-        keys=candidates.related_keys,
-    ),
-    Kind(
-        "chunks",
-        "chunks that match, of texts without pages",
-        is_relation=True,
-        level="partial",
-        counts=lambda policy: policy.related is not None,
-    ),
-    Kind(
-        "words",
-        "rare words that match in order",
-        is_relation=True,
-        level="partial",
-        counts=lambda policy: policy.related is not None,
-    ),
+    relation("pages", "pages that match: parts, other editions, overlapping books", keys=candidates.related_keys),
+    relation("chunks", "chunks that match, of texts without pages"),
+    relation("words", "rare words that match in order"),
     Kind("overlap", "passages of one document that overlap", overlap, level="partial", counts=lambda _: False),
 )
 
