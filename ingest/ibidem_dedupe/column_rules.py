@@ -53,7 +53,11 @@ class Pairs:
     @cached_property
     def numbers_shared(self) -> Figures:
         """Share of the numbers that both texts have: `numbers.compare`."""
-        shared, union = common_numbers(self.columns.number_sketch, self.a, self.b)
+        sketches = self.columns.number_sketch
+        check(len(sketches), self.a, self.b)
+        shared, union = np.empty((2, self.a.size), np.int64)
+        columns = (sketches, sketches.shape[1], self.a, self.b, self.a.size, NO_NUMBER)
+        call("ibidem_shared_smallest", *columns, shared, union)
         return np.where(union > 0, shared / np.maximum(1, union), 1.0)
 
     @property
@@ -74,15 +78,6 @@ class Pairs:
         counts = self.columns.numbers
         agree: Bools = (np.minimum(counts[self.a], counts[self.b]) < FEW) | (self.numbers_shared >= MIN_SHARE)
         return agree
-
-
-def common_numbers(sketches: NDArray[np.int32], a: Rows, b: Rows) -> tuple[Rows, Rows]:
-    """Return for each pair how many of the 16 smallest numbers of both sketches are shared, and their total."""
-    check(len(sketches), a, b)
-    shared, together = np.empty((2, a.size), np.int64)
-    columns = (sketches, sketches.shape[1], a, b, a.size, NO_NUMBER)
-    call("ibidem_shared_smallest", *columns, shared, together)
-    return shared, together
 
 
 def may_match(pairs: Pairs) -> Bools:

@@ -36,7 +36,6 @@ class Guards:
     days_apart: int | None  # days between the two date intervals, 0 if they overlap; None when a date is missing
     length_ratio: float  # length of the shorter text by that of the longer, in tokens
     numbers_agree: bool  # whether the numbers agree (signatures.md 3b)
-    numbers_equal: bool  # whether their counts and sketches are equal
     differs: Beside | None = None  # what differs beside equal words
 
     @classmethod
@@ -45,7 +44,6 @@ class Guards:
             days_apart=days_apart(a, b),
             length_ratio=min(a.length, b.length) / max(a.length, b.length),
             numbers_agree=agree(unpack_numbers(a), unpack_numbers(b)),
-            numbers_equal=unpack_numbers(a) == unpack_numbers(b),
             differs=difference_beside_words(a, b),
         )
 
@@ -152,7 +150,7 @@ def same_fingerprint(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Ev
         return None
     if not any(a.fingerprint) or a.fingerprint != b.fingerprint or min(a.length, b.length) < rule.shortest:
         return None
-    if guards.length_ratio < rule.lengths or not guards.numbers_equal:
+    if guards.length_ratio < rule.lengths or unpack_numbers(a) != unpack_numbers(b):
         return None
     return build_evidence("near", "fingerprint", 1.0, {}, guards)
 

@@ -48,12 +48,11 @@ from ibidem_ingest.signatures import unique_words
 from ibidem_ingest.signatures.long_text import MIN_EQUAL_SLOTS, PART_SLOTS, LongSignatures
 from ibidem_ingest.signatures.unique_words import Alignment
 from ibidem_ingest.text.tokens import TokenBatch, tokens
-from ibidem_ingest.text.word_hash import wh1
+from ibidem_ingest.text.word_hash import Places, wh1
 
 MAX_PARTS_PER_VALUE = 50  # parts of a text with a value, from which on it is passed over
 MIN_ANCHORS = 3
 
-Places = NDArray[np.int64]
 Keys = NDArray[np.integer[Any]]
 Shares = NDArray[np.float64]
 

@@ -24,7 +24,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem_ingest.text.tokens import TermGroups, TokenBatch, is_term
-from ibidem_ingest.text.word_hash import C2, Hashes, wh1
+from ibidem_ingest.text.word_hash import C2, Hashes, Places, wh1
 
 ITS = 0.72
 CS = 0.12
@@ -38,7 +38,6 @@ SAMPLE_PAIRS = 64  # neighbouring pairs that are kept for look-up, about
 STEPS = 6  # of a fixed-point iteration whose error falls to a tenth at each
 
 Words = NDArray[np.uint32]
-Places = NDArray[np.int64]
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,11 +13,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from numpy.typing import NDArray
 
 from ibidem_ingest.document import Document
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.text.tokens import TokenBatch
+from ibidem_ingest.text.tokens import Flags, TokenBatch
 from ibidem_ingest.text.word_hash import SHINGLE, Hashes, Places, Shingles, token_shingles
 
 MIN_DOCUMENTS = 3
@@ -28,7 +27,6 @@ SKETCH_RUNS = 8  # runs of a document's own words that are compared
 MIN_LEFT = 5  # a document of which fewer words are left than this is signed whole
 SHOWN_WORDS = 12
 
-Flags = NDArray[np.bool_]
 NO_PASSAGES = np.zeros(0, np.uint64)
 
 
