@@ -18,7 +18,7 @@ into errors of ours by one table.
 import reprlib
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 
 
 class IbidemError(Exception):
@@ -59,10 +59,6 @@ class Refusal:
     id: str  # the document's id, or an empty string when it has none
     field: str  # the field at fault, or an empty string when it is the whole document
     why: str  # the fault, and what would be right
-
-    def as_json(self) -> dict[str, str]:
-        """Return the four parts under the names that `ibidem ingest --json` prints."""
-        return asdict(self)
 
 
 class Refused(IbidemError):

@@ -246,7 +246,7 @@ def summary(engine: Engine, run: str = "") -> dict[str, object]:
         "unsigned": sums.unsigned,
         # Documents that joined a group between the start of the run and the start of the next.
         "duplicates": {level: max(0, joined.get(level, 0) - record.joined.get(level, 0)) for level in LEVELS},
-        "refusals": [refusal.as_json() for refusal in (*unread, *sums.refusals)],
+        "refusals": [*map(asdict, (*unread, *sums.refusals))],
         "took_s": round((sums.at if progress.has_ended else time.time()) - record.started, 3),
         "state": "done" if progress.has_ended and record.state != "interrupted" else state,
         "pending": max(0, record.documents - progress.done),

@@ -327,7 +327,7 @@ def dry_run(
             "hidden": round((len(groups.names) - len(groups.grouping.leads)) / max(1, len(groups.names)), 4),
             "samples": list(samples(groups, tally)),
             "refused": tally.refused,
-            "refusals": [each.as_json() for each in tally.refusals],
+            "refusals": [*map(asdict, tally.refusals)],
             "cost": tally.cost(documents, settings.workers),
             "recommended": {"place": "beside" if beside else "in place", "why": beside or "groups over all matches"},
             "passages": [*map(asdict, passages)],

@@ -353,7 +353,7 @@ def check(settings: Settings, report: Report = lambda *_: None) -> dict[str, Any
                 for name in {"read", *found}:
                     counts[name] += 1
                 if fault and len(refusals) < MAX_LISTED:
-                    refusals.append(fault.as_json())
+                    refusals.append(asdict(fault))
                 if "changed" in found and len(changed) < MAX_LISTED:
                     changed.append({"index": original.name.index, "id": original.name.id})
             report(counts["read"], documents)
