@@ -214,13 +214,9 @@ class WindowMembers:
         """Whether the document on top is the current one."""
         return self.kind == "version"
 
-    def thread(self, row: int) -> ThreadMember | None:
-        """Return a row's place in a thread, if threads are grouped."""
-        return ThreadMember.read(self.stored[row]) if self.kind == "thread" else None
-
-    def work(self, row: int) -> WorkMember | None:
-        """Return a row's place in a work, if works are grouped."""
-        return WorkMember.read(self.stored[row]) if self.kind == "version" else None
+    def member(self, row: int) -> ThreadMember | WorkMember | None:
+        """Return a row's place in its thread, or in its work if works are grouped."""
+        return (ThreadMember if self.kind == "thread" else WorkMember).read(self.stored[row])
 
     def set_name(self, row: int) -> str:
         """Return the thread or work of a row; empty for other documents."""
@@ -244,20 +240,19 @@ class WindowMembers:
 
     def mark(self, row: int, others: Sequence[int] | None) -> dict[str, Any]:
         """Return what the hit of a row says of it; a lead gets the other rows of its group."""
-        if (thread := self.thread(row)) is not None:
-            mark: dict[str, Any] = {"inclusive": thread.inclusive, "parent": thread.parent or None}
-            return mark if others is None else mark | {"families": self.families((row, *others))}
-        work = self.work(row)
-        return {} if work is None else {"edition": work.edition, "current": work.current}
+        member = self.member(row)
+        if isinstance(member, WorkMember):
+            return {"edition": member.edition, "current": member.current}
+        families = {} if others is None else {"families": self.families((row, *others))}
+        return {"inclusive": member.inclusive, "parent": member.parent or None} | families if member else {}
 
     def why(self, row: int) -> dict[str, Any] | None:
         """Return why a row belongs to its thread or work, also in words."""
-        why: dict[str, Any] | None = None
-        if (thread := self.thread(row)) is not None:
-            why = {"signature": "thread", "by": thread.by or None, "parent": thread.parent or None}
-        elif (work := self.work(row)) is not None:
-            why = {"signature": "version", "by": work.by or None, "edition": work.edition}
-        return why and why | {"phrase": membership_reason(why)}
+        if (member := self.member(row)) is None:
+            return None
+        place = {"edition": member.edition} if isinstance(member, WorkMember) else {"parent": member.parent or None}
+        why = {"signature": self.kind, "by": member.by or None, **place}
+        return why | {"phrase": membership_reason(why)}
 
     def stats(self, ranked: int) -> dict[str, Any]:
         """Return how many of the ranked rows have a place; the remedy if none has."""
@@ -276,13 +271,14 @@ class WindowMembers:
 
     def families(self, rows: Sequence[int]) -> int:
         """Count the families of rows, each of a mail and what is attached to it."""
-        mails = {row: each.parent for row in rows if (each := self.thread(row)) and each.is_attached}
+        members = ((row, self.member(row)) for row in rows)
+        mails = {row: each.parent for row, each in members if isinstance(each, ThreadMember) and each.is_attached}
         return len({(self.set_name(row), mails.get(row, self.names[row][1])) for row in rows})
 
     def _age(self, row: int) -> tuple[int, bool, int]:
         """Return the sort key of versions, the last version first."""
-        work = self.work(row)
-        return (-work.edition, not work.current, row) if work else (0, True, row)
+        work = self.member(row)
+        return (-work.edition, not work.current, row) if isinstance(work, WorkMember) else (0, True, row)
 
     def _tree(self, rows: Sequence[int], top: int) -> Mapping[int, int]:
         """Return the depth of each row, in tree order; rows that answer no other row are right below the top."""
