@@ -177,7 +177,7 @@ def tune_row(truth: Truth, collection: Collection, rule: Policy) -> Row:
         for pairs in (truth.pairs - truth.unjudged, truth.unjudged)
     )
     choice = choose_figures(half, *pair_sets, collection_size=len(truth.ids))
-    figures, policy = (str(choice.chosen), choice.policy) if choice.improves else ("the default", rule)
+    figures, policy = (str(choice.chosen), choice.policy) if choice.choice != "default" else ("the default", rule)
     return Row.measure(f"ibidem tune on the first half: {figures}", truth, [set(found_evidence(collection, policy))])
 
 

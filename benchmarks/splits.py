@@ -81,7 +81,7 @@ class Splits:
             policies[f"ibidem, preset {self.target.preset}"] = PRESETS[self.target.preset].policy
         if choice.learned:
             policies["ibidem tune --learn"] = Policy.from_rule(choice.learned.rule)
-        policies["ibidem, as recommended"] = choice.policy if choice.improves else rule
+        policies["ibidem, as recommended"] = choice.policy if choice.choice != "default" else rule
         for method, policy in policies.items():
             if policy not in known:
                 known[policy] = set(found_evidence(self.collection, policy))

@@ -224,11 +224,6 @@ class Tuning:
         return self.is_steady and self.expected.f1 >= self.default.f1 + GAIN
 
     @property
-    def improves(self) -> bool:
-        """Whether other figures are better than the default."""
-        return self.choice != "default"
-
-    @property
     def policy(self) -> Policy:
         if self.choice == "learned" and self.learned is not None:
             return Policy.from_rule(self.learned.rule)
@@ -247,7 +242,7 @@ class Tuning:
             "default": asdict(self.default),
             "learned": asdict(self.learned.expected) if self.learned is not None else None,
             "choice": self.choice,
-            "improves": self.improves,
+            "improves": self.choice != "default",
         }
 
 

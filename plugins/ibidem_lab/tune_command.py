@@ -51,14 +51,15 @@ def run(
     with bar("Signing") as advance:
         collection = sign_collection(documents, tables, lambda count: advance(count, None))
     tuning = tune(collection, table, learn=learn, collection_size=whole)
-    if save and tuning.improves:
+    improves = tuning.choice != "default"
+    if save and improves:
         figures = "a learned sum of figures" if tuning.choice == "learned" else str(tuning.chosen)
         description = f"tuned on {format_count(tuning.sets, 'set')} of duplicates: {figures}"
         with engine_context(settings) as engine:
             save_preset(engine, save, Preset(tuning.policy, description))
     warn_of_labels(tuning.labelled, tuning.documents)
     if as_json:
-        print_json(tuning.as_json() | {"saved": (tuning.improves and save) or None})
+        print_json(tuning.as_json() | {"saved": (improves and save) or None})
         return
     for line in (*report(tuning), *outcome(tuning, save)):
         results().print(line)
@@ -84,7 +85,7 @@ def outcome(tuning: Tuning, save: str) -> Iterator[Text]:
     yield Text(f"  thresholds       {describe(tuning.expected)}  ({tuning.chosen})")
     if tuning.learned is not None:
         yield Text(f"  learned rule     {describe(tuning.learned.expected)}")
-    if not tuning.improves:
+    if tuning.choice == "default":
         yield Text("The default is best here." + (" Nothing is saved." if save else ""), "level")
     elif save:
         yield Text(f"{recommend(tuning)}; saved as a preset of the index: --preset {save}", "level")
