@@ -26,7 +26,6 @@ from ibidem_core.errors import EngineError, Permanent, Unavailable
 from ibidem_dedupe.overrides import VERDICTS
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.connect import open_for_caller
-from ibidem_engines.engine import Engine
 from ibidem_engines.query import parse_query
 from ibidem_gateway.dependencies import (
     CallersEngine,
@@ -111,11 +110,7 @@ def groups(engine: CallersEngine, parameters: LevelParameters) -> Response:
 def doctor(caller: WithCaller, context: WithContext, _: NoParameters) -> Response:
     """Return every setting and check, as `ibidem doctor --json` does, if the engine accepts the caller."""
     settings = context.settings
-
-    def open_index() -> Engine:
-        """Open the index with the caller's rights."""
-        return open_for_caller(settings.address, settings.index, caller.headers, ENGINE_TIMEOUT_S)
-
+    open_index = partial(open_for_caller, settings.address, settings.index, caller.headers, ENGINE_TIMEOUT_S)
     with closing(open_index()) as engine:
         engine.info()  # refuses callers unknown to the engine, and all callers if it does not respond
     return answer(report(settings, open_index))

@@ -1,6 +1,5 @@
 """Threads of mails: which answers which, which holds another whole; and quotations, with the words that they alter."""
 
-from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import groupby, pairwise
@@ -239,21 +238,17 @@ class Forest:
     def rows(self) -> Iterator[ThreadedMail]:
         """Yield the mails thread by thread, in the order of time."""
         mails = self.parents.mails
-        members: defaultdict[int, list[int]] = defaultdict(list)
-        for number, thread in enumerate(self.thread):
-            members[thread].append(number)
-        for thread, numbers in members.items():
-            for number in numbers:
-                parent, holders = self.parent[number], self.holders[number]
-                yield ThreadedMail(
-                    mails[thread].id,
-                    mails[number].id,
-                    None if parent is None else mails[parent].id,
-                    None if parent is None else self.parents.by[number],
-                    not holders,
-                    [mails[each].id for each in holders],
-                    mails[number].mih,
-                )
+        for number in sorted(range(len(mails)), key=self.thread.__getitem__):
+            parent, holders = self.parent[number], self.holders[number]
+            yield ThreadedMail(
+                mails[self.thread[number]].id,
+                mails[number].id,
+                None if parent is None else mails[parent].id,
+                None if parent is None else self.parents.by[number],
+                not holders,
+                [mails[each].id for each in holders],
+                mails[number].mih,
+            )
 
     def altered(self) -> Iterator[tuple[str, str, Sequence[Alteration]]]:
         """Yield each answer that alters its quotation: id of the quoted mail, its own id, and the words."""

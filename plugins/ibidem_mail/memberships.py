@@ -20,6 +20,7 @@ from ibidem_dedupe.parameters import Membership
 from ibidem_engines import stored_groups
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import Filter, Query
+from ibidem_engines.requests import in_slices
 from ibidem_ingest.document import Document
 from ibidem_ingest.mail import head
 from ibidem_mail.forest import Forest, ThreadedMail
@@ -159,9 +160,8 @@ class Reading:
         store, nothing = self.engine.groups(), dict.fromkeys(fields)
         store.prepare_memberships()
         holders = Counter(name for _, name in self.text_hashes)
-        names, planned, written = list(self.text_hashes), 0, 0
-        for start in range(0, len(names), AT_ONCE):
-            batch = names[start : start + AT_ONCE]
+        planned = written = 0
+        for batch in in_slices(list(self.text_hashes), AT_ONCE):
             stored = self.engine.run(self.engine.searching().memberships(batch))
             changes = []
             for name in batch:
@@ -404,8 +404,8 @@ class ThreadPlaces:
     def _find(self, field_name: str, values: Sequence[str]) -> set[DocumentRef]:
         """Look up the documents that have any of the values in a field."""
         names: set[DocumentRef] = set()
-        for start in range(0, len(values), VALUES):
-            filters = tuple(Filter(field_name, value) for value in values[start : start + VALUES])
+        for some in in_slices(values, VALUES):
+            filters = tuple(Filter(field_name, value) for value in some)
             ranking = self.engine.search(Query(filters=filters), self.limit)
             if ranking.total > len(ranking.hits):
                 raise _Crowd

@@ -434,10 +434,8 @@ class Works:
 
     def members(self) -> Iterator[list[int]]:
         """Yield the rows of each work, in the order of its first document."""
-        rows: defaultdict[int, list[int]] = defaultdict(list)
-        for row in range(len(self.documents)):
-            rows[self._find(row)].append(row)
-        yield from rows.values()
+        rows = sorted(range(len(self.documents)), key=self._find)
+        yield from (list(each) for _, each in groupby(rows, self._find))
 
     def _find(self, row: int) -> int:
         root = self._root
