@@ -140,7 +140,7 @@ def _holds_levels(holder: ThreadMail, mail: ThreadMail) -> bool:
     """Return whether the words of each depth of a mail occur at one depth of the holder."""
     for depth, words in enumerate(mail.words):
         if words.size >= RUN:
-            if not _is_subset(mail.runs(depth), holder.all_runs):
+            if not _is_subset(mail.runs[depth], holder.all_runs):
                 return False
         elif words.size and not any(_occurs(words, level) for level in holder.words):
             return False
@@ -255,10 +255,9 @@ class Forest:
         mails = self.parents.mails
         for number, parent in enumerate(self.parent):
             if parent is not None and number not in self.holders[parent]:
-                quoted = mails[number].words[1:2]
-                changes = altered_words(mails[parent].own, quoted[0]) if quoted else []
-                if changes:
-                    yield mails[parent].id, mails[number].id, changes
+                for quotation in mails[number].words[1:2]:
+                    if changes := altered_words(mails[parent].words[0], quotation):
+                        yield mails[parent].id, mails[number].id, changes
 
 
 def _threads(parents: Parents, parent: Sequence[int | None]) -> list[int]:

@@ -53,7 +53,7 @@ class ThreadMail:
     # Hashes of the words of each depth; depth 0 is what its author wrote, without the signature.
     words: Sequence[Hashes]
     attachments: frozenset[str]  # names of the attachments
-    run_levels: Sequence[Hashes]  # hashes of the runs of words of each depth, in text order
+    runs: Sequence[Hashes]  # hashes of the runs of words of each depth, in text order
     pieces: Sequence[Piece] = ()  # the parts of its body in text order, with headings and signatures
 
     @property
@@ -68,19 +68,10 @@ class ThreadMail:
         sizes = [(len(part) if at % 2 else 0, part) for at, part in enumerate(parts)]
         return self.time is None, self.time or 0.0, (sizes, self.id)
 
-    @property
-    def own(self) -> Hashes:
-        """The words of the mail that its author wrote."""
-        return self.words[0] if self.words else NO_WORDS
-
-    def runs(self, depth: int) -> Hashes:
-        """Return the runs of words of a depth, in text order."""
-        return self.run_levels[depth] if depth < len(self.run_levels) else NO_WORDS
-
     @cached_property
     def all_runs(self) -> Hashes:
         """The distinct runs of all depths, sorted."""
-        return np.unique(np.concatenate([NO_WORDS, *self.run_levels]))
+        return np.unique(np.concatenate([NO_WORDS, *self.runs]))
 
     @cached_property
     def reading_runs(self) -> Hashes:
@@ -128,7 +119,7 @@ def _runs(mails: Sequence[Sequence[Hashes]]) -> Iterator[list[Hashes]]:
 
 
 def _mail(
-    document: Document, body: Sequence[Part], pieces: Sequence[Piece], words: Sequence[Hashes], run_levels: list[Hashes]
+    document: Document, body: Sequence[Part], pieces: Sequence[Piece], words: Sequence[Hashes], runs: list[Hashes]
 ) -> ThreadMail:
     meta = document.meta
     own = head.message_ids(meta.get(head.MESSAGE_ID))
@@ -151,7 +142,7 @@ def _mail(
         heading=heading.lower(),
         words=words,
         attachments=frozenset(each for each in (files if isinstance(files, list) else ()) if isinstance(each, str)),
-        run_levels=run_levels,
+        runs=runs,
         pieces=pieces,
     )
 
@@ -233,7 +224,7 @@ class Parents:
 
     def _note(self, number: int, mail: ThreadMail) -> None:
         self._ids.setdefault(mail.message_id, number)
-        for run in np.unique(mail.runs(0))[:RUN_SAMPLE].tolist():
+        for run in np.unique(mail.runs[0])[:RUN_SAMPLE].tolist():
             holders = self._runs.setdefault(run, [])
             if len(holders) <= MAX_HOLDERS:
                 holders.append(number)
@@ -251,7 +242,7 @@ class Parents:
     def _by_quotation(self, number: int, mail: ThreadMail) -> int | None:
         """Return the mail that contains the outermost quotation whose words are known."""
         for depth in range(1, len(mail.words)):
-            quoted = mail.runs(depth)
+            quoted = mail.runs[depth]
             votes: Counter[int] = Counter()
             for run in quoted.tolist():
                 holders = self._runs.get(run, ())
@@ -268,7 +259,7 @@ class Parents:
         scored = []
         for candidate, _ in votes.most_common(MOST_LIKELY):
             other = self.mails[candidate]
-            own = other.runs(0)
+            own = other.runs[0]
             shared = int(np.isin(own, quoted).sum())
             if shared >= MIN_RUNS or shared >= MIN_SHARE * own.size:
                 copy = other.message_id != "" and other.message_id == mail.message_id
@@ -280,7 +271,7 @@ class Parents:
         """Return a short mail with the same subject whose words begin the quotation."""
         quoted = mail.words[1]
         for candidate in self._earlier(number, mail):
-            own = self.mails[candidate].own
+            own = self.mails[candidate].words[0]
             if 0 < own.size < RUN and np.array_equal(own, quoted[: own.size]) and _fits(mail, self.mails[candidate])[1]:
                 return candidate
         return None

@@ -96,7 +96,7 @@ def test_a_few_words_between_quoted_lines_are_not_held_by_an_answer_that_drops_t
 
 def test_changed_words_are_found_at_both_ends_and_between() -> None:
     for old, new in (("The", "This"), ("house", "home"), ("before", "after")):
-        assert altered_words(read(LEASE).own, read(answer(ROOF, LEASE.replace(old, new))).words[1]), old
+        assert altered_words(read(LEASE).words[0], read(answer(ROOF, LEASE.replace(old, new))).words[1]), old
 
 
 ALTERED = f"Look.\n\n{WROTE}{quote(RENT.replace('thirty', 'twenty'))}"
