@@ -150,28 +150,16 @@ def last_decision(engine: Engine, parameters: ListQuery | ShownDecisions) -> Dec
     return Decision(first, second, parameters.said)
 
 
-def list_decisions(engine: Engine) -> Sequence[Decision]:
-    """Return the decisions that a caller may read, with titles."""
-    overrides = find_overrides(engine)
-    names = [name for each in overrides[:MAX_TITLES] for name in (each.a, each.b)]
-    found = engine.fetch(list(dict.fromkeys(names)))
-    titles = {(each.index, each.document.id): printable(each.document.title or each.document.id) for each in found}
-    return [
-        Decision(
-            Titled(each.a[1], titles.get(each.a, each.a[1])),
-            Titled(each.b[1], titles.get(each.b, each.b[1])),
-            each.verdict,
-            each,
-        )
-        for each in overrides
-    ]
-
-
 @router.get("/overrides")
 def overrides(engine: CallersEngine, context: WithContext, parameters: Annotated[ShownDecisions, Query()]) -> Response:
+    """Show the decisions that a caller may read, with titles."""
+    decisions = find_overrides(engine)
+    found = engine.fetch(list(dict.fromkeys(name for each in decisions[:MAX_TITLES] for name in (each.a, each.b))))
+    titles = {(each.index, each.document.id): printable(each.document.title or each.document.id) for each in found}
+    named = {name: Titled(name[1], titles.get(name, name[1])) for each in decisions for name in (each.a, each.b)}
     return html(
         "page_overrides.html",
-        decisions=list_decisions(engine),
+        decisions=[Decision(named[each.a], named[each.b], each.verdict, each) for each in decisions],
         overrides=context.settings.gateway_overrides,
         decision=last_decision(engine, parameters),
     )
