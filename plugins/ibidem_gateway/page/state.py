@@ -340,22 +340,17 @@ class ListQuery(PageState):
             raise UsageError(f"dedupe={values['dedupe']!r} is not valid", f"allowed: {', '.join(MODES)}")
         if self.by and self.by not in GROUPED:
             raise UsageError(f"by={self.by!r} is not valid", f"allowed: {', '.join(GROUPED)}")
-        values |= {"level": "" if self.level == "near" else self.level, "date": self._date(), "q": self._words()}
+        q = self.q or self.within
+        if self.q.strip() and self.within.strip() not in ("", self.q.strip()):
+            q = f"({self.within.strip()}) ({self.q.strip()})"
+        if self.since or self.until:
+            since, until = spelled_date(self.since), spelled_date(self.until)
+            date = since if since == until else f"{since}..{until}"
+        else:
+            date = iso_range(self.date)
+        values |= {"level": "" if self.level == "near" else self.level, "date": date, "q": q}
         several = {name: list(dict.fromkeys(filter(None, getattr(self, name)))) for name in ("source", "language")}
         return PageState.model_construct(**(values | several))
-
-    def _date(self) -> str:
-        """Return the dates of the form as one range, else the range of the URL."""
-        if not (self.since or self.until):
-            return iso_range(self.date)
-        since, until = spelled_date(self.since), spelled_date(self.until)
-        return since if since == until else f"{since}..{until}"
-
-    def _words(self) -> str:
-        """Return the query, combined with the query of the results to search in."""
-        if self.within.strip() in ("", self.q.strip()) or not self.q.strip():
-            return self.q or self.within
-        return f"({self.within.strip()}) ({self.q.strip()})"
 
 
 def read_query(parameters: QueryParams) -> ListQuery:
