@@ -10,7 +10,7 @@ import resource
 import signal
 import socket
 import threading
-from collections.abc import AsyncIterator, Iterable
+from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 import uvicorn
@@ -67,7 +67,7 @@ ROUTERS = (  # in the order in which paths are compared
 )
 
 
-def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
+def make_gateway(settings: Settings) -> FastAPI:
     """Create the application without connecting to anything."""
     context = GatewayContext(settings, Engines(settings), make_upstream(settings), Metrics())
 
@@ -86,8 +86,8 @@ def make_gateway(settings: Settings, hosts: Iterable[str] = ()) -> FastAPI:
     for kind in (HttpError, IbidemError, HTTPException, RequestValidationError):
         app.add_exception_handler(kind, refuse)
     add_error_schema(app)
-    names, product = (*settings.gateway_hosts, *hosts), PRODUCT.get(context.kind, {})
-    app.add_middleware(GatewayMiddleware, metrics=context.metrics, hosts=names, product=product)
+    product = PRODUCT.get(context.kind, {})
+    app.add_middleware(GatewayMiddleware, metrics=context.metrics, hosts=settings.gateway_hosts, product=product)
     return app
 
 

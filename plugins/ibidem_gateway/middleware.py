@@ -5,7 +5,7 @@ Written for the server's own interface (ASGI), since every layer between costs t
 
 import logging
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from time import perf_counter
 from urllib.parse import urlsplit
 
@@ -91,11 +91,11 @@ class GatewayMiddleware:
     """The outermost layer of the gateway."""
 
     def __init__(
-        self, app: ASGIApp, *, metrics: upstream.Metrics, hosts: Iterable[str], product: Mapping[str, str]
+        self, app: ASGIApp, *, metrics: upstream.Metrics, hosts: tuple[str, ...], product: Mapping[str, str]
     ) -> None:
         self._app = app
         self._metrics = metrics
-        self._hosts = tuple(hosts)  # host names of the gateway
+        self._hosts = hosts  # host names of the gateway
         self._headers = POLICY | dict(product)  # of every response
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
