@@ -239,11 +239,6 @@ class VersionedDocument:
     runs: int  # number of its distinct runs
     roles: frozenset[str] = frozenset()  # what it is to the work that it is named after: `reply`, `dissent`
 
-    @property
-    def declares(self) -> bool:
-        """Whether a field of the document names its work or another version."""
-        return bool(self.works or self.replaces or self.replaced_by)
-
 
 def versioned_documents(documents: Iterable[Document]) -> Iterator[VersionedDocument]:
     """Prepare documents; mails are skipped unless they declare a work, since answers have the same subject."""
@@ -251,7 +246,7 @@ def versioned_documents(documents: Iterable[Document]) -> Iterator[VersionedDocu
         hashes, ends = hash_words([unquoted(document.text) for document in some])
         for document, (start, end) in zip(some, pairwise(ends), strict=True):
             read = read_version(document, hashes[start:end])
-            if read.declares or not is_mail(document.meta):
+            if read.works or read.replaces or read.replaced_by or not is_mail(document.meta):
                 yield read
 
 
