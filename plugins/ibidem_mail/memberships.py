@@ -356,7 +356,7 @@ class ThreadPlaces:
             for some in (names[:half], names[half:]) if half else ():
                 self._place(some)
             return
-        changes = list(self._changes(touched)) if touched is not None else []
+        changes = list(self._changes(*touched)) if touched is not None else []
         if changes and not self._write(changes) and turn < TURNS:
             self._place(names, turn + 1)
 
@@ -370,8 +370,10 @@ class ThreadPlaces:
         self.engine.refresh()  # the look-ups for the next mails need these writes
         return written == len(changes)
 
-    def _touched(self, names: Sequence[DocumentRef]) -> "_Touched | None":
-        """Find the mails among documents, and others whose places may change; None if there are none."""
+    def _touched(
+        self, names: Sequence[DocumentRef]
+    ) -> tuple[Sequence[stored_groups.GroupedDocument], set[DocumentRef]] | None:
+        """Find the mails among documents and others whose places may change, and which are new; None without mails."""
         placed, families = list[DocumentRef](), list[str]()
         mails, named = dict[str, None](), dict[str, None]()  # ids of the mails, and message ids in their headers
         for entry in fetch_documents(self.engine, names):
@@ -397,9 +399,7 @@ class ThreadPlaces:
         members = self._find("thread", sorted({*threads, *mails}))
         if len(touched := {*new, *attached, *members}) > self.limit:
             raise _Crowd
-        documents = self.engine.groups().read(sorted(touched))
-        stored = self.engine.run(self.engine.searching().memberships([ref(each) for each in documents]))
-        return _Touched(documents, stored, new)
+        return self.engine.groups().read(sorted(touched)), new
 
     def _find(self, field_name: str, values: Sequence[str]) -> set[DocumentRef]:
         """Look up the documents that have any of the values in a field."""
@@ -419,46 +419,33 @@ class ThreadPlaces:
         holders = Counter(id_ for _, id_ in self._find("id", sorted({id_ for _, id_ in names})))
         return {name for name in names if holders[name[1]] == 1}
 
-    def _changes(self, touched: "_Touched") -> Iterator[stored_groups.MembershipChange]:
-        """Yield the places of documents that differ from the stored ones."""
+    def _changes(
+        self, documents: Sequence[stored_groups.GroupedDocument], new: set[DocumentRef]
+    ) -> Iterator[stored_groups.MembershipChange]:
+        """Yield the places of documents that differ from the stored ones; those that are `new` have none."""
+        names = [ref(each) for each in documents]
+        stored = self.engine.run(self.engine.searching().memberships(names))
         families: dict[str, str] = {}
-        parents = Parents.of_heads(thread_mails(self._mails(touched, families)), touched.known_parents())
-        places = thread_places(Forest.grow(parents).rows(), families)
-        holders = Counter(id_ for _, id_ in touched.stored)
-        for each in touched.documents:
-            name = ref(each)
-            place = places.get(name[1]) if holders[name[1]] == 1 else None
-            if place and place != touched.place(name):
-                yield stored_groups.MembershipChange(name, stored_groups.hash_packed(each.packed), place)
 
-    def _mails(self, touched: "_Touched", families: dict[str, str]) -> Iterator[Document]:
-        """Yield the mails that have or get a place, and record which mail each attachment names."""
-        for entry in fetch_documents(self.engine, [ref(each) for each in touched.documents]):
-            document, name = entry.document, (entry.index, entry.document.id)
-            if not head.is_mail(document.meta):
-                if family := head.family_id(document.meta, document.id):
-                    families[document.id] = family
-            elif name in touched.new or touched.place(name)["thread"]:
-                yield document
+        def mails() -> Iterator[Document]:
+            """Yield the mails that have or get a place, and record which mail each attachment names."""
+            for entry in fetch_documents(self.engine, names):
+                document, name = entry.document, (entry.index, entry.document.id)
+                if not head.is_mail(document.meta):
+                    if family := head.family_id(document.meta, document.id):
+                        families[document.id] = family
+                elif name in new or stored.get(name, {}).get("thread"):
+                    yield document
 
-
-@dataclass(frozen=True, slots=True)
-class _Touched:
-    """New documents, and others whose places they may change."""
-
-    documents: Sequence[stored_groups.GroupedDocument]  # all of them
-    stored: Mapping[DocumentRef, stored_groups.Values]  # their stored memberships
-    new: set[DocumentRef]  # those that are new
-
-    def place(self, name: DocumentRef) -> stored_groups.Values:
-        """Return the stored place of a document in a thread."""
-        stored = self.stored.get(name, {})
-        return {each: stored.get(each) for each in stored_groups.THREAD}
-
-    def known_parents(self) -> dict[str, tuple[str, By]]:
-        """Return the parents that were found by the contents of mails, by id."""
-        places = {id_: ThreadMember.read(values) for (_, id_), values in self.stored.items()}
-        by_content = {"quotation", "subject"}
-        return {
-            id_: (each.parent, cast("By", each.by)) for id_, each in places.items() if each and each.by in by_content
+        members = {id_: ThreadMember.read(values) for (_, id_), values in stored.items()}
+        known = {  # the parents that were found by the contents of mails
+            id_: (each.parent, cast("By", each.by))
+            for id_, each in members.items()
+            if each and each.by in {"quotation", "subject"}
         }
+        places = thread_places(Forest.grow(Parents.of_heads(thread_mails(mails()), known)).rows(), families)
+        holders = Counter(id_ for _, id_ in stored)
+        for name, each in zip(names, documents, strict=True):
+            place, own = places.get(name[1]) if holders[name[1]] == 1 else None, stored.get(name, {})
+            if place and place != {field: own.get(field) for field in stored_groups.THREAD}:
+                yield stored_groups.MembershipChange(name, stored_groups.hash_packed(each.packed), place)
