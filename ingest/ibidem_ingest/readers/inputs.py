@@ -272,9 +272,9 @@ class _Files:
                 if isinstance(record, Unreadable):
                     yield Refusal(part.where, part.id, record.field, record.why)
                 elif record.get("id"):
-                    yield self.document(part, record | {ORIGIN: source.origin})
+                    yield self.document(replace(part, id=str(record["id"]), origin=source.origin), record)
                 else:
-                    yield self.document(part, self.identified(part, record))
+                    yield self.document(part, record)
         except Unreadable as error:
             yield Refusal(source.where, source.id, error.field, error.why)
 
@@ -285,7 +285,7 @@ class _Files:
         except Unreadable as error:
             return [Refusal(source.where, source.id, error.field, error.why)]
         files = record.pop(ATTACHED, None)
-        document = self.document(source, self.identified(source, record))
+        document = self.document(source, record)
         if not isinstance(files, list) or isinstance(document, Refusal):
             return [document]
         family = self.choice.id_prefix + document.id
@@ -298,19 +298,16 @@ class _Files:
                 documents.append(Refusal(part.where, part.id, "", reason))
             else:
                 attachment["meta"] = {**attachment.get("meta", {}), FAMILY: family}
-                documents.append(self.document(part, self.identified(part, attachment)))
+                documents.append(self.document(part, attachment))
         return documents
 
-    def identified(self, source: InputFile, record: dict[str, object]) -> dict[str, object]:
-        """Return the record of a file with its id and origin, and count its damaged bytes."""
+    def document(self, source: InputFile, record: dict[str, object]) -> Document | Refusal:
+        """Return the document of a record, with the id and origin of its file, and count its damaged bytes."""
         if damage := record.pop(DAMAGED_BYTES, 0):
             self.tally.damaged_bytes[source.where] += int(str(damage))
         pages = record.get("pages")
         text = PAGE_BREAK.join(map(str, pages)) if isinstance(pages, list) else str(record.get("text", ""))
-        id_ = source.id or formats.text_hash(text if text.strip() else repr(record))
-        return record | {"id": id_, ORIGIN: source.origin}
-
-    def document(self, source: InputFile, record: Mapping[str, object]) -> Document | Refusal:
+        record |= {"id": source.id or formats.text_hash(text if text.strip() else repr(record)), ORIGIN: source.origin}
         try:
             return read_record(record, source.where, self.pool.max_text, self.choice.default_language)
         except Refused as error:
