@@ -27,8 +27,7 @@ from ibidem_engines.ledger import GroupCheckpoint, parse_policy
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_workers.groups import follower
-from ibidem_workers.groups.follower import count_joined
-from ibidem_workers.groups.settle import Rules
+from ibidem_workers.groups.settle import Rules, count_joined
 from servers.command_line import IBIDEM
 from servers.indices import ask, remove_indices
 from support.learned_rules import make_rule

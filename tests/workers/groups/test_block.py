@@ -44,7 +44,7 @@ def documents(rows: Sequence[Row], group: str = "") -> list[GroupedDocument]:
 
 
 def match(stored: StoredColumns, leads: Sequence[GroupedDocument], new: Sequence[GroupedDocument]) -> Match:
-    return match_columns(stored, ([leads], [new]), RULES, lambda: None)
+    return match_columns(stored, [leads], [new], RULES, lambda: None)
 
 
 @example_settings

@@ -8,10 +8,6 @@ stands still writes that again first, so that nothing of it can come later.
 Where few documents are new beside the index, the leads that they may join are looked up in the engine. Where many are
 new, all leads are read once into columns. Both find the same joins.
 
-Settling all documents again: each one is compared, and only changes are written. All documents are taken in the order
-of writing, followers and leads alike. A lead that stays one keeps its group's name. A process that is killed has
-written a part; the next one reads what is there and writes the rest.
-
 Lease on settling an index, held by one process at a time. Two that settle at the same time do no harm: one of them
 finds that the other has written the checkpoint, and its work was in vain. So two may take the lease in the same moment:
 the last one holds it, and the other one stops when it renews the lease.
@@ -19,7 +15,6 @@ the last one holds it, and the other one stops when it renews the lease.
 
 import os
 import time
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from functools import partial
@@ -27,144 +22,38 @@ from math import inf
 from typing import Protocol
 from uuid import uuid4
 
-import numpy as np
 import orjson
 
 from ibidem_core.errors import EngineError, NoIndex, Unavailable
-from ibidem_dedupe.column_rules import Bools
-from ibidem_dedupe.leader_clustering import Grouping, group
 from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
 from ibidem_dedupe.policy import Policy
 from ibidem_engines import ledger
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import Conflict, GroupCheckpoint, load_overrides, override_hashes, parse_policy
-from ibidem_engines.stored_groups import (
-    Assignment,
-    GroupedDocument,
-    Marks,
-    SeqNoRange,
-    ShardRef,
-    StoredGroups,
-    marks_as_record,
-    new_group,
-    parse_marks,
-)
+from ibidem_engines.ledger import Conflict, GroupCheckpoint
+from ibidem_engines.stored_groups import Assignment, Marks, SeqNoRange, StoredGroups, marks_as_record, parse_marks
 from ibidem_ingest.distribution import hook
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_workers.backfill.batch import all_writes, paginate
 from ibidem_workers.executors import has_exited, this_process
-from ibidem_workers.groups.settle import (
-    MAX_BYTES,
-    NO_GROUP,
-    Match,
-    Plan,
-    Read,
-    Rules,
-    Settler,
-    StoredColumns,
-    add,
-    keeping,
-    match_columns,
-    promote,
-    read_slices,
-    ref,
-    start_groups,
-)
-
-Choose = Callable[[PackedColumns], Policy]  # returns the rule for some documents
-
-
-class Regrouping:
-    """The target groups of all documents of an index, by the rule that is chosen for them."""
-
-    def __init__(
-        self, stored: StoredColumns, settler: Settler, end: Marks, choose: Choose, heartbeat: Callable[[], None]
-    ) -> None:
-        self._stored = stored  # all documents, part by part in the order of writing
-        self._bounds: dict[ShardRef, tuple[int, int]] = {}  # for each part the range of its rows
-        for seq_range in all_writes(end):
-            start = len(stored)
-            add(stored, read_slices(settler.store.documents, [seq_range]), heartbeat)
-            self._bounds[seq_range.part] = start, len(stored)
-        columns = stored.columns()
-        self.rules = Rules(choose(columns), settler.rules.overrides)
-        constraints = self.rules.constraints(stored.names, columns)
-        self.grouping = group(columns, self.rules.policy, constraints, report=lambda _: heartbeat())
-        # Rows whose group's name is needed: leads that have followers; and the names, as far as they are known.
-        self._is_named, self._names = np.zeros(len(stored), bool), dict[int, str]()
-        self._is_named[self.grouping.lead[self.grouping.lead != np.arange(len(stored))]] = True
-        self._is_lead = first_leads(stored)
-
-    def write(self, store: StoredGroups, part: ShardRef, documents: Sequence[GroupedDocument], plan: Plan) -> None:
-        """Write the changes of some documents, leads before their followers."""
-        rows = [self._stored.find(ref(each), each.name.order, self._bounds[part]) for each in documents]
-        pairs = [(row, each) for row, each in zip(rows, documents, strict=True) if row is not None]
-        changes: dict[int, Assignment] = {}
-        for row, document in pairs:
-            if self.grouping.lead[row] == row:
-                name = document.group if self._is_lead[row] else new_group()
-                if self._is_named[row]:
-                    self._names[row] = name
-                if not self._is_lead[row]:
-                    changes[row] = Assignment(document, name, lead=True, settled=True)
-        if names := [ref(each.document) for each in (*changes.values(), *self._joins(pairs))]:
-            plan(names)
-        if changes:
-            for row, is_written in zip(changes, store.assign([*changes.values()]), strict=True):
-                if not is_written:
-                    self._names.pop(row, None)
-        if joins := self._joins(pairs):
-            store.assign(joins)
-
-    def _joins(self, pairs: Sequence[tuple[int, GroupedDocument]]) -> list[Assignment]:
-        """Return the assignments of followers that do not yet follow their lead."""
-        joins = []
-        for row, document in pairs:
-            if self.grouping.lead[row] == row:
-                continue
-            name = self._names.get(int(self.grouping.lead[row]))
-            if name is None:  # its lead has changed since it was read: the document is settled as a new one
-                joins.append(Assignment(document, new_group(), lead=True))
-            elif document.lead or document.group != name:
-                joins.append(Assignment(document, name, lead=False))
-        return joins
-
-
-def first_leads(stored: StoredColumns) -> Bools:
-    """Return the rows that lead a group first; a rewritten document may repeat the name of its group."""
-    rows = np.flatnonzero(stored.leads[: len(stored)] & (stored.groups[: len(stored)] != NO_GROUP))
-    _, first = np.unique(stored.groups[rows], return_index=True)
-    is_lead = np.zeros(len(stored), bool)
-    is_lead[rows[first]] = True
-    return is_lead
-
-
-def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
-    """Count the followers, by the level at which they duplicate their lead."""
-    followers = grouping.lead != np.arange(len(grouping.lead))
-    joins: Counter[str] = Counter()
-    for code, count in zip(*np.unique(grouping.evidence[followers], return_counts=True), strict=True):
-        joins[rules.level(code)] += int(count)
-    return joins
-
+from ibidem_workers.groups import settle as settling
 
 # Settles all documents, as `settle_everything` does.
-SettleEverything = Callable[["Follower", Settler, GroupCheckpoint, Marks], None]
+SettleEverything = Callable[["Follower", settling.Settler, GroupCheckpoint, Marks], None]
 
 NAMES_AT_ONCE = 10_000  # documents that are named together once all are written
 
 
-def settle_everything(follower: "Follower", settler: Settler, checkpoint: GroupCheckpoint, end: Marks) -> None:
+def settle_everything(follower: "Follower", settler: settling.Settler, checkpoint: GroupCheckpoint, end: Marks) -> None:
     """Settle all documents again, as requested by `regroup`; after an interruption it starts again."""
     store = settler.store
-    with StoredColumns(store.counts().documents, follower.memory) as stored:
-        regrouping = Regrouping(stored, settler, end, checkpoint.choose_policy, follower.tell)
+    with settling.StoredColumns(store.counts().documents, follower.memory) as stored:
+        regrouping = settling.Regrouping(stored, settler, end, checkpoint.choose_policy, follower.tell)
         for seq_range in all_writes(end):
-            for documents in read_slices(store.documents, [seq_range]):
+            for documents in settling.read_slices(store.documents, [seq_range]):
                 regrouping.write(store, seq_range.part, documents, partial(follower.plan, checkpoint))
                 follower.tell(len(documents))
-        checkpoint.joined = dict(count_joined(regrouping.grouping, regrouping.rules))
+        checkpoint.joined = dict(settling.count_joined(regrouping.grouping, regrouping.rules))
         for names in paginate(stored.names, NAMES_AT_ONCE):
             follower.note(names)
     checkpoint.done = {str(part): number for part, number in end.items()}
@@ -215,7 +104,7 @@ class Follower:
     stop: Callable[[], bool] = lambda: False
     # Returns whether another process settles now: all that was found and is not written is given up.
     is_lost: Callable[[], bool] = lambda: False
-    memory: int = MAX_BYTES  # bytes of columns that are held in memory; beyond them they are mapped files
+    memory: int = settling.MAX_BYTES  # bytes of columns that are held in memory; beyond them they are mapped files
     min_new: int = MIN_NEW  # new documents from which on columns may be faster than look-ups
     settle_everything: SettleEverything = settle_everything
     _places: Places | None = field(init=False)
@@ -247,7 +136,7 @@ class Follower:
 
     def _step(self, store: StoredGroups) -> bool:
         checkpoint = GroupCheckpoint.read(self.engine)  # before the refresh: searches then see all joins up to it
-        overrides = load_overrides(self.engine)  # only once: settling uses the decisions recorded as followed
+        overrides = ledger.load_overrides(self.engine)  # only once: settling uses the decisions recorded as followed
         has_changes = checkpoint.follow_indices(store.parts(), store.uuids()) or bool(checkpoint.in_hand)
         if not self._fence(store, checkpoint):
             return True
@@ -257,14 +146,14 @@ class Follower:
             return False
         if any(checkpoint.settled_write(part) > number for part, number in end.items()):
             checkpoint.done = {}  # another index was created under this name, and the engine has no identities
-        settler = Settler(store, Rules(parse_policy(checkpoint.policy), Overrides(overrides)))
+        settler = settling.Settler(store, settling.Rules(ledger.parse_policy(checkpoint.policy), Overrides(overrides)))
         count = sum(end.values())  # figures of the collection are counted with 200 writes, then with twice as many
         if checkpoint.origin == "default" and count >= max(noise.MIN_DOCUMENTS, 2 * checkpoint.counted):
             checkpoint.everything, checkpoint.counted = True, count
         if checkpoint.everything:
             self.settle_everything(self, settler, checkpoint, end)
-        for part in end:
-            self._settle_part(settler, checkpoint, part, end[part])
+        for part, number in end.items():
+            self._settle_part(settler, checkpoint, SeqNoRange(part, checkpoint.settled_write(part), number))
         if self._places is not None:
             self._places.place()
         if all(checkpoint.settled_write(part) >= number for part, number in end.items()):
@@ -282,9 +171,8 @@ class Follower:
         if self._places is not None:
             self._places.add(names)
 
-    def _settle_part(self, settler: Settler, checkpoint: GroupCheckpoint, part: ShardRef, end: int) -> None:
-        """Settle one part up to a sequence number."""
-        new = SeqNoRange(part, checkpoint.settled_write(part), end)
+    def _settle_part(self, settler: settling.Settler, checkpoint: GroupCheckpoint, new: SeqNoRange) -> None:
+        """Settle the new documents of one part."""
         count = settler.store.count_leads(new) if new.end - new.after >= self.min_new and not self.stop() else 0
         leads = settler.store.counts().groups if count >= self.min_new else inf
         held = max(self.memory, os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // MEMORY_PART)
@@ -293,16 +181,16 @@ class Follower:
         else:
             self._settle_in_portions(settler, checkpoint, new, self.size, self.stop)
 
-    def _settle_by_columns(self, settler: Settler, checkpoint: GroupCheckpoint, new: SeqNoRange) -> None:
+    def _settle_by_columns(self, settler: settling.Settler, checkpoint: GroupCheckpoint, new: SeqNoRange) -> None:
         """Settle new documents against the columns of all leads."""
         if settler.recent_changes:  # of another part: searches still show these as leads
             settler.refresh()
         settled = [SeqNoRange(part, 0, checkpoint.settled_write(part)) for part in settler.store.parts()]
         leads, size = partial(settler.store.documents, leads=True), min(FACTOR * self.size, MAX_PORTION)
-        read = keeping(leads)
-        with StoredColumns(sum(map(settler.store.count_leads, [*settled, new])), self.memory) as stored:
-            slices = read_slices(leads, settled), read_slices(read, [new], size)
-            match = match_columns(stored, slices, settler.rules, self._go_on)
+        read = settling.keeping(leads)
+        with settling.StoredColumns(sum(map(settler.store.count_leads, [*settled, new])), self.memory) as stored:
+            slices = settling.read_slices(leads, settled), settling.read_slices(read, [new], size)
+            match = settling.match_columns(stored, *slices, settler.rules, self._go_on)
             self._settle_in_portions(settler, checkpoint, new, size, self.is_lost, match, read)
 
     def _go_on(self) -> None:
@@ -312,13 +200,13 @@ class Follower:
 
     def _settle_in_portions(  # noqa: PLR0913, PLR0917 - what is settled, how much at once and until when
         self,
-        settler: Settler,
+        settler: settling.Settler,
         checkpoint: GroupCheckpoint,
         new: SeqNoRange,
         size: int,
         stop: Callable[[], bool],
-        match: Match | None = None,
-        read: Read | None = None,
+        match: settling.Match | None = None,
+        read: settling.Read | None = None,
     ) -> None:
         part, portions = new.part, 0
         while not stop() and (settled := checkpoint.settled_write(part)) < new.end:
@@ -328,7 +216,7 @@ class Follower:
                 marks = {each: checkpoint.settled_write(each) for each in settler.store.parts()}
                 checkpoint.guarded |= bool(PackedColumns.decode([each.packed for each in portion]).guard.any())
                 joins = settler.settle(portion, marks, partial(self.plan, checkpoint), match)
-                self.note([ref(each) for each in portion])
+                self.note([settling.ref(each) for each in portion])
             checkpoint.settle(part, portion[-1].name.order if len(portion) == size else new.end, joins)
             self.report(len(portion))
             portions += 1
@@ -351,7 +239,7 @@ class Follower:
             return True
         checkpoint.takeovers += 1  # so that the other process can no longer write the checkpoint
         checkpoint.save(self.engine)
-        if not (revisit(store, checkpoint.in_hand) and promote(store)):
+        if not (revisit(store, checkpoint.in_hand) and settling.promote(store)):
             return False
         checkpoint.in_hand = []
         return True
@@ -363,10 +251,10 @@ class Follower:
         """Process deletions of documents and indexes, and manual decisions, which do not write documents."""
         deletions = store.deletions()
         if deletions != checkpoint.deletions or has_changes:
-            if promote(store):
+            if settling.promote(store):
                 checkpoint.deletions = deletions
             has_changes = True
-        hashes = override_hashes(overrides)
+        hashes = ledger.override_hashes(overrides)
         if hashes != checkpoint.overrides:
             keys = {key for key, _ in hashes.items() ^ checkpoint.overrides.items()}
             if revisit(store, [name for key in keys for name in decided_names(key)]):
@@ -392,7 +280,7 @@ def revisit(store: StoredGroups, names: Sequence[tuple[str, str]]) -> bool:
     store.newest()
     documents = store.read(sorted(set(names)))
     leads = [Assignment(each, each.group, lead=True) for each in documents if each.lead]
-    changes = [*leads, *start_groups(each for each in documents if not each.lead)]
+    changes = [*leads, *settling.start_groups(each for each in documents if not each.lead)]
     return not changes or all(store.assign(changes))
 
 
@@ -490,25 +378,25 @@ def follow_decisions(engine: Engine, seconds: float = DECISION_S) -> bool:
     deadline = time.monotonic() + seconds
     try:
         engine = engine.group_set()
-        while (checkpoint := ledger.GroupCheckpoint.read(engine)).done and not follows_all(engine, checkpoint):
+        while (checkpoint := GroupCheckpoint.read(engine)).done and not follows_all(engine, checkpoint):
             if time.monotonic() > deadline:
                 return False
             settle(engine, max(0.0, deadline - time.monotonic()))
-            if ledger.GroupCheckpoint.read(engine).overrides == checkpoint.overrides:  # another process settles
+            if GroupCheckpoint.read(engine).overrides == checkpoint.overrides:  # another process settles
                 time.sleep(PAUSE)
     except EngineError:
         return False
     return True
 
 
-def follows_all(engine: Engine, checkpoint: ledger.GroupCheckpoint) -> bool:
+def follows_all(engine: Engine, checkpoint: GroupCheckpoint) -> bool:
     """Return whether groups follow all current manual decisions, and none that was withdrawn."""
     return ledger.override_hashes(ledger.load_overrides(engine)) == checkpoint.overrides
 
 
 def is_settled(engine: Engine) -> bool:
     """Return whether all documents, deletions and manual decisions of a group set are settled."""
-    checkpoint, store = ledger.GroupCheckpoint.read(engine), engine.groups()
+    checkpoint, store = GroupCheckpoint.read(engine), engine.groups()
     marks = marks_as_record(store.newest(parse_marks(checkpoint.seen)))
     is_same = marks == checkpoint.seen and store.uuids() == (checkpoint.uuids or store.uuids())
     is_followed = is_same and not checkpoint.in_hand and follows_all(engine, checkpoint)
@@ -524,11 +412,11 @@ def regroup(  # noqa: PLR0913 - what is settled, by which rules and by whom
     size: int = SIZE,
     settle: SettleEverything = settle_everything,
     resumes: bool = False,
-) -> ledger.GroupCheckpoint:
+) -> GroupCheckpoint:
     """Settle all groups again, or resume: leads that are duplicates are joined, and followers compared again."""
     engine = engine.group_set(takes_over=everything)
     if not everything:
-        promote(engine.groups())
+        settling.promote(engine.groups())
     while not resumes and not begin_again(engine, everything=everything, policy=policy):
         time.sleep(PAUSE)
     while True:
@@ -548,7 +436,7 @@ def regroup(  # noqa: PLR0913 - what is settled, by which rules and by whom
 
 def begin_again(engine: Engine, *, everything: bool, policy: Policy | None) -> bool:
     """Record that all groups are to be settled again; returns whether no other process wrote meanwhile."""
-    checkpoint = ledger.GroupCheckpoint.read(engine)
+    checkpoint = GroupCheckpoint.read(engine)
     if policy is not None:
         checkpoint.policy = asdict(policy)
         checkpoint.origin = "default" if policy == ledger.POLICY else "named"
@@ -558,6 +446,6 @@ def begin_again(engine: Engine, *, everything: bool, policy: Policy | None) -> b
         checkpoint.joined = {}
     try:
         checkpoint.save(engine)
-    except ledger.Conflict:
+    except Conflict:
         return False
     return True

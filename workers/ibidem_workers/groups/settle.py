@@ -8,6 +8,10 @@ all documents. Manual decisions on pairs are followed, unless one of the texts h
 Joins of very many new documents are computed from columns of all leads of the index. A row takes some 700 bytes of
 columns, and about 150 for its id and its group. Columns beyond a limit are files that are mapped into memory; the
 groups are the same.
+
+Settling all documents again: each one is compared, and only changes are written. All documents are taken in the order
+of writing, followers and leads alike. A lead that stays one keeps its group's name. A process that is killed has
+written a part; the next one reads what is there and writes the rest.
 """
 
 import os
@@ -27,8 +31,8 @@ from xxhash import xxh3_64_intdigest
 
 from ibidem_core.errors import Permanent
 from ibidem_dedupe import evidence
-from ibidem_dedupe.column_rules import Rows
-from ibidem_dedupe.leader_clustering import first_copies, group
+from ibidem_dedupe.column_rules import Bools, Rows
+from ibidem_dedupe.leader_clustering import Grouping, first_copies, group
 from ibidem_dedupe.overrides import DocumentRef, Overrides, PairConstraints, apply_overrides
 from ibidem_dedupe.pairs import PairClassifier
 from ibidem_dedupe.policy import Level, Policy
@@ -38,6 +42,7 @@ from ibidem_engines.stored_groups import (
     LeadKeys,
     Marks,
     SeqNoRange,
+    ShardRef,
     StoredGroups,
     index_places,
     new_group,
@@ -45,6 +50,7 @@ from ibidem_engines.stored_groups import (
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys
 from ibidem_ingest.signatures.packed import Packed, PackedColumns, unpack
+from ibidem_workers.backfill.batch import all_writes
 
 
 @dataclass(frozen=True, slots=True)
@@ -367,20 +373,22 @@ class StoredColumns(ExitStack):
     def __len__(self) -> int:
         return len(self.names)
 
-    def add(self, documents: Sequence[GroupedDocument]) -> None:
+    def add(self, slices: Iterable[Sequence[GroupedDocument]], heartbeat: Callable[[], None]) -> None:
         """Add documents; documents that no longer fit wait for the next settling."""
-        start = len(self)
-        documents = documents[: len(self.orders) - start]
-        rows = slice(start, start + len(documents))
-        decoded = PackedColumns.decode([each.packed for each in documents])
-        for name, array in self._arrays.items():
-            array[rows] = getattr(decoded, name)
-        self.orders[rows] = [each.name.order for each in documents]
-        self.groups[rows] = [xxh3_64_intdigest(each.group.encode()) for each in documents]
-        self.leads[rows] = [each.lead for each in documents]
-        self.names.add(documents)
-        if loops.IN_USE is None:
-            self._values += decoded.values
+        for each_slice in slices:
+            start = len(self)
+            documents = each_slice[: len(self.orders) - start]
+            rows = slice(start, start + len(documents))
+            decoded = PackedColumns.decode([each.packed for each in documents])
+            for name, array in self._arrays.items():
+                array[rows] = getattr(decoded, name)
+            self.orders[rows] = [each.name.order for each in documents]
+            self.groups[rows] = [xxh3_64_intdigest(each.group.encode()) for each in documents]
+            self.leads[rows] = [each.lead for each in documents]
+            self.names.add(documents)
+            if loops.IN_USE is None:
+                self._values += decoded.values
+            heartbeat()
 
     def columns(self) -> PackedColumns:
         """Return the columns of all added rows."""
@@ -441,15 +449,15 @@ Read = Callable[[SeqNoRange, int], list[GroupedDocument]]
 
 def match_columns(
     stored: StoredColumns,
-    slices: tuple[Iterable[Sequence[GroupedDocument]], Iterable[Sequence[GroupedDocument]]],
+    leads: Iterable[Sequence[GroupedDocument]],
+    new: Iterable[Sequence[GroupedDocument]],
     rules: Rules,
     heartbeat: Callable[[], None],
 ) -> Match:
-    """Find the joins of all new documents; the slices are of the settled leads, then of the new documents."""
-    leads, new = slices
-    add(stored, leads, heartbeat)
+    """Find the joins of all new documents, which are read in slices once the settled leads are."""
+    stored.add(leads, heartbeat)
     settled = len(stored)
-    add(stored, new, heartbeat)
+    stored.add(new, heartbeat)
     columns = stored.columns()
     columns.length[_displaced_leads(stored, settled)] = 0
     constraints = rules.constraints(stored.names, columns)
@@ -465,12 +473,6 @@ def match_columns(
         return joins
 
     return match
-
-
-def add(stored: StoredColumns, slices: Iterable[Sequence[GroupedDocument]], heartbeat: Callable[[], None]) -> None:
-    for documents in slices:
-        stored.add(documents)
-        heartbeat()
 
 
 def read_slices(read: Read, seq_ranges: Iterable[SeqNoRange], size: int = SLICE) -> Iterator[list[GroupedDocument]]:
@@ -505,3 +507,80 @@ def _displaced_leads(stored: StoredColumns, settled_count: int) -> Rows:
     rows = np.arange(len(groups))
     displaced: Rows = rows[((first[number] < rows) | (groups == NO_GROUP)) & (rows >= settled_count)]
     return displaced
+
+
+Choose = Callable[[PackedColumns], Policy]  # returns the rule for some documents
+
+
+class Regrouping:
+    """The target groups of all documents of an index, by the rule that is chosen for them."""
+
+    def __init__(
+        self, stored: StoredColumns, settler: Settler, end: Marks, choose: Choose, heartbeat: Callable[[], None]
+    ) -> None:
+        self._stored = stored  # all documents, part by part in the order of writing
+        self._bounds: dict[ShardRef, tuple[int, int]] = {}  # for each part the range of its rows
+        for seq_range in all_writes(end):
+            start = len(stored)
+            stored.add(read_slices(settler.store.documents, [seq_range]), heartbeat)
+            self._bounds[seq_range.part] = start, len(stored)
+        columns = stored.columns()
+        self.rules = Rules(choose(columns), settler.rules.overrides)
+        constraints = self.rules.constraints(stored.names, columns)
+        self.grouping = group(columns, self.rules.policy, constraints, report=lambda _: heartbeat())
+        # Rows whose group's name is needed: leads that have followers; and the names, as far as they are known.
+        self._is_named, self._names = np.zeros(len(stored), bool), dict[int, str]()
+        self._is_named[self.grouping.lead[self.grouping.lead != np.arange(len(stored))]] = True
+        self._is_lead = first_leads(stored)
+
+    def write(self, store: StoredGroups, part: ShardRef, documents: Sequence[GroupedDocument], plan: Plan) -> None:
+        """Write the changes of some documents, leads before their followers."""
+        rows = [self._stored.find(ref(each), each.name.order, self._bounds[part]) for each in documents]
+        pairs = [(row, each) for row, each in zip(rows, documents, strict=True) if row is not None]
+        changes: dict[int, Assignment] = {}
+        for row, document in pairs:
+            if self.grouping.lead[row] == row:
+                name = document.group if self._is_lead[row] else new_group()
+                if self._is_named[row]:
+                    self._names[row] = name
+                if not self._is_lead[row]:
+                    changes[row] = Assignment(document, name, lead=True, settled=True)
+        if names := [ref(each.document) for each in (*changes.values(), *self._joins(pairs))]:
+            plan(names)
+        if changes:
+            for row, is_written in zip(changes, store.assign([*changes.values()]), strict=True):
+                if not is_written:
+                    self._names.pop(row, None)
+        if joins := self._joins(pairs):
+            store.assign(joins)
+
+    def _joins(self, pairs: Sequence[tuple[int, GroupedDocument]]) -> list[Assignment]:
+        """Return the assignments of followers that do not yet follow their lead."""
+        joins = []
+        for row, document in pairs:
+            if self.grouping.lead[row] == row:
+                continue
+            name = self._names.get(int(self.grouping.lead[row]))
+            if name is None:  # its lead has changed since it was read: the document is settled as a new one
+                joins.append(Assignment(document, new_group(), lead=True))
+            elif document.lead or document.group != name:
+                joins.append(Assignment(document, name, lead=False))
+        return joins
+
+
+def first_leads(stored: StoredColumns) -> Bools:
+    """Return the rows that lead a group first; a rewritten document may repeat the name of its group."""
+    rows = np.flatnonzero(stored.leads[: len(stored)] & (stored.groups[: len(stored)] != NO_GROUP))
+    _, first = np.unique(stored.groups[rows], return_index=True)
+    is_lead = np.zeros(len(stored), bool)
+    is_lead[rows[first]] = True
+    return is_lead
+
+
+def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
+    """Count the followers, by the level at which they duplicate their lead."""
+    followers = grouping.lead != np.arange(len(grouping.lead))
+    joins: Counter[str] = Counter()
+    for code, count in zip(*np.unique(grouping.evidence[followers], return_counts=True), strict=True):
+        joins[rules.level(code)] += int(count)
+    return joins
