@@ -32,24 +32,7 @@ from ibidem_ingest.signatures.packed import pack, unpack
 from ibidem_ingest.signatures.schema import SCHEMA
 from ibidem_ingest.signatures.sign import digest, sign_one
 from ibidem_ingest.text.passages import SharedPassage
-from ibidem_workers.backfill.batch import (
-    PAGE,
-    BackfillBatch,
-    BackfillContext,
-    BatchOutcome,
-    Checkpoint,
-    OwnWrites,
-    all_writes,
-    has_words,
-    is_current,
-    load_checkpoint,
-    names,
-    open_signing,
-    paginate,
-    read_ranges,
-    refusal,
-    sign_batch,
-)
+from ibidem_workers.backfill import batch
 from ibidem_workers.batches import NO_RESULT, BatchResult, batch_key
 from ibidem_workers.executors import Pool, this_process
 from ibidem_workers.groups.follower import settle, settle_all
@@ -137,8 +120,10 @@ MAX_PASSES = 20  # passes at most, since others may write as quickly as this rea
 
 MIN_POOL_DOCUMENTS = 1_500  # number of documents below which starting processes does not pay
 
+Signers = Pool[batch.BackfillBatch, batch.BatchOutcome]
+
 # A page that was handed out, its place, and what waits for its result.
-Pending = tuple[BackfillBatch, ShardRef, Callable[[], BatchOutcome]]
+Pending = tuple[batch.BackfillBatch, ShardRef, Callable[[], batch.BatchOutcome]]
 
 
 class Backfill:
@@ -148,7 +133,7 @@ class Backfill:
         self,
         engine: Engine,
         source: ReindexSource,
-        checkpoint: Checkpoint,
+        checkpoint: batch.Checkpoint,
         settings: Settings,
         report: Report = lambda *_: None,
     ) -> None:
@@ -159,7 +144,7 @@ class Backfill:
         self._engine, self._source, self._settings, self._report = engine, source, settings, report
         self._head = OwnRecord(engine, "runs", RUN_PREFIX + checkpoint.run)
         self._progress = OwnRecord(engine, "runs", checkpoint.key)
-        self._own = OwnWrites()
+        self._own = batch.OwnWrites()
         self._total = 0
 
     def run(self) -> None:
@@ -185,19 +170,18 @@ class Backfill:
         into, settings, guard = self.checkpoint.into, self._settings, self._guard
         processes = settings.workers if documents >= MIN_POOL_DOCUMENTS else 1
         beside: Beside = "index" if self._source.beside else ""
-        job = partial(open_signing, settings, self.checkpoint.source, into, beside)
+        job = partial(batch.open_signing, settings, self.checkpoint.source, into, beside)
         copy = self._source.copy_to(into) if into else None
         tables = Tables(settings.tables, settings.index)  # read again, since they may have changed
-        context = BackfillContext(self._engine, tables, settings, source=self._source, copy=copy)
-        like = BackfillBatch(self.checkpoint.run, 0, (), switch_marks=switch_marks, changes_only=changes_only)
+        context = batch.BackfillContext(self._engine, tables, settings, source=self._source, copy=copy)
+        like = batch.BackfillBatch(self.checkpoint.run, 0, (), switch_marks=switch_marks, changes_only=changes_only)
         like = replace(like, folds=changes_only and processes == 1)
         at_once, waiting = 1 if processes == 1 else 2 * processes, deque[Pending]()
         try:
-            with Pool[BackfillBatch, BatchOutcome](job, processes) if processes > 1 else nullcontext() as pool:
+            with Signers(job, processes) if processes > 1 else nullcontext() as pool:
                 for page, part in chain(pages_left, self._new_pages(gaps, like)):
-                    waiting.append(
-                        (page, part, pool.submit(page).result if pool else partial(sign_batch, context, page))
-                    )
+                    wait = pool.submit(page).result if pool else partial(batch.sign_batch, context, page)
+                    waiting.append((page, part, wait))
                     # Until the first page is verified to lose no field, no further one is written.
                     while len(waiting) >= at_once or (waiting and guard and guard.is_pending):
                         self._settle(*waiting.popleft())
@@ -212,8 +196,8 @@ class Backfill:
         return documents
 
     def _new_pages(
-        self, gaps: Mapping[SeqNoRange, Sequence[SeqNoRange]], like: BackfillBatch
-    ) -> Iterator[tuple[BackfillBatch, ShardRef]]:
+        self, gaps: Mapping[SeqNoRange, Sequence[SeqNoRange]], like: batch.BackfillBatch
+    ) -> Iterator[tuple[batch.BackfillBatch, ShardRef]]:
         """Hand out pages that others wrote, of each part in turn; each is noted before it is signed."""
         checkpoint = self.checkpoint
         pages = (self._names(seq_range, each) for seq_range, each in gaps.items())
@@ -235,11 +219,11 @@ class Backfill:
 
     def _names(self, seq_range: SeqNoRange, gaps: Sequence[SeqNoRange]) -> Iterator[tuple[ShardRef, list[Name]]]:
         """Yield the names of the documents that others wrote in a range, page by page."""
-        for page in paginate(name for gap in gaps for name in names(self._source, gap)):
+        for page in batch.paginate(name for gap in gaps for name in batch.names(self._source, gap)):
             yield seq_range.part, page
         self.checkpoint.done[str(seq_range.part)] = seq_range.end
 
-    def _resume_pages(self, switch_marks: Marks | None) -> list[tuple[BackfillBatch, ShardRef]]:
+    def _resume_pages(self, switch_marks: Marks | None) -> list[tuple[batch.BackfillBatch, ShardRef]]:
         """Resume the pages that an interrupted backfill started and did not finish."""
         missing = []
         for page in list(self.checkpoint.pages):
@@ -248,13 +232,13 @@ class Backfill:
             if account is not None:
                 self.checkpoint.settle(page.number, account.documents)
             else:
-                names_left = self._source.names(page.seq_range, PAGE)
+                names_left = self._source.names(page.seq_range, batch.PAGE)
                 write_count = 0 if self.checkpoint.into else max(0, page.documents - len(names_left))
-                batch = BackfillBatch(self.checkpoint.run, page.number, names_left, write_count, is_resumed=True)
-                missing.append((replace(batch, switch_marks=switch_marks), page.seq_range.part))
+                left = batch.BackfillBatch(self.checkpoint.run, page.number, names_left, write_count, is_resumed=True)
+                missing.append((replace(left, switch_marks=switch_marks), page.seq_range.part))
         return missing
 
-    def _settle(self, page: BackfillBatch, part: ShardRef, wait: Callable[[], BatchOutcome]) -> None:
+    def _settle(self, page: batch.BackfillBatch, part: ShardRef, wait: Callable[[], batch.BatchOutcome]) -> None:
         """Wait for the oldest page, so that the checkpoint grows without gaps."""
         account, own = wait()
         self._own.add(part, own)
@@ -294,7 +278,7 @@ def start_in_place(
     signed_with = [settings.fields, ",".join(settings.distinct), str(settings.max_text), *filter(None, [source.beside])]
     if not follows and not settings.broker:  # whose workers may have another folder of tables
         look_through(source, tables, settings.index)
-    checkpoint = load_checkpoint(engine)
+    checkpoint = batch.load_checkpoint(engine)
     states = ("open", "followed") if follows else ("open",)
     if (
         checkpoint is None
@@ -302,7 +286,7 @@ def start_in_place(
         or not checkpoint.signs_alike(tables)
         or checkpoint.signed_with != signed_with
     ):
-        checkpoint = Checkpoint(new_run(), time.time(), source.index, uuids=dict(uuids), signed_with=signed_with)
+        checkpoint = batch.Checkpoint(new_run(), time.time(), source.index, uuids=dict(uuids), signed_with=signed_with)
         checkpoint.tables, checkpoint.joined = dict(tables.current()), GroupCheckpoint.read(engine).joined
     checkpoint.state = "open"
     checkpoint.keep_indexes(uuids)
@@ -311,7 +295,7 @@ def start_in_place(
 
 def look_through(source: ReindexSource, tables: Tables, *keep: str) -> Sequence[SharedPassage]:
     """Look for passages that the first documents of an index share, leave them out, and keep that for some indexes."""
-    originals = chain.from_iterable(read_ranges(source, all_writes(source.newest())))
+    originals = chain.from_iterable(batch.read_ranges(source, batch.all_writes(source.newest())))
     return tables.look_through((original.document for original in originals), *keep)
 
 
@@ -345,10 +329,10 @@ def check(settings: Settings, report: Report = lambda *_: None) -> dict[str, Any
         source.check("place")
         check_fields(source)
         end = source.newest()
-        documents = sum(map(source.count, all_writes(end)))
-        for portion in read_ranges(source, all_writes(end)):
+        documents = sum(map(source.count, batch.all_writes(end)))
+        for portion in batch.read_ranges(source, batch.all_writes(end)):
             for original in portion:
-                fault = refusal(original, source.text_field, settings.max_text)
+                fault = batch.refusal(original, source.text_field, settings.max_text)
                 found = {"refused"} if fault else set(compare(original, tables, settings.distinct))
                 for name in {"read", *found}:
                     counts[name] += 1
@@ -362,11 +346,11 @@ def check(settings: Settings, report: Report = lambda *_: None) -> dict[str, Any
 
 def compare(original: SourceDocument, tables: Tables, distinct: tuple[str, ...]) -> Iterator[str]:
     """Compare a document with its signatures; yields the names that it counts under."""
-    if not is_current(original, tables):
+    if not batch.is_current(original, tables):
         yield "due"  # the next backfill signs it, even if only other fields differ, such as a text with other capitals
     if is_changed(original, tables, distinct):
         yield "changed"
-    elif original.packed and (original.schema != SCHEMA or has_words(original)):
+    elif original.packed and (original.schema != SCHEMA or batch.has_words(original)):
         yield "unchanged"
         table = tables.of(original.document.language)
         if (original.schema, original.idf) != (SCHEMA, table.name if table else ""):
