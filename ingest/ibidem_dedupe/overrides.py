@@ -116,7 +116,7 @@ class AppliedOverrides:
 
 
 def apply_overrides(
-    overrides: Iterable[Override], names: Sequence[DocumentRef], columns: PackedColumns
+    overrides: Iterable[Override], names: Iterable[DocumentRef], columns: PackedColumns
 ) -> AppliedOverrides:
     """Find the manual decisions on pairs of a window, and which of them are valid."""
     words = list(overrides)

@@ -51,10 +51,10 @@ def settle_everything(follower: "Follower", settler: settling.Settler, checkpoin
         regrouping = settling.Regrouping(stored, settler, end, checkpoint.choose_policy, follower.tell)
         for seq_range in all_writes(end):
             for documents in settling.read_slices(store.documents, [seq_range]):
-                regrouping.write(store, seq_range.part, documents, partial(follower.plan, checkpoint))
+                regrouping.write(store, seq_range, documents, partial(follower.plan, checkpoint))
                 follower.tell(len(documents))
         checkpoint.joined = dict(settling.count_joined(regrouping.grouping, regrouping.rules))
-        for names in paginate(stored.names, NAMES_AT_ONCE):
+        for names in paginate(stored.names(), NAMES_AT_ONCE):
             follower.note(names)
     checkpoint.done = {str(part): number for part, number in end.items()}
     checkpoint.everything, checkpoint.in_hand = False, []

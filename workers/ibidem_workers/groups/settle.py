@@ -15,6 +15,7 @@ written a part; the next one reads what is there and writes the rest.
 """
 
 import os
+import sys
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
@@ -31,22 +32,13 @@ from xxhash import xxh3_64_intdigest
 
 from ibidem_core.errors import Permanent
 from ibidem_dedupe import evidence
-from ibidem_dedupe.column_rules import Bools, Rows
+from ibidem_dedupe.column_rules import Rows
 from ibidem_dedupe.leader_clustering import Grouping, first_copies, group
 from ibidem_dedupe.overrides import DocumentRef, Overrides, PairConstraints, apply_overrides
 from ibidem_dedupe.pairs import PairClassifier
 from ibidem_dedupe.policy import Level, Policy
-from ibidem_engines.stored_groups import (
-    Assignment,
-    GroupedDocument,
-    LeadKeys,
-    Marks,
-    SeqNoRange,
-    ShardRef,
-    StoredGroups,
-    index_places,
-    new_group,
-)
+from ibidem_engines import stored_groups
+from ibidem_engines.stored_groups import Assignment, GroupedDocument, LeadKeys, Marks, SeqNoRange, StoredGroups
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys
 from ibidem_ingest.signatures.packed import Packed, PackedColumns, unpack
@@ -106,7 +98,7 @@ class Rules:
         columns = PackedColumns.decode([row.value for row in rows])
         return columns, self.constraints([row.name for row in rows], columns)
 
-    def constraints(self, names: Sequence[DocumentRef], columns: PackedColumns) -> PairConstraints:
+    def constraints(self, names: Iterable[DocumentRef], columns: PackedColumns) -> PairConstraints:
         """Return the valid manual decisions, on pairs of rows."""
         return apply_overrides(self.overrides.words, names, columns).constraints
 
@@ -156,7 +148,7 @@ class Settler:
         self.store, self.rules = store, rules
         # Documents that changed groups since the last refresh; searches may still show them as leads of the old ones.
         self.recent_changes = set[DocumentRef]()
-        self._places = index_places(store)
+        self._places = stored_groups.index_places(store)
 
     def settle(
         self, portion: Sequence[GroupedDocument], marks: Marks, plan: Plan, match: Match | None = None
@@ -319,7 +311,7 @@ def split_group(
 
 def start_groups(documents: Iterable[GroupedDocument]) -> list[Assignment]:
     """Assign each document to a new group."""
-    return [Assignment(each, new_group(), lead=True) for each in documents]
+    return [Assignment(each, stored_groups.new_group(), lead=True) for each in documents]
 
 
 def promote(store: StoredGroups) -> bool:
@@ -354,7 +346,8 @@ class StoredColumns(ExitStack):
 
     def __init__(self, capacity: int, max_bytes: int = MAX_BYTES) -> None:
         super().__init__()
-        self.names = Names()
+        # Index and id of rows, in a third of the memory of pairs of strings.
+        self._indices, self._ids = list[str](), list[str]()
         self.orders = np.zeros(capacity, np.int64)
         self.groups = np.zeros(capacity, np.uint64)
         self.leads = np.zeros(capacity, bool)
@@ -371,7 +364,7 @@ class StoredColumns(ExitStack):
             ) from error
 
     def __len__(self) -> int:
-        return len(self.names)
+        return len(self._ids)
 
     def add(self, slices: Iterable[Sequence[GroupedDocument]], heartbeat: Callable[[], None]) -> None:
         """Add documents; documents that no longer fit wait for the next settling."""
@@ -385,7 +378,8 @@ class StoredColumns(ExitStack):
             self.orders[rows] = [each.name.order for each in documents]
             self.groups[rows] = [xxh3_64_intdigest(each.group.encode()) for each in documents]
             self.leads[rows] = [each.lead for each in documents]
-            self.names.add(documents)
+            self._indices += [sys.intern(each.name.index) for each in documents]
+            self._ids += [each.name.id for each in documents]
             if loops.IN_USE is None:
                 self._values += decoded.values
             heartbeat()
@@ -394,13 +388,19 @@ class StoredColumns(ExitStack):
         """Return the columns of all added rows."""
         size = len(self)
         arrays = {name: array[:size] for name, array in self._arrays.items()}
-        return replace(EMPTY, values=tuple(self._values), ids=self.names.ids, **arrays)
+        return replace(EMPTY, values=tuple(self._values), ids=self._ids, **arrays)
 
     def find(self, name: DocumentRef, order: int, bounds: tuple[int, int]) -> int | None:
         """Return the row of a document's write; None if it is missing."""
         start, end = bounds
         row = start + int(np.searchsorted(self.orders[start:end], order))
-        return row if row < end and self.names[row] == name else None
+        return row if row < end and self.name(row) == name else None
+
+    def name(self, row: int) -> DocumentRef:
+        return self._indices[row], self._ids[row]
+
+    def names(self) -> Iterator[DocumentRef]:
+        return zip(self._indices, self._ids, strict=True)
 
 
 def _make_array(name: str, capacity: int, folder: Path | None) -> NDArray[Any]:
@@ -412,31 +412,6 @@ def _make_array(name: str, capacity: int, folder: Path | None) -> NDArray[Any]:
     with path.open("wb") as file:  # allocated before mapping, so that a write never finds the disk full
         os.posix_fallocate(file.fileno(), 0, int(np.prod(shape)) * like.dtype.itemsize)
     return np.memmap(path, like.dtype, "r+", shape=shape)
-
-
-class Names(Sequence[DocumentRef]):
-    """Index and id of rows, in a third of the memory of pairs of strings."""
-
-    def __init__(self) -> None:
-        self.ids: list[str] = []
-        self._indices: list[str] = []
-
-    def add(self, documents: Iterable[GroupedDocument]) -> None:
-        """Add the names of documents; documents of one index share its name."""
-        for each in documents:
-            last = self._indices[-1] if self._indices else ""
-            self._indices.append(last if last == each.name.index else each.name.index)
-            self.ids.append(each.name.id)
-
-    def __len__(self) -> int:
-        return len(self.ids)
-
-    def __getitem__(self, row: Any) -> Any:
-        """Return index and id of a row."""
-        return self._indices[row], self.ids[row]
-
-    def __iter__(self) -> Iterator[DocumentRef]:
-        return zip(self._indices, self.ids, strict=True)
 
 
 SLICE = 5_000  # documents that are read at once
@@ -460,7 +435,7 @@ def match_columns(
     stored.add(new, heartbeat)
     columns = stored.columns()
     columns.length[_displaced_leads(stored, settled)] = 0
-    constraints = rules.constraints(stored.names, columns)
+    constraints = rules.constraints(stored.names(), columns)
     grouping = group(columns, rules.policy, constraints, leads=settled, report=lambda _: heartbeat())
 
     def match(rows: Sequence[Row], _: Marks) -> list[Join]:
@@ -469,7 +444,7 @@ def match_columns(
             if (place := stored.find(row.name, row.order, (settled, len(stored)))) is None:
                 raise LeadChanged
             if (lead := int(grouping.lead[place])) != place:
-                joins.append(Join(row.name, stored.names[lead], rules.level(grouping.evidence[place])))
+                joins.append(Join(row.name, stored.name(lead), rules.level(grouping.evidence[place])))
         return joins
 
     return match
@@ -519,28 +494,32 @@ class Regrouping:
         self, stored: StoredColumns, settler: Settler, end: Marks, choose: Choose, heartbeat: Callable[[], None]
     ) -> None:
         self._stored = stored  # all documents, part by part in the order of writing
-        self._bounds: dict[ShardRef, tuple[int, int]] = {}  # for each part the range of its rows
+        self._bounds: dict[SeqNoRange, tuple[int, int]] = {}  # for each part, by its writes, the range of its rows
         for seq_range in all_writes(end):
             start = len(stored)
             stored.add(read_slices(settler.store.documents, [seq_range]), heartbeat)
-            self._bounds[seq_range.part] = start, len(stored)
+            self._bounds[seq_range] = start, len(stored)
         columns = stored.columns()
         self.rules = Rules(choose(columns), settler.rules.overrides)
-        constraints = self.rules.constraints(stored.names, columns)
+        constraints = self.rules.constraints(stored.names(), columns)
         self.grouping = group(columns, self.rules.policy, constraints, report=lambda _: heartbeat())
         # Rows whose group's name is needed: leads that have followers; and the names, as far as they are known.
         self._is_named, self._names = np.zeros(len(stored), bool), dict[int, str]()
         self._is_named[self.grouping.lead[self.grouping.lead != np.arange(len(stored))]] = True
-        self._is_lead = first_leads(stored)
+        # Rows that lead a group first: a rewritten document may repeat the name of its group.
+        leads = np.flatnonzero(stored.leads[: len(stored)] & (stored.groups[: len(stored)] != NO_GROUP))
+        _, first = np.unique(stored.groups[leads], return_index=True)
+        self._is_lead = np.zeros(len(stored), bool)
+        self._is_lead[leads[first]] = True
 
-    def write(self, store: StoredGroups, part: ShardRef, documents: Sequence[GroupedDocument], plan: Plan) -> None:
+    def write(self, store: StoredGroups, part: SeqNoRange, documents: Sequence[GroupedDocument], plan: Plan) -> None:
         """Write the changes of some documents, leads before their followers."""
         rows = [self._stored.find(ref(each), each.name.order, self._bounds[part]) for each in documents]
         pairs = [(row, each) for row, each in zip(rows, documents, strict=True) if row is not None]
         changes: dict[int, Assignment] = {}
         for row, document in pairs:
             if self.grouping.lead[row] == row:
-                name = document.group if self._is_lead[row] else new_group()
+                name = document.group if self._is_lead[row] else stored_groups.new_group()
                 if self._is_named[row]:
                     self._names[row] = name
                 if not self._is_lead[row]:
@@ -562,19 +541,10 @@ class Regrouping:
                 continue
             name = self._names.get(int(self.grouping.lead[row]))
             if name is None:  # its lead has changed since it was read: the document is settled as a new one
-                joins.append(Assignment(document, new_group(), lead=True))
+                joins.append(Assignment(document, stored_groups.new_group(), lead=True))
             elif document.lead or document.group != name:
                 joins.append(Assignment(document, name, lead=False))
         return joins
-
-
-def first_leads(stored: StoredColumns) -> Bools:
-    """Return the rows that lead a group first; a rewritten document may repeat the name of its group."""
-    rows = np.flatnonzero(stored.leads[: len(stored)] & (stored.groups[: len(stored)] != NO_GROUP))
-    _, first = np.unique(stored.groups[rows], return_index=True)
-    is_lead = np.zeros(len(stored), bool)
-    is_lead[rows[first]] = True
-    return is_lead
 
 
 def count_joined(grouping: Grouping, rules: Rules) -> Counter[str]:
