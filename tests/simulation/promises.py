@@ -6,7 +6,7 @@ from itertools import combinations
 
 from ibidem_engines.ledger import POLICY, GroupCheckpoint, load_overrides
 from ibidem_workers.groups.settle import make_row
-from ibidem_workers.ingest import RunMonitor, RunRecord
+from ibidem_workers.ingest import RUN_PREFIX, RunMonitor, RunRecord
 from simulation.memory_cluster import Link
 from simulation.memory_engine import MemoryEngine
 from simulation.world import RUN, Broken, World
@@ -40,7 +40,7 @@ def _check_documents(world: World, dead: Collection[str]) -> None:
 def _check_accounts(world: World, engine: MemoryEngine) -> set[str]:
     """See that each document is accounted for once; returns those that were set aside after too many kills."""
     record = RunRecord(RUN, [], 0.0, "submitted", world.documents, world.batches)
-    engine.put_records("runs", {record.key: asdict(record)})
+    engine.put_records("runs", {RUN_PREFIX + record.run: asdict(record)})
     monitor = RunMonitor(engine, RUN)
     progress = monitor.look()
     if not progress.has_ended or progress.done != world.documents:

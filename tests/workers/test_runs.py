@@ -11,7 +11,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.batches import BatchResult, batch_key
-from ibidem_workers.ingest import BLOCK, RunMonitor, RunRecord, parse_run, summary
+from ibidem_workers.ingest import BLOCK, RUN_PREFIX, RunMonitor, RunRecord, parse_run, summary
 from support.examples import examples
 
 
@@ -19,7 +19,7 @@ def noted_run(engine: Engine, batches: int, documents: int, state: str = "submit
     """Note a run whose batches are (to be) accounted for."""
     values = {"run": "run", "paths": [], "started": 0.0, "state": state, "documents": documents, "batches": batches}
     record = parse_run(values)
-    engine.put_records("runs", {record.key: asdict(record)})
+    engine.put_records("runs", {RUN_PREFIX + record.run: asdict(record)})
     return record
 
 
@@ -32,7 +32,7 @@ def test_duplicates_are_the_documents_that_joined_a_group_since_the_run_began_an
 ) -> None:
     for started, (run, counts) in enumerate({"first": {"near": 2}, "second": {"near": 5, "identical": 1}}.items()):
         record = RunRecord(run, [], float(started), "submitted", joined=counts)
-        engine.put_records("runs", {record.key: asdict(record)})
+        engine.put_records("runs", {RUN_PREFIX + record.run: asdict(record)})
     GroupCheckpoint(joined={"near": 9, "identical": 1}).save(engine)
     assert summary(engine, "first")["duplicates"] == {"identical": 1, "near": 3}
     assert summary(engine, "second")["duplicates"] == {"identical": 0, "near": 4}

@@ -68,10 +68,6 @@ class RunRecord:
     # Sum of the accounts of a follower that are no records of their own.
     followed: dict[str, object] = field(default_factory=dict)
 
-    @property
-    def key(self) -> str:
-        return RUN_PREFIX + self.run
-
 
 parse_run = partial(parse_record, RunRecord)  # of a record as `asdict` returns it
 
@@ -346,7 +342,7 @@ class Submission:
         self._engine, self._settings, self._sender = engine, settings, sender
         self._processes = sender if isinstance(sender, ToProcesses) else None  # without it, nothing goes on
         self._report: Report | None = None  # of a run that is waited for
-        self._head = OwnRecord(engine, "runs", self.record.key)
+        self._head = OwnRecord(engine, "runs", RUN_PREFIX + self.record.run)
         self._patience = float(settings.patience)
         self._tally = tally or Tally()
         # As 64-bit hashes, of which two of a million ids share one with a probability of 3 in 100 million (n²/2⁶⁵).

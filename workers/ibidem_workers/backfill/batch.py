@@ -17,18 +17,9 @@ from typing import Literal, TypeVar
 from ibidem_core import logs
 from ibidem_core.errors import NoIndex, parse_record
 from ibidem_core.settings import Settings
+from ibidem_engines import engine as protocol
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import (
-    Beside,
-    Engine,
-    Outcome,
-    Record,
-    ReindexSource,
-    ReindexTarget,
-    Signed,
-    SourceDocument,
-    WriteStatus,
-)
+from ibidem_engines.engine import Engine, Outcome, ReindexSource, ReindexTarget, SourceDocument, WriteStatus
 from ibidem_engines.ledger import Tombstone, read_entries, read_key
 from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, parse_marks
 from ibidem_ingest.errors import Refusal
@@ -283,7 +274,7 @@ def delete_by_version(engine: Engine, tombstones: Mapping[str, Tombstone]) -> No
 
 
 def delete_late_copies(
-    engine: Engine, source: ReindexSource, copies: Sequence[Signed], outcomes: Sequence[Outcome]
+    engine: Engine, source: ReindexSource, copies: Sequence[protocol.Signed], outcomes: Sequence[Outcome]
 ) -> list[Outcome]:
     """Delete late copies of documents that were deleted from the new index; returns them as stale.
 
@@ -341,7 +332,7 @@ def has_words(original: SourceDocument) -> bool:
     return packed is not None and packed.length > 0
 
 
-def signed_records(originals: list[SourceDocument], tables: Tables, settings: Settings) -> list[Record]:
+def signed_records(originals: list[SourceDocument], tables: Tables, settings: Settings) -> list[protocol.Record]:
     """Sign documents; each record has the version of its document."""
     batch_records = records([each.document for each in originals], tables, settings.distinct)
     return [replace(record, version=each.version) for each, record in zip(originals, batch_records, strict=True)]
@@ -458,7 +449,7 @@ def _prepare(
         return _sign_in_place(context, page, documents, account)
     signed = [*zip(documents, signed_records(documents, context.tables, context.settings), strict=True)]
     # Those that cannot be signed are copied without signatures.
-    copies: list[Signed] = [*signed, *((each, None) for each, why in verdicts if why is not None)]
+    copies: list[protocol.Signed] = [*signed, *((each, None) for each, why in verdicts if why is not None)]
     copy, switch_marks = context.copy, page.switch_marks
 
     def write() -> Written:
@@ -493,7 +484,7 @@ def _sign_in_place(
     return write
 
 
-def _count(signed: Sequence[tuple[SourceDocument, Record]], outcomes: Sequence[Outcome | None]) -> BatchResult:
+def _count(signed: Sequence[tuple[SourceDocument, protocol.Record]], outcomes: Sequence[Outcome | None]) -> BatchResult:
     """Count what became of documents; those that others have changed meanwhile have no outcome."""
     pairs = zip(signed, outcomes, strict=True)
     return count_outcomes((f"index {each.name.index}", record, by) for (each, record), by in pairs if by)
@@ -508,7 +499,7 @@ def _refuse(name: Name, reason: str) -> Refusal:
 
 
 def open_signing(
-    settings: Settings, source_name: str, into: str, beside: Beside, has_ended: Callable[[], bool]
+    settings: Settings, source_name: str, into: str, beside: protocol.Beside, has_ended: Callable[[], bool]
 ) -> Callable[[BackfillBatch, int], BatchOutcome]:
     """Open indexes and idf tables in an executor; returns what signs a page."""
     logs.set_up(settings)

@@ -11,7 +11,7 @@ written meanwhile do not wait for their signatures.
 import logging
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager, nullcontext
 from dataclasses import asdict, replace
@@ -138,7 +138,7 @@ class Backfill:
         report: Report = lambda *_: None,
     ) -> None:
         self.checkpoint = checkpoint
-        self.signed = self.refused = 0
+        self.counts = Counter(signed=0, refused=0)
         self.stop: Callable[[], bool] = lambda: False
         self._guard = None if checkpoint.into else FieldGuard(source)
         self._engine, self._source, self._settings, self._report = engine, source, settings, report
@@ -242,8 +242,7 @@ class Backfill:
         """Wait for the oldest page, so that the checkpoint grows without gaps."""
         account, own = wait()
         self._own.add(part, own)
-        self.signed += account.indexed
-        self.refused += len(account.refusals)
+        self.counts.update(signed=account.indexed, refused=len(account.refusals))
         if page.needs_record(account):
             self.checkpoint.settle(page.number, account.documents)
         else:
@@ -492,7 +491,7 @@ class _Following:
         self._has_ended, self._notify = has_ended, notify
         self._pause = LOOK_S
         self._next_check = self._next_report = self._next_prune = 0.0
-        self._reported = {"signed": 0, "refused": 0}
+        self._reported = Counter[str]()
         self._is_changed = False
 
     def go_on(self) -> bool:
@@ -501,7 +500,7 @@ class _Following:
             checkpoint = self._backfill.checkpoint
             checkpoint.followed = checkpoint.followed or NO_RESULT.as_json()  # from now on only changes count
             self._settler.wake()
-            self._reported = {"signed": self._backfill.signed, "refused": self._backfill.refused}
+            self._reported = self._backfill.counts.copy()
             self._notify(f"{checkpoint.documents:,} documents checked; following changes by others")
         while not self._is_changed and not self._has_ended(self._pause):
             self._try(self._look)
@@ -536,11 +535,10 @@ class _Following:
 
     def _report(self) -> None:
         """Report regularly how many documents were signed and refused."""
-        counts = {"signed": self._backfill.signed, "refused": self._backfill.refused}
-        phrases = [f"{new:,} {fate}" for fate, count in counts.items() if (new := count - self._reported[fate])]
+        phrases = [f"{count:,} {fate}" for fate, count in (self._backfill.counts - self._reported).items()]
         if phrases and time.monotonic() >= self._next_report:
             self._notify(f"{time.strftime('%H:%M:%S')}  {', '.join(phrases)}")
-            self._reported, self._next_report = counts, time.monotonic() + REPORT_S
+            self._reported, self._next_report = self._backfill.counts.copy(), time.monotonic() + REPORT_S
 
     def _try(self, step: Callable[[], None]) -> bool:
         """Run a step; returns False if the engine does not respond, so that the step is repeated."""

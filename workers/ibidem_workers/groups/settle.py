@@ -130,6 +130,9 @@ def near_keys(packed: Packed, policy: Policy, keys: Mapping[LookupField, list[st
 
 ROUNDS = 5  # how often a portion is settled again when a lead that a document would join has disappeared
 
+Documents = Mapping[DocumentRef, GroupedDocument]  # by index and id
+Followers = Mapping[str, list[GroupedDocument]]  # by the name of their group
+
 # Called with the documents that are about to be written, before any of them is.
 Plan = Callable[[Sequence[DocumentRef]], None]
 
@@ -231,7 +234,7 @@ class Settler:
         followers = {ref(each): each.group for each in documents if not each.lead}
         return [join for join in joins if followers.get(join.name) == groups[join.lead]]
 
-    def _followers(self, portion: Sequence[GroupedDocument]) -> Mapping[str, list[GroupedDocument]]:
+    def _followers(self, portion: Sequence[GroupedDocument]) -> Followers:
         """Read the followers of some documents; only rewritten leads have followers."""
         followers: defaultdict[str, list[GroupedDocument]] = defaultdict(list)
         names = [ref(each) for each in portion]
@@ -241,9 +244,7 @@ class Settler:
                     followers[each.group].append(each)
         return followers
 
-    def _displaced_leads(
-        self, portion: Sequence[GroupedDocument], followers: Mapping[str, Sequence[GroupedDocument]]
-    ) -> list[GroupedDocument]:
+    def _displaced_leads(self, portion: Sequence[GroupedDocument], followers: Followers) -> list[GroupedDocument]:
         """Return the documents whose group has an earlier lead, such as the same id in another index."""
         lead_groups: set[str] = set()
         displaced = []
@@ -259,9 +260,7 @@ class Settler:
     def _rank(self, index: str, order: int) -> tuple[int, int]:
         return self._places.get(index, len(self._places)), order
 
-    def _groups(
-        self, joins: Sequence[Join], documents: Mapping[DocumentRef, GroupedDocument]
-    ) -> Mapping[DocumentRef, str]:
+    def _groups(self, joins: Sequence[Join], documents: Documents) -> Mapping[DocumentRef, str]:
         groups = {name: each.group for name, each in documents.items()}
         names = sorted({join.lead for join in joins} - groups.keys())
         leads = {ref(each): each for each in self.store.read(names)} if names else {}
@@ -271,12 +270,7 @@ class Settler:
             groups[name] = leads[name].group
         return groups
 
-    def _successions(
-        self,
-        joins: Sequence[Join],
-        documents: Mapping[DocumentRef, GroupedDocument],
-        followers: Mapping[str, list[GroupedDocument]],
-    ) -> list[Assignment]:
+    def _successions(self, joins: Sequence[Join], documents: Documents, followers: Followers) -> list[Assignment]:
         """Return new assignments for the followers of rewritten leads.
 
         Where the lead joins another lead, its first follower leads the group under the same name. Where it stays a
