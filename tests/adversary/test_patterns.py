@@ -41,7 +41,7 @@ def trial() -> Iterator[Trial]:
 def test_every_expression_is_known_but_those_made_of_a_readers_words(every: list[Expression]) -> None:
     assert len(every) > 40
     of_settings = "ibidem_gateway.middleware.hide_address"
-    of_signs = "ibidem.grouped_search.api.differing_sign"  # of a word that was signed, and escaped
+    of_signs = "ibidem.grouped_search.api.with_differing_sign"  # of a word that was signed, and escaped
     assert made_while_running() == {"ibidem_engines.query._patterns", of_settings, of_signs}
     assert {each.pattern for each in every} >= BOUNDED.keys()
 

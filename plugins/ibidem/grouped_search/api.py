@@ -431,29 +431,25 @@ def reason(why: Why, other: str = "", own_name: str = "") -> str:
     return ", ".join(part for part in [phrase, strongest, *guards(why)] if part)
 
 
-def differing_sign(a: str, b: str) -> list[str]:
-    """Return the first place where two texts with the same words differ in a sign, in both, else nothing.
+def with_differing_sign(why: Why, a: str, b: str) -> Why:
+    """Add to the evidence of two texts that differ in signs alone the first place where they do, in both.
 
-    >>> differing_sign("a gain of 5,200", "a gain of -5,200"), differing_sign("5 % more", "5 ‰ more")
-    (['gain of 5200', 'gain of - 5200'], ['5 % more', '5 ‰ more'])
+    >>> with_differing_sign({"differs": "signs"}, "a gain of 5,200", "a gain of -5,200")
+    {'differs': 'signs', 'sign': ['gain of 5200', 'gain of - 5200']}
     """
+    if why.get("differs") != "signs":
+        return why
     words, signs = tokens_and_signs(a)
     sides = signs.split(), tokens_and_signs(b)[1].split()
     if (at := next((at for at, (one, other) in enumerate(zip_longest(*sides)) if one != other), None)) is None:
-        return []
+        return why
     place = min(int("".join(filter(str.isdigit, side[at]))) for side in sides if at < len(side))
     beside: list[str] = []
     for side in sides:
         sign = "".join(each.lstrip("0123456789") for each in side if re.fullmatch(rf"{place}\D+", each))
         shown = " ".join(filter(None, (*words[max(0, place - 2) : place], sign, *words[place : place + 1])))
         beside.append(normalize("NFKC", shown))  # thousands marks are wide
-    return beside
-
-
-def with_differing_sign(why: Why, a: str, b: str) -> Why:
-    """Add to the evidence of two texts that differ in signs alone the first of these."""
-    sign = differing_sign(a, b) if why.get("differs") == "signs" else []
-    return {**why, "sign": sign} if sign else why
+    return {**why, "sign": beside}
 
 
 ResponseHit = Mapping[str, Any]

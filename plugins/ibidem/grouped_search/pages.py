@@ -156,8 +156,12 @@ def choose_way(request: DedupeRequest, state: IndexState) -> Way:
         return Way(replace(request, by="window"), "request")
     policy = requested_policy(request, own := parse_policy(state.checkpoint.policy))
     rule = state.checkpoint.origin if policy == own else "request"
-    if state.is_beside:
-        check_beside(request)
+    # What an index whose signatures are beside it cannot give.
+    given = {"by": request.by == "stored", "scope": request.scope != "window", "membership": request.membership}
+    if state.is_beside and (name := next((name for name, is_given in given.items() if is_given), "")):
+        what = f"dedupe_{'level' if name == 'membership' else name}={getattr(request, name)} cannot be combined with"
+        remedy = "leave that out: its windows are grouped; the rest needs signatures in place (strip, then backfill)"
+        raise UsageError(f"{what} an index whose signatures are beside it", remedy)
     if request.by == "stored" and policy != own:
         named = ", ".join(f"{name}={value}" for name, value in request.figures)
         days = "no date window" if own.window_days is None else f"window of {own.window_days} days"
@@ -169,15 +173,6 @@ def choose_way(request: DedupeRequest, state: IndexState) -> Way:
     why = _reason_for_window(request, state, policy, own)
     by: By = "window" if why else "content" if policy.level == "identical" else "stored"
     return Way(replace(request, policy=policy, by=by), rule, why)
-
-
-def check_beside(request: DedupeRequest) -> None:
-    """Refuse what a window of an index whose signatures are beside it cannot give."""
-    options = {"by": request.by == "stored", "scope": request.scope != "window", "membership": bool(request.membership)}
-    if name := next((name for name, is_given in options.items() if is_given), ""):
-        what = f"dedupe_{'level' if name == 'membership' else name}={getattr(request, name)} cannot be combined with"
-        remedy = "leave that out: its windows are grouped; the rest needs signatures in place (strip, then backfill)"
-        raise UsageError(f"{what} an index whose signatures are beside it", remedy)
 
 
 def _reason_for_window(request: DedupeRequest, state: IndexState, policy: Policy, own: Policy) -> str:
@@ -233,16 +228,12 @@ def decides(request: DedupeRequest) -> bool:
     """Return whether the plugin can group this request in a window: it reads no parts, titles, texts or memberships."""
     is_plain = request.passages is None and not request.membership and request.level != "partial"
     is_window = request.by == "window" and request.scope == "window" and request.mode != "off"
-    is_known = not asks_for_stored_preset(request) and plugin_policy(request) == request.policy
-    return is_plain and is_window and request.keep.by != "current" and is_known
-
-
-def plugin_policy(request: DedupeRequest) -> Policy:
-    """Return the policy that the plugin reads from a request's parameters."""
     base = PRESETS[request.preset].policy if request.preset in PRESETS else Policy()
     similarity = dict(request.figures).get("dedupe_similarity")
     base = base if similarity is None else base.similar(int(similarity))
-    return base.at(request.policy.level).within(request.policy.window_days)
+    policy = base.at(request.policy.level).within(request.policy.window_days)  # which the plugin reads
+    is_known = not asks_for_stored_preset(request) and policy == request.policy
+    return is_plain and is_window and request.keep.by != "current" and is_known
 
 
 def plugin_request(request: DedupeRequest) -> Json:
