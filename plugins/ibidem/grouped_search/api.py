@@ -27,7 +27,7 @@ from ibidem_engines import stored_groups
 from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, SignatureLookup, StoredDocument
 from ibidem_engines.ledger import KEY, checkpoint_of, load_overrides
 from ibidem_engines.query import Cursor, Filter, Place, Query, ReadView
-from ibidem_engines.requests import RequestFlow
+from ibidem_engines.requests import RequestFlow, in_slices
 from ibidem_ingest.dates import interval, time_of_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -75,10 +75,9 @@ class EngineBackend(pages.SearchBackend):
     def versioned(self, hits: Sequence[stored_groups.Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
         """Read whole documents, a few texts at a time, and drop the texts."""
         documents: dict[DocumentRef, Document] = {}
-        for start in range(0, len(hits), TEXTS_AT_ONCE):
-            names = [hit.name for hit in hits[start : start + TEXTS_AT_ONCE]]
+        for some in in_slices(hits, TEXTS_AT_ONCE):
             with self._timed("fetch"):
-                read = yield from self._search.fetch(names)
+                read = yield from self._search.fetch([hit.name for hit in some])
             documents |= {(each.index, each.document.id): replace(each.document, text="") for each in read}
         return documents
 
