@@ -29,22 +29,12 @@ from ibidem_dedupe.overrides import DocumentRef, Override
 from ibidem_engines import stored_groups
 from ibidem_engines.cluster import lookup as ranks
 from ibidem_engines.cluster import records as ledgers
+from ibidem_engines.cluster import search as cluster
 from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ALL, PACKED_STATES, Clause, documents, ids_query
 from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.lookup import LookUp
-from ibidem_engines.cluster.search import (
-    NAME,
-    ClusterCollapse,
-    CountPlace,
-    CountResult,
-    iterate_hits,
-    may_use_plugin,
-    pop_account,
-    read_coverage,
-    split_counts,
-)
 from ibidem_engines.cluster.source import as_document
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.ledger import KEY, GroupCheckpoint, Parse, checkpoint_of, read_entries, read_preset
@@ -73,7 +63,7 @@ class IndexMetadataCache:
     coverages: TtlCache[str, stored_groups.Coverage] = field(default_factory=TtlCache)
     points: TtlCache[str, str] = field(default_factory=TtlCache)
     plugins: TtlCache[str, bool] = field(default_factory=TtlCache)
-    counts: TtlCache[str, CountResult] = field(default_factory=TtlCache)
+    counts: TtlCache[str, cluster.CountResult] = field(default_factory=TtlCache)
 
     def layout(self, index: str, params: Mapping[str, str]) -> RequestFlow[Layout]:
         """Return the layout of indexes; indexes whose hits cannot be grouped are refused."""
@@ -106,7 +96,7 @@ class IndexMetadataCache:
             return pages.IndexState(checkpoint, is_beside=bool(layout.beside))
         key = repr((key, target.params, checkpoint.done))
         if (coverage := self.coverages.get(key)) is None:
-            coverage = yield from read_coverage(target, layout, stored_groups.parse_marks(checkpoint.done))
+            coverage = yield from cluster.read_coverage(target, layout, stored_groups.parse_marks(checkpoint.done))
             self.coverages.put(key, coverage, COUNTS_S)
         return pages.IndexState(checkpoint, coverage)
 
@@ -226,7 +216,7 @@ class DslBackend(pages.SearchBackend):
         """Let the cluster's plugin search and group; None without a plugin, or if it lacks an option."""
         if not does(self.search, self.layout) or self.needs_aggregation():
             return None
-        if not (yield from may_use_plugin(self.metadata.plugins, "")):
+        if not (yield from cluster.may_use_plugin(self.metadata.plugins, "")):
             return None
         may_pin, ranked = self.may_pin(), self._collapsed_ranking() if self.search.request.takes_all else None
         answer = yield from search_by_plugin(
@@ -239,7 +229,7 @@ class DslBackend(pages.SearchBackend):
         syntax.check_complete(answer)
         if may_pin:
             self._view = ReadView(ranks.read_newest(answer))
-        _, answer = split_counts(answer, NAME)
+        _, answer = cluster.split_counts(answer, cluster.NAME)
         account, cursor = answer["dedupe"], self.cursor
         if ranked is not None:
             account = with_index(account, self.state, self.overrides)
@@ -293,7 +283,7 @@ class DslBackend(pages.SearchBackend):
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         # In the current state, not the cursor's: a lead is rewritten whenever its group grows.
-        return ClusterCollapse(self.search.target, self.search.ranking, self.layout).leads(groups)
+        return cluster.ClusterCollapse(self.search.target, self.search.ranking, self.layout).leads(groups)
 
     def _keep(self, hits: Sequence[Mapping[str, Any]]) -> None:
         """Keep the hits that already contain all fields to show."""
@@ -302,18 +292,18 @@ class DslBackend(pages.SearchBackend):
             (hit["_index"], hit["_id"]): syntax.clean_explanation(syntax.as_shown(hit, display)) for hit in hits
         }
 
-    def _cached_count(self) -> CountPlace:
+    def _cached_count(self) -> cluster.CountPlace:
         """Return the cached count of this search without its cursor; valid until a matching write."""
         search = self.search
         parts = (search.target.index, search.target.point, search.target.params, search.digest, self._by)
         key = orjson.dumps(parts, option=orjson.OPT_SORT_KEYS)
         return self.metadata.counts, xxh3_128_hexdigest(key)
 
-    def _collapsed_ranking(self) -> ClusterCollapse:
+    def _collapsed_ranking(self) -> cluster.ClusterCollapse:
         search = self.search
         parts = self.up_to_now(dict(search.display)) if "query" in search.display else dict(search.display)
         body = self.up_to_now(dict(search.ranking))
-        return ClusterCollapse(search.target, body, self.layout, by=self._by, display=parts)
+        return cluster.ClusterCollapse(search.target, body, self.layout, by=self._by, display=parts)
 
     @property
     def _by(self) -> stored_groups.GroupField:
@@ -444,16 +434,17 @@ def does(search: DslSearch, layout: Layout) -> bool:
 def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
     """Let the plugin search; None if the layer would have read other documents."""
     request = search.request
-    body: Json = {**search.display, **ranking, "ext": {NAME: pages.plugin_request(request)}, "track_total_hits": True}
-    body |= {"from": search.start, "size": search.size} | ({"aggs": aggregations} if aggregations else {})
+    body: Json = {**search.display, **ranking, "ext": {cluster.NAME: pages.plugin_request(request)}}
+    body |= {"track_total_hits": True, "from": search.start, "size": search.size}
+    body |= {"aggs": aggregations} if aggregations else {}
     # What the plugin refuses of stored groups, the layer does or refuses in its own words.
     answer: Json = yield replace(search.target.search(body), ok_statuses=(400,) if request.takes_all else ())
     if not answer:
         return None
-    account = pop_account(answer)
+    account = cluster.pop_account(answer)
     if request.takes_all:
         most = stored_groups.MAX_MEMBERS if request.max_per_group is None else request.max_per_group
-        marks = [hit["_dedupe"] for hit in iterate_hits(answer["hits"]["hits"])]
+        marks = [hit["_dedupe"] for hit in cluster.iterate_hits(answer["hits"]["hits"])]
         is_same = account["by"] == request.by and all(  # every shown duplicate passes against its lead, none is missing
             (each["level"] or not each["indent"]) and each["shown"] > min(most, each["size"] - 1) for each in marks
         )
@@ -467,7 +458,7 @@ def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> 
 def cut_sort(hits: list[Json], sorted_by: int) -> Sequence[object] | None:
     """Leave hits their first sort values, and return all those of the last group."""
     last = None
-    for hit in iterate_hits(hits):
+    for hit in cluster.iterate_hits(hits):
         sort = hit.pop("sort")
         hit.update({"sort": sort[:sorted_by]} if sorted_by else {})
         last = last if hit["_dedupe"]["indent"] else sort
@@ -506,12 +497,12 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
         account["remedy"] = "sign them with: ibidem backfill"
     account |= source.search.notes(page.total)
     if source.scores:
-        for hit in iterate_hits(page.hits):
+        for hit in cluster.iterate_hits(page.hits):
             hit["_score"] = source.scores.get((hit["_index"], hit["_id"]))
     best = page.best if is_stored else shown["hits"].get("max_score")
     hits = {"total": {"value": page.total, "relation": "eq"}, "max_score": best, "hits": page.hits}
     shown |= {"took": took, "hits": hits, "dedupe": account}
-    return split_counts(shown, NAME)[1] | aggregations
+    return cluster.split_counts(shown, cluster.NAME)[1] | aggregations
 
 
 def aggregate(source: DslBackend, window: Window, total: int) -> RequestFlow[Json]:
