@@ -5,7 +5,7 @@ about its indexes is believed for some seconds.
 """
 
 from collections.abc import Awaitable, Callable, Generator, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
 from time import monotonic
 from typing import Any, Generic, TypeVar
@@ -122,11 +122,9 @@ class Target:
     def head(self) -> Json:
         return {name: self.params[name] for name in IN_HEADS if name in self.params} | ALL_SHARDS
 
-    def search(self, body: Json, **params: str) -> ApiRequest:
-        return ApiRequest("POST", self._path("_search"), {**ALL_SHARDS, **self.params, **params}, self._complete(body))
-
-    def search_packed(self, body: Json) -> ApiRequest:
-        return replace(self.search(body), packed=True)
+    def search(self, body: Json, *, packed: bool = False, **params: str) -> ApiRequest:
+        params = {**ALL_SHARDS, **self.params, **params}
+        return ApiRequest("POST", self._path("_search"), params, self._complete(body), packed=packed)
 
     def searches(self, bodies: Sequence[Json]) -> ApiRequest:
         lines = [line for body in bodies for line in (self.head, self._complete(body))]

@@ -38,8 +38,6 @@ MAX_HOLDERS = 4
 
 MAX_STARTS = 1_000  # places where an overlap may begin: in a text of one word again and again it is each of them
 
-OVERLAP = "overlap"  # name of this evidence in an answer
-
 Side = Literal["before", "after", "within"]
 
 
@@ -94,8 +92,8 @@ class Overlap(NamedTuple):
     @property
     def evidence(self) -> Evidence:
         """The reason why the first passage belongs to the second."""
-        reason = {"signature": OVERLAP, "words": self.words, "of": self.of, "side": self.side}
-        return Evidence("partial", OVERLAP, round(self.words / self.of, 3), reason)
+        reason = {"signature": "overlap", "words": self.words, "of": self.of, "side": self.side}
+        return Evidence("partial", "overlap", round(self.words / self.of, 3), reason)
 
 
 # Pairs of passages that overlap, each pair in both orders, by their places.

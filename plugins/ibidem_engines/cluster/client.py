@@ -344,7 +344,7 @@ class ClusterClient:
 
     def search(self, index: str, body: Json, /, **params: str) -> Any:
         """Search an index; all of its shards have to answer."""
-        return self.send(Target(index).search(body, **params))
+        return self.send(Target(index, params=params).search(body))
 
     def hold(self, flow: RequestFlow[T]) -> T:
         """Send every request of a flow, and return its result."""

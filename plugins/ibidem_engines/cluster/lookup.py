@@ -134,7 +134,7 @@ def fill_from_beside(ranking: RankedHits, beside: Sequence[str]) -> RequestFlow[
         return ranking
     keys = {beside_key(hits.indices[row], hits.ids[row]): row for row in missing}
     request = {"query": dsl.ids_query([*keys]), "size": len(keys), "track_total_hits": False, **dsl.PACKED_STATES}
-    found = read_hits((yield beside_target(beside).search_packed(request)))
+    found = read_hits((yield beside_target(beside).search(request, packed=True)))
     packed = list(hits.packed)
     for each in found:  # without ids, which a server loads from stored fields: each value names its document
         if each.id in keys:
@@ -148,10 +148,10 @@ def beside_target(beside: Sequence[str]) -> Target:
 
 def window(target: Target, body: Json) -> RequestFlow[RankedHits]:
     """Search for packed signatures; repeat with ids if a hit has no signatures and therefore no id."""
-    answer = yield target.search_packed(body)
+    answer = yield target.search(body, packed=True)
     hits = read_hits(answer)
     if not all(hits.ids):
-        answer = yield target.search_packed(dsl.with_ids(body))
+        answer = yield target.search(dsl.with_ids(body), packed=True)
         hits = read_hits(answer)
     return answer, hits
 

@@ -189,7 +189,7 @@ class ClusterCollapse:
             own = {} if count is None else self._writes
         aggs = {**aggregations, **({COUNTS: filter_aggregations(self.body, own)} if own else {})}
         request |= {"aggs": aggs} if aggs else {}
-        counts, answer = split_counts((yield self.target.search_packed(request)))
+        counts, answer = split_counts((yield self.target.search(request, packed=True)))
         if cache is None:
             newest, documents = counts.get("newest", {}).get("value"), total_of(answer)
             ungrouped = counts.get("ungrouped", {}).get("doc_count", 0)
@@ -211,7 +211,7 @@ class ClusterCollapse:
             heads_clause = dsl.any_of(dsl.documents([head.name for head in heads]))
             clause = {"bool": {"filter": [{"terms": {self.field: list(groups)}}], "must_not": [heads_clause]}}
             body = {**self.body, **self._fields(self.display), "size": size, "track_total_hits": True}
-            answer = yield self.target.search_packed(add_filter(body, clause))
+            answer = yield self.target.search(add_filter(body, clause), packed=True)
             if total_of(answer) <= len(hits_of(answer)):
                 hits = self._read(answer)
                 return hits_of(answer), Members(hits, Counter(each.group for each in (*heads, *hits)))
