@@ -179,16 +179,12 @@ def count_choices(engine: Engine, result: SearchResult, state: PageState) -> Cho
         return [choice(each, state.toggle(name, each.value), chosen=each.value in chosen) for each in counts]
 
     sources, languages = choices("source", facets.sources), choices("language", facets.languages)
+    years = [(each, each.value == state.date) for each in facets.years]
     rest = documents - sum(each.documents for each in sources)
     return Choices(
         sources=sources,
         languages=languages if not is_stored or len(languages) > 1 or state.language else (),
-        years=[
-            choice(each, state.address(date=""), chosen=True)
-            if each.value == state.date
-            else choice(each, state.address(date=each.value), chosen=False)
-            for each in facets.years
-        ],
+        years=[choice(each, state.address(date="" if chosen else each.value), chosen=chosen) for each, chosen in years],
         without_source=max(0, rest) if 0 < len(sources) < MAX_SOURCES else 0,
     )
 
