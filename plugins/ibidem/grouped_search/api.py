@@ -11,8 +11,6 @@ from time import perf_counter
 from typing import Any
 from unicodedata import normalize
 
-import numpy as np
-
 from ibidem.grouped_search import pages, response
 from ibidem.grouped_search.pages import Page, check_page, check_scope, grouped_page, read_passage, stored_page
 from ibidem.grouped_search.response import Facets, Json, Passage
@@ -100,7 +98,7 @@ class EngineBackend(pages.SearchBackend):
         except (EngineError, UsageError):
             if request.by == "stored":
                 raise
-            return pages.UNKNOWN
+            return pages.IndexState()
         if request.by == "window" or not checkpoint.done or group_set.is_beside:
             return pages.IndexState(checkpoint, is_beside=group_set.is_beside)
         coverage = self.engine.run(self._search.coverage(stored_groups.parse_marks(checkpoint.done)))
@@ -200,7 +198,7 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     start_time = perf_counter()
     check_scope(request)
     source = EngineBackend(engine, query)
-    state = pages.UNKNOWN if request.mode == "off" else source.state(request)
+    state = pages.IndexState() if request.mode == "off" else source.state(request)
     codec = partial(pages.cursor_codec, engine.index, query.digest(), order=order)
     way, cursor = pages.read_cursor(pages.choose_way(request, state), codec, is_free=request.by == "auto")
     request = way.request
@@ -290,13 +288,15 @@ def sort_hits(
     hits: Sequence[stored_groups.Hit], dates: Mapping[DocumentRef, str], order: stored_groups.Order
 ) -> Sequence[stored_groups.Hit]:
     """Sort the hits of a window by time; a date without a time counts as the start of its day."""
-    texts = [dates.get(name, "") for name in stored_groups.hit_names(hits)]
-    intervals = [interval(text) for text in texts]
-    days = np.array([(first if order == "oldest" else last) or 0 for first, last in intervals], np.int64)
-    times = np.array([time_of_day(text) for text in texts], np.float64)
-    sign = 1 if order == "oldest" else -1
-    unknown = np.array([not text for text in texts], np.bool_)
-    return [hits[row] for row in np.lexsort((sign * times, sign * days, unknown))]
+
+    def moment(hit: stored_groups.Hit) -> tuple[bool, int, float]:
+        text = dates.get(hit.name, "")
+        first, last = interval(text)
+        if order == "oldest":
+            return not text, first or 0, time_of_day(text)
+        return not text, -(last or 0), -time_of_day(text)
+
+    return sorted(hits, key=moment)
 
 
 # Relations of two documents, by signatures of whole documents.

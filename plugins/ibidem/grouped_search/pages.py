@@ -125,15 +125,12 @@ MAX_UNGROUPED = 0.01  # share of documents without a settled group above which g
 
 @dataclass(frozen=True, slots=True)
 class IndexState:
-    """What decides on the way of searches of an index."""
+    """What decides on the way of searches of an index; at first, of one that was never settled."""
 
     checkpoint: GroupCheckpoint = field(default_factory=GroupCheckpoint)
     coverage: stored_groups.Coverage = field(default_factory=stored_groups.Coverage)
     decisions: int = 0  # manual decisions
     is_beside: bool = False  # whether its signatures are in an index beside it
-
-
-UNKNOWN = IndexState()  # of an index that was never settled
 
 
 @dataclass(frozen=True, slots=True)
@@ -253,7 +250,6 @@ def is_read_as_here(account: Mapping[str, Any], request: DedupeRequest, size: in
     return documents["in_window"] <= request.window and (is_full or not documents["beyond_window"])
 
 
-UNREAD = Passage("")
 MAX_WORDS = 5_000  # words of a passage; a longer text is not read, so that a window of books fits into memory
 
 
@@ -395,7 +391,7 @@ def read_window(
         hits, names, found = ranking.hits, hit_names(ranking.hits), NO_OVERLAPS
         if request.passages is not None:
             unread = [hit for hit in hits if hit.name not in passages]
-            passages |= dict.fromkeys(hit_names(unread), UNREAD)
+            passages |= dict.fromkeys(hit_names(unread), Passage(""))
             if short := [hit for hit in unread if hit.packed is not None and read_length(hit.packed) <= MAX_WORDS]:
                 passages |= yield from source.passages(short, request.passages)
             found = overlaps([passages[name] for name in names])

@@ -151,7 +151,7 @@ class DslBackend(pages.SearchBackend):
         self.first: Mapping[str, Any] = {}
         self.scores: dict[DocumentRef, float | None] = {}
         self.renamed = False
-        self.state = pages.UNKNOWN
+        self.state = pages.IndexState()
         self.way = pages.Way(search.request, "request")
         self.ids = False  # whether windows use the engine's own ids instead of those in packed values
         self._ranked: Sequence[stored_groups.Hit] = ()
