@@ -20,7 +20,6 @@ from xxhash import xxh3_128_hexdigest
 from ibidem.grouped_search import pages
 from ibidem.grouped_search.dsl import syntax
 from ibidem.grouped_search.dsl.syntax import MATCH_PARTS, DslSearch, grows, read_search, refuse
-from ibidem.grouped_search.pages import following_page, grouped_page, read_passage, stored_page, with_index
 from ibidem.grouped_search.response import Json, Passage, Window, with_current_tables
 from ibidem_core.address import OURS, Fields, parse_address
 from ibidem_core.settings import load
@@ -34,7 +33,6 @@ from ibidem_engines.cluster.client import Failure
 from ibidem_engines.cluster.dsl import ALL, PACKED_STATES, Clause, documents, ids_query
 from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
-from ibidem_engines.cluster.lookup import LookUp
 from ibidem_engines.cluster.source import as_document
 from ibidem_engines.engine import LookupResult, Ranking, SignatureLookup
 from ibidem_engines.ledger import KEY, GroupCheckpoint, Parse, checkpoint_of, read_entries, read_preset
@@ -80,7 +78,7 @@ class IndexMetadataCache:
     def state(self, target: Target, layout: Layout, request: parameters.DedupeRequest) -> RequestFlow[pages.IndexState]:
         """Return what decides on the way of a search, but for manual decisions."""
         names = layout_names(target.index, layout)
-        if (checkpoints := self.checkpoints.get(key := cache_key(names))) is None:
+        if (checkpoints := self.checkpoints.get(key := repr((names.asked, names.indices)))) is None:
             entries = (yield from ledgers.read_record(names, "groups", KEY)) if names.sources else []
             checkpoints = self.checkpoints.put(key, list(map(checkpoint_of, entries)), WORDS_S)
         if request.by == "stored":  # of indexes whose groups are unrelated, or that have none
@@ -117,7 +115,7 @@ def read_manual(
     parse: Parse[Value],
 ) -> RequestFlow[Mapping[str, Value]]:
     """Return the records of a ledger that people write, by key."""
-    key = cache_key(names)
+    key = repr((names.asked, names.indices))
     if (found := cache.get(key) if names.sources else {}) is None:
         entries = yield from ledgers.read_records(names, ledger)
         found = cache.put(key, dict(read_entries(entries.items(), parse)), WORDS_S)
@@ -135,10 +133,6 @@ def read_names(index: str) -> list[str]:
 
 def layout_names(index: str, layout: Layout) -> stored_groups.IndexNames:
     return layout.names(*read_names(index))
-
-
-def cache_key(names: stored_groups.IndexNames) -> str:
-    return repr((names.asked, names.indices))
 
 
 class DslBackend(pages.SearchBackend):
@@ -232,9 +226,9 @@ class DslBackend(pages.SearchBackend):
         _, answer = cluster.split_counts(answer, cluster.NAME)
         account, cursor = answer["dedupe"], self.cursor
         if ranked is not None:
-            account = with_index(account, self.state, self.overrides)
+            account = pages.with_index(account, self.state, self.overrides)
             last = cut_sort(answer["hits"]["hits"], ranked.sorted_by)
-            cursor = self.write_cursor(following_page(self.page, last))
+            cursor = self.write_cursor(pages.following_page(self.page, last))
         account |= {"cursor": cursor} | self.way.account() | self.search.notes(account["documents"]["matched"])
         return answer | {"dedupe": account}
 
@@ -256,7 +250,7 @@ class DslBackend(pages.SearchBackend):
 
     def find(self, searches: Sequence[SignatureLookup], *, whole_index: bool) -> RequestFlow[list[LookupResult]]:
         del whole_index  # refused before: `check_combinations`
-        results = yield from LookUp(self.search.target, self.layout, self.search.clause).find(searches)
+        results = yield from ranks.LookUp(self.search.target, self.layout, self.search.clause).find(searches)
         self._found = [hit for each in results for hit in each.hits]
         return results
 
@@ -324,7 +318,7 @@ class DslBackend(pages.SearchBackend):
         self, hits: Sequence[stored_groups.Hit], fields: parameters.PassageFields
     ) -> RequestFlow[Mapping[DocumentRef, Passage]]:
         read = yield from self._read(hits, {"_source": [fields.document, fields.text]})
-        return {name: read_passage(raw.get("_source", {}), fields) for name, raw in read.items()}
+        return {name: pages.read_passage(raw.get("_source", {}), fields) for name, raw in read.items()}
 
     def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
         return read_memberships(self.search.target, names)
@@ -480,16 +474,16 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
     if (plugin_answer := (yield from source.through_plugin())) is not None:
         return plugin_answer
     if is_stored := source.search.request.takes_all:
-        page, window = yield from stored_page(source, source.page, source.state)
+        page, window = yield from pages.stored_page(source, source.page, source.state)
         cursor, aggregations = source.write_cursor(page.next_page), dict[str, Any]()
         if source.search.aggregations and (found := source.first.get("aggregations")):
             counted = syntax.write_counts(found, syntax.STORED_COUNTS, syntax.count_stored_groups)
             aggregations = {"aggregations": counted}
     else:
-        page, window = yield from grouped_page(source, source.page)
+        page, window = yield from pages.grouped_page(source, source.page)
         if source.renamed:  # some ids in packed values are false: the same ranking is read again, with the engine's own
             source.ids, source.renamed, source.first = True, False, {}
-            page, window = yield from grouped_page(source, source.page)
+            page, window = yield from pages.grouped_page(source, source.page)
         aggregations, cursor = (yield from aggregate(source, window, page.total)), source.cursor
     took, shown = round((perf_counter() - start_time) * 1000), dict(source.first)
     account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
