@@ -12,55 +12,34 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from ibidem.clients.search import search, wrap
-    from ibidem.comparison.compare import Comparison, compare
-    from ibidem.grouped_search.api import search_index
-    from ibidem.grouped_search.response import Passage
-    from ibidem.grouped_search.texts import TextGroup, group_texts
-    from ibidem.index.documents import duplicates_of
-    from ibidem_core.settings import Settings
-    from ibidem_dedupe.parameters import DedupeRequest, parse_request
-    from ibidem_dedupe.policy import Policy
-    from ibidem_engines.connect import open_engine
-    from ibidem_engines.query import Query, parse_query
-    from ibidem_ingest.document import Document, read_record
-    from ibidem_ingest.errors import IbidemError, Refused, UsageError
-    from ibidem_ingest.idf.store import Tables
-    from ibidem_ingest.readers import read
-    from ibidem_ingest.signatures.schema import Signatures
-    from ibidem_ingest.signatures.sign import sign
-    from ibidem_workers.ingest import submit
+    from ibidem.clients.search import search as search
+    from ibidem.clients.search import wrap as wrap
+    from ibidem.comparison.compare import Comparison as Comparison
+    from ibidem.comparison.compare import compare as compare
+    from ibidem.grouped_search.api import search_index as search_index
+    from ibidem.grouped_search.response import Passage as Passage
+    from ibidem.grouped_search.texts import TextGroup as TextGroup
+    from ibidem.grouped_search.texts import group_texts as group_texts
+    from ibidem.index.documents import duplicates_of as duplicates_of
+    from ibidem_core.settings import Settings as Settings
+    from ibidem_dedupe.parameters import DedupeRequest as DedupeRequest
+    from ibidem_dedupe.parameters import parse_request as parse_request
+    from ibidem_dedupe.policy import Policy as Policy
+    from ibidem_engines.connect import open_engine as open_engine
+    from ibidem_engines.query import Query as Query
+    from ibidem_engines.query import parse_query as parse_query
+    from ibidem_ingest.document import Document as Document
+    from ibidem_ingest.document import read_record as read_record
+    from ibidem_ingest.errors import IbidemError as IbidemError
+    from ibidem_ingest.errors import Refused as Refused
+    from ibidem_ingest.errors import UsageError as UsageError
+    from ibidem_ingest.idf.store import Tables as Tables
+    from ibidem_ingest.readers import read as read
+    from ibidem_ingest.signatures.schema import Signatures as Signatures
+    from ibidem_ingest.signatures.sign import sign as sign
+    from ibidem_workers.ingest import submit as submit
 
 __version__ = "0.1.0"
-
-__all__ = [
-    "Comparison",
-    "DedupeRequest",
-    "Document",
-    "IbidemError",
-    "Passage",
-    "Policy",
-    "Query",
-    "Refused",
-    "Settings",
-    "Signatures",
-    "Tables",
-    "TextGroup",
-    "UsageError",
-    "compare",
-    "duplicates_of",
-    "group_texts",
-    "open_engine",
-    "parse_query",
-    "parse_request",
-    "read",
-    "read_record",
-    "search",
-    "search_index",
-    "sign",
-    "submit",
-    "wrap",
-]
 
 _NAMES = {
     "ibidem.clients.search": ("search", "wrap"),
@@ -82,7 +61,8 @@ _NAMES = {
     "ibidem_ingest.signatures.sign": ("sign",),
     "ibidem_workers.ingest": ("submit",),
 }
-_HOMES = {name: module for module, names in _NAMES.items() for name in names}
+_HOMES = dict(sorted((name, module) for module, names in _NAMES.items() for name in names))
+__all__ = list(_HOMES)
 
 
 def __getattr__(name: str) -> object:
