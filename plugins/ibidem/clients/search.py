@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, overload
 
 import orjson
 
@@ -362,28 +362,22 @@ if TYPE_CHECKING:
         ) -> Answer_co:
             """Search as the client does; `dedupe` and `dedupe_…` group the duplicates."""
 
-    class Search:
+    class Search(Generic[Answer_co]):
         """Methods of a client that take dedupe parameters."""
 
-        search: SearchMethod[Any]
-        msearch: SearchMethod[Any]
+        search: SearchMethod[Answer_co]
+        msearch: SearchMethod[Answer_co]
 
-    class AsyncSearch:
-        """Methods of an asynchronous client that take dedupe parameters."""
-
-        search: SearchMethod[Coroutine[Any, Any, Any]]
-        msearch: SearchMethod[Coroutine[Any, Any, Any]]
-
-    class Elasticsearch(Search, elasticsearch.Elasticsearch):
+    class Elasticsearch(Search[Any], elasticsearch.Elasticsearch):
         """`elasticsearch.Elasticsearch` whose `search` accepts dedupe parameters."""
 
-    class AsyncElasticsearch(AsyncSearch, elasticsearch.AsyncElasticsearch):
+    class AsyncElasticsearch(Search[Coroutine[Any, Any, Any]], elasticsearch.AsyncElasticsearch):
         """`elasticsearch.AsyncElasticsearch` whose `search` accepts dedupe parameters."""
 
-    class OpenSearch(Search, opensearchpy.OpenSearch):
+    class OpenSearch(Search[Any], opensearchpy.OpenSearch):
         """`opensearchpy.OpenSearch` whose `search` accepts dedupe parameters."""
 
-    class AsyncOpenSearch(AsyncSearch, opensearchpy.AsyncOpenSearch):
+    class AsyncOpenSearch(Search[Coroutine[Any, Any, Any]], opensearchpy.AsyncOpenSearch):
         """`opensearchpy.AsyncOpenSearch` whose `search` accepts dedupe parameters."""
 
 
