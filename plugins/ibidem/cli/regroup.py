@@ -76,7 +76,6 @@ def run(
             console.show({"by": by}, [Text(f"Searches that name no way group by: {by}")], as_json=as_json)
             return
         check_distinct(engine, settings.distinct)
-        check_policy(engine, policy, everything=everything)
         totals = run_regroup(engine, policy, spark, packed or "", everything=everything)
         checkpoint = GroupCheckpoint.read(engine)
     counted = f"{format_count(totals['documents'], 'document')} in {format_count(totals['groups'], 'group')}"
@@ -137,16 +136,12 @@ def stored_policy(parameters: Mapping[str, str], presets: Mapping[str, NamedFigu
     raise UsageError(f"{listing}: duplicates cannot be looked up by these figures", "use them in a search, --by window")
 
 
-def check_policy(engine: Engine, policy: Policy | None, *, everything: bool) -> None:
-    """Refuse a different policy for some of the documents only."""
-    if policy is not None and not everything and policy != parse_policy(GroupCheckpoint.read(engine).policy):
-        raise UsageError("groups are stored with different figures", "add --all to start over: ibidem regroup --all …")
-
-
 def run_regroup(
     engine: Engine, policy: Policy | None, spark: str | None, packed: str, *, everything: bool
 ) -> dict[str, int | float]:
-    """Settle groups with a bar, and return what `--json` prints."""
+    """Settle groups with a bar, and return what `--json` prints; another policy for some documents only is refused."""
+    if policy is not None and not everything and policy != parse_policy(GroupCheckpoint.read(engine).policy):
+        raise UsageError("groups are stored with different figures", "add --all to start over: ibidem regroup --all …")
     settle = regroup if spark is None else partial(need_hook("regroup", "ibidem_spark"), spark, packed)
     with console.bar("Grouping") as advance:
         old_counts = engine.groups().counts()

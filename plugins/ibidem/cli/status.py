@@ -191,7 +191,11 @@ def run(
     elif not names:
         raise UsageError("no failed document is named", "name their ids, or give '*' for all")
     elif is_retry:
-        retry_dead(names, as_json=as_json)
+        settings = load()
+        logs.set_up(settings)
+        with console.bar("Indexing") as advance:
+            name = retry(chosen(names), settings, report=partial(update_bar, advance))
+        show_run(settings, name, as_json=as_json)
     else:
         with console.engine_context() as engine:
             forget(engine, found := letters(engine, chosen(names)))
@@ -231,15 +235,6 @@ def list_dead(ids: Sequence[str], *, as_json: bool) -> None:
         lines = chain.from_iterable(map(letter_lines, dead_letters))
     report = [letter.as_json() | ({"record": letter.record} if ids else {}) for letter in dead_letters]
     console.show({"dead": report}, lines if dead_letters else ["No failed documents."], as_json=as_json)
-
-
-def retry_dead(ids: Sequence[str], *, as_json: bool) -> None:
-    """Send failed documents through the queue again; exits with 3 if some were refused again."""
-    settings = load()
-    logs.set_up(settings)
-    with console.bar("Indexing") as advance:
-        name = retry(chosen(ids), settings, report=partial(update_bar, advance))
-    show_run(settings, name, as_json=as_json)
 
 
 def letter_lines(letter: DeadLetter) -> Iterator[Text]:
