@@ -13,8 +13,8 @@ from rich.text import Text
 from ibidem.cli import console
 from ibidem.cli.ingest import FormatName
 from ibidem.comparison.compare import Comparison, Passage, Run, Span, blocks, compare
-from ibidem.comparison.word_diff import PageNumbers, Words, word_diff
-from ibidem.grouped_search.api import format_count, reason
+from ibidem.comparison.word_diff import Words, word_diff
+from ibidem.grouped_search.api import format_count, page_range, reason
 from ibidem.index.documents import read_decision, read_document
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.evidence import percent, shared_text
@@ -22,7 +22,7 @@ from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PAIR_LEVEL, pair_policy
 from ibidem_dedupe.policy import Level
 from ibidem_engines.connect import check_distinct
-from ibidem_ingest.document import Document
+from ibidem_ingest.document import PAGE_BREAK, Document
 from ibidem_ingest.errors import Refusal, Refused, UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
@@ -47,12 +47,10 @@ def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
     suffix = f"; the longest {MAX_PASSAGES}" if len(comparison.passages) > MAX_PASSAGES else ""
     counted = format_count(len(comparison.passages), "passage")
     yield Text(f"They share {format_count(words, 'word')} in {counted}{suffix}:")
-    pages_a = PageNumbers.read(comparison.a.text, comparison.words_a)
-    pages_b = PageNumbers.read(comparison.b.text, comparison.words_b)
     longest = sorted(comparison.passages, key=lambda passage: -passage.words)[:MAX_PASSAGES]
     for passage in sorted(longest, key=lambda passage: passage.a):
         yield Text()
-        yield from passage_columns(passage, comparison, (pages_a, pages_b))
+        yield from passage_columns(passage, comparison)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,22 +71,21 @@ class Columns:
             yield line
 
 
-def passage_columns(
-    passage: Passage, comparison: Comparison, pages: tuple[PageNumbers, PageNumbers]
-) -> Iterator[Columns]:
+def passage_columns(passage: Passage, comparison: Comparison) -> Iterator[Columns]:
     opening = list(first_blocks(blocks(passage, comparison.words_a.tokens, comparison.words_b.tokens)))
     more = " …" * (opening[-1].a[1] < passage.a[1])
     a = excerpt(comparison.a.text, comparison.words_a, [(block.is_equal, block.a) for block in opening], "removed")
     b = excerpt(comparison.b.text, comparison.words_b, [(block.is_equal, block.b) for block in opening], "added")
-    place_a = passage_place("A", comparison.words_a, passage.a, pages[0])
-    yield Columns(place_a, passage_place("B", comparison.words_b, passage.b, pages[1]))
+    place_a = passage_place("A", comparison.a.text, comparison.words_a, passage.a)
+    yield Columns(place_a, passage_place("B", comparison.b.text, comparison.words_b, passage.b))
     yield Columns(a.append(more), b.append(more))
 
 
-def passage_place(letter: str, words: Words, span: Span, pages: PageNumbers) -> Text:
+def passage_place(letter: str, text: str, words: Words, span: Span) -> Text:
     first, end = span
-    characters = "{:,}-{:,}".format(*words.extent(span))
-    parts = (pages.label(first, end - 1) if pages.paged else "", characters, format_count(end - first, "word"))
+    first_page, last_page = (1 + text.count(PAGE_BREAK, 0, words.starts[at]) for at in (first, end - 1))
+    pages = page_range("page", first_page, last_page) if PAGE_BREAK in text else ""
+    parts = (pages, "{:,}-{:,}".format(*words.extent(span)), format_count(end - first, "word"))
     return Text.assemble((letter, "place"), ("  " + ", ".join(part for part in parts if part), "about"))
 
 

@@ -32,7 +32,6 @@ from ibidem_ingest.text.tokens import code_points, find_signs, shapes, tokens
 
 _BREAK = r"[ \t]*\r?\n[ \t]*|[ \t]*(?:\r?\n[ \t]*)?\f[ \t]*(?:\r?\n[ \t]*)?"
 _CHUNK = re.compile(rf"\S+(?:(?<=[-\u2010\u2011\u00ac\u00ad\u2223])(?:{_BREAK})\S+)*")
-PART_WORDS = 400  # words of a part, which is about what a page of a book holds
 UNANCHORED_WORDS = 400  # words of each text that are aligned without anchors
 ANCHORS = (8, 3, 1)  # words of an anchor; shorter ones are looked for where texts have no longer one in common
 MAX_DEPTH = 20  # times that words between two anchors are cut at anchors again
@@ -91,35 +90,6 @@ def _places(chunk: str, inside: tuple[str, ...]) -> list[tuple[int, int]]:
         reached = start + len(token)
         places.append((start, reached))
     return places
-
-
-@dataclass(frozen=True, eq=False, slots=True)
-class PageNumbers:
-    """The page of each word."""
-
-    count: int  # how many pages, or parts
-    of_word: NDArray[np.int64]  # (n,) for each word the number of its page, from 0
-    paged: bool  # whether the text has page breaks
-
-    @classmethod
-    def read(cls, text: str, words: Words) -> "PageNumbers":
-        breaks = page_breaks(text)
-        if not len(breaks):
-            parts = max(1, -(-len(words.tokens) // PART_WORDS))
-            return cls(parts, np.arange(len(words.tokens)) // PART_WORDS, paged=False)
-        return cls(len(breaks) + 1, np.searchsorted(breaks, np.array(words.starts, np.int64)), paged=True)
-
-    @property
-    def name(self) -> str:
-        """Kind of part that is numbered: `page` or `part`."""
-        return "page" if self.paged else "part"
-
-    def label(self, first: int, last: int) -> str:
-        """Name the pages of a range of words; empty for a text of one part."""
-        if self.count < 2:
-            return ""
-        first_page, last_page = int(self.of_word[first]) + 1, int(self.of_word[last]) + 1
-        return page_range(self.name, first_page, last_page)
 
 
 def page_breaks(text: str) -> NDArray[np.int64]:

@@ -16,10 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.comparison.compare import Comparison, blocks
-from ibidem.comparison.word_diff import PageNumbers, Words, page_breaks
+from ibidem.comparison.word_diff import Words, page_breaks
 from ibidem.grouped_search.api import format_count, reason
 from ibidem_dedupe.evidence import percent
 from ibidem_gateway.page.state import printable
+from ibidem_ingest.document import PAGE_BREAK
 
 Numbers = NDArray[np.int64]
 
@@ -263,7 +264,7 @@ def cut_paragraphs(runs: Sequence[Run]) -> Iterator[list[Run]]:
 class Side(NamedTuple):
     title: str  # its title, or its id
     share: str  # how much of it is in the other, in words
-    pages: str  # how many pages or parts it has, in words
+    pages: str  # how many pages it has, in words; empty for a text without page breaks
 
 
 class ComparedPair(NamedTuple):
@@ -279,9 +280,9 @@ class ComparedPair(NamedTuple):
         """Prepare the page about a comparison."""
         a, b, marks, shares = comparison.a, comparison.b, mark_texts(comparison), comparison.signals["overlap"]
         sides = []
-        for document, words, letter, other in ((a, comparison.words_a, "a", "B"), (b, comparison.words_b, "b", "A")):
-            pages, share = PageNumbers.read(document.text, words), percent(float(str(shares[letter])))
-            count = format_count(pages.count, pages.name) if pages.paged else ""
+        for document, letter, other in ((a, "a", "B"), (b, "b", "A")):
+            breaks, share = document.text.count(PAGE_BREAK), percent(float(str(shares[letter])))
+            count = format_count(breaks + 1, "page") if breaks else ""
             sides.append(Side(printable(document.title or document.id), f"{share} of it is in {other}", count))
         evidence, shared = comparison.evidence, sum(passage.words for passage in comparison.passages)
         verdict, summary = "No duplicates: no evidence suffices.", "They share no passage of eight words."
