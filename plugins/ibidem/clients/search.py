@@ -69,11 +69,7 @@ def _view(kind: type, decoders: str) -> type:
 
 
 class IgnoredStatus(Exception):
-    """Error that the caller told the client to ignore, with the response to return instead."""
-
-    def __init__(self, answer: Any) -> None:
-        super().__init__()
-        self.answer = answer
+    """Error that the caller told the client to ignore; its argument is the response to return instead."""
 
 
 class ClientAdapter(ABC):
@@ -290,7 +286,7 @@ def answer_flow(adapter: ClientAdapter, flow: RequestFlow[Json]) -> RequestFlow[
     try:
         return adapter.to_response((yield from flow))
     except IgnoredStatus as status:
-        return status.answer
+        return status.args[0]
     except Failure as failure:
         raise adapter.exception(failure) from failure
 

@@ -339,10 +339,6 @@ class Entry:
         return str(self.hit["_id"])
 
     @property
-    def index(self) -> str:
-        return str(self.hit.get("_index", ""))
-
-    @property
     def mark(self) -> Mapping[str, Any]:
         """Position of the document in its group: `_dedupe` of the response."""
         mark: Mapping[str, Any] = self.hit.get("_dedupe", {})
@@ -360,15 +356,11 @@ class Entry:
 
     @property
     def facts(self) -> list[str]:
-        """Date and source, and the place among the mails or versions, if known."""
-        return [value for value in (self.field("date"), self.field("source"), self.position_label) if value]
-
-    @property
-    def position_label(self) -> str:
-        """Place among the mails of a thread or the versions of a work: inclusive, or which version; else empty."""
+        """Date and source, and the place among the mails of a thread or the versions of a work, if known."""
+        place = "inclusive" if self.mark.get("inclusive") else ""
         if "edition" in self.mark:
-            return f"version {self.mark['edition']}" + (", current" if self.mark["current"] else "")
-        return "inclusive" if self.mark.get("inclusive") else ""
+            place = f"version {self.mark['edition']}" + (", current" if self.mark["current"] else "")
+        return [value for value in (self.field("date"), self.field("source"), place) if value]
 
     @property
     def depth(self) -> int:
