@@ -28,7 +28,12 @@ class ElasticsearchAdapter(ClientAdapter):
 
     @classmethod
     def prepare(cls, client: Any, like: Any) -> Any:
-        return speak_server_version(client, version_of(like))
+        """Return a copy of a client whose methods send requests in an API version that its server accepts."""
+        copied = copy_in_version(client, version_of(like))
+        for name, part in vars(client).items():
+            if getattr(part, "_client", None) is client:  # `indices` and similar parts keep a reference to their client
+                setattr(copied, name, type(part)(copied))
+        return copied
 
     def start(self, request: ApiRequest) -> Any:
         options: dict[str, Any] = {"ignore_status": request.ok_statuses} if request.ok_statuses else {}
@@ -88,15 +93,6 @@ def version_of(client: Any) -> ApiVersion:
     """Return the API version that a client's server accepts, if known."""
     version: ApiVersion = vars(client).get(VERSION) or ApiVersion()
     return version
-
-
-def speak_server_version(client: Any, version: ApiVersion) -> Any:
-    """Return a copy of a client whose methods send requests in an API version that its server accepts."""
-    copied = copy_in_version(client, version)
-    for name, part in vars(client).items():
-        if getattr(part, "_client", None) is client:  # `indices` and similar parts keep a reference to their client
-            setattr(copied, name, type(part)(copied))
-    return copied
 
 
 def copy_in_version(client: Any, version: ApiVersion) -> Any:

@@ -217,19 +217,6 @@ class WrappedClient:
         return await self.ibidem_client.__aexit__(*error)
 
 
-def wrapped(client: Any) -> WrappedClient:
-    """Return a client wrapped, or as it is where it was wrapped before; see `wrap`."""
-    if type(client) is WrappedClient:
-        return client
-    for each in type(client).__mro__:
-        home = CLIENTS.get((each.__module__.partition(".")[0], each.__name__))
-        if home:
-            adapter: type[ClientAdapter] = getattr(import_module(home[0]), home[1])
-            return WrappedClient(adapter.prepare(client, like=client), adapter)
-    names = ", ".join(".".join(each) for each in CLIENTS)
-    raise UsageError(f"a {type(client).__name__} cannot be wrapped", f"give a client: {names}")
-
-
 def search(client: Any, *unnamed: object, **arguments: Any) -> Any:
     """Search as the client's own `search` does; `dedupe` and `dedupe_…` group the duplicates.
 
@@ -251,7 +238,7 @@ def search(client: Any, *unnamed: object, **arguments: Any) -> Any:
     if unnamed:
         right = "write search(client, index='news', query={'match': {'text': 'wheat'}}, dedupe='indent')"
         raise UsageError(f"the search takes each part by its name, and {unnamed[0]!r} has none", right)
-    wrapped_client = wrapped(client)
+    wrapped_client: WrappedClient = wrap(client)
     body = read_parameters(arguments.get("body"))
     request = dedupe_request(arguments, body)
     plain = without_dedupe(arguments)
@@ -410,4 +397,12 @@ def wrap(client: Any) -> Any:
     ibidem_ingest.errors.UsageError: a str cannot be wrapped; give a client: elasticsearch.Elasticsearch, \
 elasticsearch.AsyncElasticsearch, opensearchpy.OpenSearch, opensearchpy.AsyncOpenSearch
     """
-    return wrapped(client)
+    if type(client) is WrappedClient:
+        return client
+    for each in type(client).__mro__:
+        home = CLIENTS.get((each.__module__.partition(".")[0], each.__name__))
+        if home:
+            adapter: type[ClientAdapter] = getattr(import_module(home[0]), home[1])
+            return WrappedClient(adapter.prepare(client, like=client), adapter)
+    names = ", ".join(".".join(each) for each in CLIENTS)
+    raise UsageError(f"a {type(client).__name__} cannot be wrapped", f"give a client: {names}")
