@@ -9,7 +9,7 @@ import typer
 from rich.text import Text
 
 from ibidem.cli import SOME_REFUSED
-from ibidem.cli.console import Json, Level, Preset, bar, figures, messages, presets_for, print_json, results, sanitize
+from ibidem.cli.console import Json, Level, Preset, bar, messages, presets_for, print_json, results, sanitize
 from ibidem.cli.idf import warn_once
 from ibidem.grouped_search.api import format_count
 from ibidem_core.settings import load
@@ -46,7 +46,7 @@ def run(
     as_json: Json = False,
 ) -> None:
     """Sign documents in memory and compare the duplicates that are found with labels."""
-    named, settings = figures(level, None, preset), load()
+    named, settings = {"dedupe_level": level, "dedupe_preset": preset}, load()
     # Without figures it is the rule that an index of these documents is settled by.
     policy = pair_policy(named, presets=presets_for(preset)) if any(named.values()) else None
     table = Labels.read(labels, positive)

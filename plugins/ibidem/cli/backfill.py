@@ -133,7 +133,17 @@ def describe_forecast(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
         yield Text(f"Of {answer['of']:,} documents, the first {looked_at:,} written were read.\n")
     yield from report(answer)
     yield Text(f"\nCollapse mode would hide {percent(answer['hidden'])} of all hits.")
-    yield from map(Text, cost_lines(answer["cost"], answer["recommended"]))
+    cost, place = answer["cost"], answer["recommended"]["place"]
+    yield Text(f"\nSignatures would add about {decimal(cost['bytes'])} before compression.")
+    took = timedelta(seconds=max(1, round(cost["signing_seconds"])))
+    yield Text(f"Reading and signing takes about {took}; writing and settling come on top.")
+    why = f"the index has {decimal(cost['index_bytes'])}, and rewritten documents take space twice"
+    yield Text(f"Keep {decimal(cost['headroom_bytes'])} free: {why} until they are merged.")
+    command = "ibidem backfill --beside" if place == "beside" else "ibidem backfill"
+    yield Text(f"Recommended: {command}: {answer['recommended']['why']}.")
+    if place != "beside":
+        hint = "With --beside no document is rewritten, and the index stays as it is; a window takes a second request."
+        yield Text(hint)
     for sample in answer["samples"]:
         pair = f"{sanitize(sample['duplicate'])} repeats {sanitize(sample['lead'])}"
         yield Text(f"\n{sample['level']}: {pair}", "title")
@@ -142,18 +152,6 @@ def describe_forecast(answer: Mapping[str, Any]) -> Iterator[RenderableType]:
     if answer["passages"]:
         yield from boilerplate_lines({"left_out": [], "found": answer["passages"]})
     yield from refusals({"refusals": answer["refusals"], "run": ""})
-
-
-def cost_lines(cost: Mapping[str, Any], recommended: Mapping[str, str]) -> Iterator[str]:
-    yield f"\nSignatures would add about {decimal(cost['bytes'])} before compression."
-    took = timedelta(seconds=max(1, round(cost["signing_seconds"])))
-    yield f"Reading and signing takes about {took}; writing and settling come on top."
-    why = f"the index has {decimal(cost['index_bytes'])}, and rewritten documents take space twice"
-    yield f"Keep {decimal(cost['headroom_bytes'])} free: {why} until they are merged."
-    place, why = recommended["place"], recommended["why"]
-    yield f"Recommended: {'ibidem backfill --beside' if place == 'beside' else 'ibidem backfill'}: {why}."
-    if place != "beside":
-        yield "With --beside no document is rewritten, and the index stays as it is; a window takes a second request."
 
 
 def show_followed(settings: Settings, beside: BesideKind, *, as_json: bool) -> None:

@@ -123,7 +123,7 @@ def run(
     """Compare two documents: every signal, and the text they share."""
     if as_ids and format_:
         raise UsageError("--id and --format cannot be combined", "--format reads files: give one of the two")
-    policy = pair_policy(console.figures(level, None, preset), WIDEST_LEVEL, console.presets_for(preset))
+    policy = pair_policy({"dedupe_level": level, "dedupe_preset": preset}, WIDEST_LEVEL, console.presets_for(preset))
     settings = load()
     choice = None if as_ids else Choice(format_, language=DETECT)
     left, right, decision = documents(a, b, settings, choice)

@@ -236,18 +236,6 @@ Preset = Annotated[str | None, parameter("dedupe_preset", "--preset", "NAME")]
 WindowDays = Annotated[str | None, parameter("dedupe_window_days", "--window-days", "DAYS")]
 
 
-def figures(
-    level: str | None, similarity: str | None, preset: str | None, window_days: str | None = None
-) -> dict[str, str | None]:
-    """Return the options of the pair decision, by parameter name."""
-    return {
-        "dedupe_level": level,
-        "dedupe_similarity": similarity,
-        "dedupe_preset": preset,
-        "dedupe_window_days": window_days,
-    }
-
-
 def presets_for(name: str | None) -> Mapping[str, NamedFigures]:
     """Return the presets that a command may use; those of the index are read only if the name is not built in."""
     if not name or name in PRESETS or name == NO_PRESET:

@@ -57,7 +57,7 @@ def run(
     as_json: console.Json = False,
 ) -> None:
     """Show the groups of the whole index: sizes, largest groups, kinds of duplicates."""
-    parameters = console.figures(level, similarity, preset)
+    parameters = {"dedupe_level": level, "dedupe_similarity": similarity, "dedupe_preset": preset}
     has_figures = any(value is not None for value in parameters.values())
     reports = {"--threads": threads, "--versions": versions, "--boilerplate": boilerplate, "--packed": packed}
     check_options(reports, stored=stored, has_figures=has_figures)

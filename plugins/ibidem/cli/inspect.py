@@ -8,9 +8,9 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from ibidem.cli.compare import read_file
-from ibidem.cli.console import Indented, Json, Level, Preset, engine_context, figures, presets_for, sanitize, show
+from ibidem.cli.console import Indented, Json, Level, Preset, engine_context, presets_for, sanitize, show
 from ibidem.grouped_search.api import format_count, index_policy, reason
-from ibidem.index.documents import Duplicate, Inspection, inspect, inspect_outside
+from ibidem.index.documents import Inspection, inspect, inspect_outside
 from ibidem.index.groups import read_group
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import pair_policy
@@ -63,7 +63,7 @@ def run(
     """Show one document's duplicates in the whole index, each with the reason; also those of a file outside it."""
     if bool(id_) == bool(file):
         raise UsageError("inspect takes an id or --file", "give one of the two: ibidem inspect ID, or --file scan.pdf")
-    parameters, presets = figures(level, None, preset), presets_for(preset)
+    parameters, presets = {"dedupe_level": level, "dedupe_preset": preset}, presets_for(preset)
     policy = pair_policy(parameters, "partial" if file else "near", presets)
     settings = load()
     document = read_file(file, settings, Choice(language=DETECT)) if file else None
@@ -105,7 +105,11 @@ def report(inspection: Inspection) -> Iterator[RenderableType]:
             yield Indented(Text(f"{value}  {meaning}" if isinstance(value, int | float) else str(value)), COLUMNS, name)
     yield Text()
     for duplicate in inspection.duplicates[:MAX_DUPLICATES]:
-        yield from lines(duplicate, sanitize(inspection.title or inspection.id))
+        yield Indented(Text(sanitize(duplicate.title or duplicate.id)), 2, "└")
+        if duplicate.title:
+            yield Indented(Text(sanitize(duplicate.id), "about"), 2)
+        why = reason(duplicate.evidence.why, sanitize(inspection.title or inspection.id))
+        yield Indented(Text.assemble((duplicate.evidence.level, "level"), f": {why}"), 2)
     if remainder := len(inspection.duplicates[MAX_DUPLICATES:]):
         yield Text(f"+ {format_count(remainder, 'more duplicate')}; --json shows them", "account")
     yield Text()
@@ -113,11 +117,3 @@ def report(inspection: Inspection) -> Iterator[RenderableType]:
     if cut := ", ".join(inspection.capped):
         what = f"Too many documents share its {cut}: it looks like a form, and duplicates may be missing."
         yield Text(what, "account")
-
-
-def lines(duplicate: Duplicate, original: str) -> Iterator[Indented]:
-    yield Indented(Text(sanitize(duplicate.title or duplicate.id)), 2, "└")
-    if duplicate.title:
-        yield Indented(Text(sanitize(duplicate.id), "about"), 2)
-    why = reason(duplicate.evidence.why, original)
-    yield Indented(Text.assemble((duplicate.evidence.level, "level"), f": {why}"), 2)

@@ -56,7 +56,7 @@ def run(
         raise UsageError("--spark settles all documents", "add --all: ibidem regroup --all --spark …")
     if packed is not None and spark is None:
         raise UsageError("--packed is read by Spark", "add --spark MASTER, or leave --packed out")
-    options = console.figures(None, similarity, preset, window_days)
+    options = {"dedupe_similarity": similarity, "dedupe_preset": preset, "dedupe_window_days": window_days}
     parameters = {name: value for name, value in options.items() if value is not None}
     if memberships := [name for name, is_asked in (("threads", threads), ("works", versions)) if is_asked]:
         if everything or parameters:

@@ -128,7 +128,11 @@ def run(
         raise UsageError(f"--sort {short_repr(sort)} is not valid", f"allowed: {', '.join(get_args(Order))}")
     typed = " ".join(words or ())
     limits_window = any((window, scope, similarity, preset, window_days, level, document))
-    parameters = console.figures(level, similarity, preset, window_days) | {
+    parameters = {
+        "dedupe_level": level,
+        "dedupe_similarity": similarity,
+        "dedupe_preset": preset,
+        "dedupe_window_days": window_days,
         "dedupe": dedupe,
         "dedupe_keep": keep,
         "dedupe_scope": scope,
