@@ -94,4 +94,7 @@ def test_no_command_shows_a_secret_that_a_server_repeats(
         at = f"127.0.0.1:{server.port}/{address}" if address.startswith("?") else f"{address}127.0.0.1:{server.port}"
         monkeypatch.setenv("IBIDEM_ENGINE", f"{kind}+http://{at}")
         check_silent(run, (*FEW, ("status",)))
-        assert server.asked
+        headers = [{name.lower(): value for name, value in each.headers.items()} for each in server.asked]
+    expected = f"ApiKey {SECRET}" if address.startswith("?") else "Basic "
+    assert headers
+    assert all(each["authorization"].startswith(expected) for each in headers)

@@ -45,13 +45,6 @@ PATHS = (
     "/ibidem/overrides",
 )
 
-READ_BY_ID = (
-    "/ibidem/inspect/classified-1",
-    "/ibidem/compare?a=story-1&b=classified-1",
-    "/ibidem/page/document?id=classified-1",
-    "/ibidem/page/inspect?id=classified-1",
-    "/ibidem/page/compare?a=classified-1&b=story-1",
-)
 PAGES = (
     "/?q=said",
     "/?q=said&scope=index&level=partial",
@@ -175,16 +168,6 @@ def test_the_gateway_answers_a_reader_as_if_hidden_documents_were_not_there(
     seen = get(gateways, archives.whole, path, READER).json()
     check_hidden(seen)
     assert same_for_all(seen) == same_for_all(get(gateways, archives.bare, path, CLERK).json())
-
-
-@pytest.mark.parametrize("path", READ_BY_ID)
-def test_a_hidden_document_is_answered_as_one_that_is_not_there(
-    archives: Archives, gateways: dict[str, str], path: str
-) -> None:
-    seen, missing = (
-        get(gateways, archives.whole, each, READER) for each in (path, path.replace("classified-1", "nosuch"))
-    )
-    assert (seen.status_code, seen.text.replace("classified-1", "nosuch")) == (404, missing.text)
 
 
 @pytest.mark.parametrize("path", [*PAGES, *PATHS])

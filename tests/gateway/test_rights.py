@@ -116,7 +116,8 @@ def test_counts_sizes_and_groups_are_those_of_what_a_guest_may_read(leases: Leas
 
 
 def test_a_document_that_may_not_be_read_is_answered_as_one_that_is_not_there(gateway: str) -> None:
-    for path in ("/ibidem/inspect/{}", "/ibidem/compare?a=lease&b={}", "/ibidem/compare?a={}&b=lease"):
+    pages = [f"/ibidem/page/{page}" for page in ("document?id={}", "inspect?id={}", "compare?a={}&b=lease")]
+    for path in ("/ibidem/inspect/{}", "/ibidem/compare?a=lease&b={}", "/ibidem/compare?a={}&b=lease", *pages):
         hidden_answer, missing = (get(gateway, path.format(name), GUEST) for name in (HIDDEN, "nosuch"))
         assert hidden_answer.status_code == missing.status_code == 404
         assert hidden_answer.text.replace(HIDDEN, "nosuch") == missing.text

@@ -209,20 +209,6 @@ def test_a_folder_that_is_not_there_loses_no_document(engine: Engine, folder: Pa
         find_gone(engine, [folder])
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("news")
-def test_a_folder_of_which_no_file_is_left_is_named(engine: Engine, folder: Path) -> None:
-    later = folder / "later"
-    later.mkdir()
-    (later / "d.txt").write_text("story of the day")
-    files = read([folder], "text")
-    engine.write(list(records([each for each in files if isinstance(each, Document)], general_tables())))
-    (later / "d.txt").unlink()
-    (later / "lost+found").mkdir()
-    found = find_gone(engine, [folder])
-    assert (found.folders, found.doubt) == ([str(later)], f"no file is left of {later}")
-
-
 WORDS = [
     f"{first}{second}" for first in ("harvest", "tariff", "freight", "cotton") for second in ("", "s", "ed", "ing")
 ]

@@ -28,15 +28,6 @@ def rows(*documents: Document) -> dict[str, ThreadedMail]:
 
 FIRST = mail("a", LEASE, hour=1)
 SECOND = mail("b", answer(ROOF, LEASE), hour=2, subject="Re: lease")
-THIRD = mail("c", answer(PAID, answer(ROOF, LEASE)), hour=3, subject="Re: lease")
-
-
-def test_only_the_end_of_a_branch_is_inclusive_where_all_is_quoted() -> None:
-    found = rows(FIRST, SECOND, THIRD)
-    assert {row.thread for row in found.values()} == {"a"}
-    assert [row.inclusive for row in found.values()] == [False, False, True]
-    assert list(found["a"].contained_in) == ["b", "c"]
-    assert list(found["b"].contained_in) == ["c"]
 
 
 def test_a_dropped_attachment_and_a_cut_quotation_make_a_mail_inclusive() -> None:

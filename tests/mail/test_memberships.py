@@ -14,6 +14,7 @@ from ibidem_mail.report import describe, read, read_thread
 from ibidem_workers.batches import records
 from mail.letters import LEASE as RENT
 from mail.letters import answer, mail
+from mail.test_thread_places import places
 from support import mail_thread
 from support.general_tables import general_tables
 from support.some import some
@@ -42,30 +43,23 @@ def write(engine: Engine, *documents: Document) -> None:
     engine.refresh()
 
 
-def stored(engine: Engine) -> dict[str, ThreadMember | None]:
-    """Return the place of each document in a thread."""
-    names = [(hit.index, hit.id) for hits in engine.scan() for hit in hits]
-    found = engine.run(engine.searching().memberships(names))
-    return {name: ThreadMember.read(values) for (_, name), values in found.items()}
-
-
 def test_only_what_has_changed_is_written_again(engine: Engine) -> None:
     seen: list[int] = []
     write_threads(engine, seen.append)
     assert seen == [3]
     assert write_threads(engine).written == 0
     write(engine, Document("2", QUESTION[::-1], meta={"type": "mail"}))
-    assert stored(engine)["2"] is None
+    assert places(engine)["2"] is None
     written = write_threads(engine)
     assert written.as_json("threads") == {"documents": 3, "threads": 2, "written": 3, "changed": 0, "ambiguous": 0}
-    assert stored(engine)["1"] == ThreadMember("1", "", "", inclusive=True)
+    assert places(engine)["1"] == ThreadMember("1", "", "", inclusive=True)
 
 
 def test_an_attachment_whose_mail_is_gone_is_of_no_thread(engine: Engine) -> None:
     write_threads(engine)
     engine.delete(["1"], 2)
     write_threads(engine)
-    assert stored(engine)["1/1"] is None
+    assert places(engine)["1/1"] is None
 
 
 @pytest.mark.slow
@@ -79,10 +73,10 @@ def test_a_quotation_that_is_two_hundred_deep_is_one_thread_with_one_inclusive_m
         mailbox.create()
         mailbox.write([replace(signed, document=each, digest=each.id) for each in mails])
         written = write_threads(mailbox)
-        places = {name: thread for name, thread in stored(mailbox).items() if thread}
+        found = {name: thread for name, thread in places(mailbox).items() if thread}
     assert (written.documents, written.sets, written.written) == (201, 1, 201)
-    assert [name for name, place in places.items() if place.inclusive] == ["200"]
-    assert {place.by for place in places.values()} == {"", "quotation"}
+    assert [name for name, place in found.items() if place.inclusive] == ["200"]
+    assert {place.by for place in found.values()} == {"", "quotation"}
 
 
 ATTACHED = Document(

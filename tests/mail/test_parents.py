@@ -28,18 +28,6 @@ def find(documents: Sequence[Document]) -> dict[str, tuple[str | None, str | Non
     return {row.id: (row.parent, row.by) for row in Forest.grow(Parents.find(thread_mails(documents))).rows()}
 
 
-def test_the_head_decides_where_it_names_a_mail_that_is_there() -> None:
-    found = find([mail("a", LEASE, number="1"), mail("b", answer(ROOF, PAID), parent="1"), mail("c", PAID)])
-    assert found["b"] == ("a", "headers")
-    assert found["a"] == (None, None)
-
-
-def test_without_a_head_the_mail_that_is_quoted_is_answered() -> None:
-    first, second = mail("a", LEASE, hour=1), mail("b", answer(ROOF, LEASE), hour=2, subject="Re: lease")
-    third = mail("c", answer(PAID, answer(ROOF, LEASE)), hour=3, subject="another thing")
-    assert find([third, second, first]) == {"a": (None, None), "b": ("a", "quotation"), "c": ("b", "quotation")}
-
-
 @given(st.lists(st.integers(-1, 7), min_size=8, max_size=8), st.permutations(range(8)), st.booleans())
 @settings(max_examples=examples(100))
 def test_mails_have_one_place_in_whatever_order_they_are_read(

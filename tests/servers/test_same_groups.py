@@ -9,10 +9,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from ibidem.grouped_search.api import search_index
-from ibidem.index.documents import inspect
-from ibidem.index.groups import index_groups
 from ibidem_dedupe.parameters import parse_request
-from ibidem_dedupe.policy import Policy
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, EngineSearch, Ranking
 from ibidem_engines.query import NOW, Query, ReadView, parse_query
@@ -138,21 +135,3 @@ def test_books_have_the_same_groups_at_partial(engines: dict[str, Engine], scope
     why = [mark["why"] for _, mark in answers["sqlite"]["hits"] if mark["level"] == "partial"]
     assert {each["relation"] for each in why} >= {"contiguous_subset", "overlapping_text"}
     check_equal("said", answers)
-
-
-def test_the_duplicates_of_a_document_in_the_whole_index_are_the_same(engines: dict[str, Engine]) -> None:
-    for each, policy in [*((each, Policy("partial")) for each in BOOKS), *((each, Policy()) for each in STORIES[:10])]:
-        answers = {name: inspect(engine, each.id, policy).duplicates for name, engine in engines.items()}
-        check_equal(
-            each.id, {name: {"found": [replace(entry, index="") for entry in hits]} for name, hits in answers.items()}
-        )
-        assert answers["sqlite"] or policy.level == "near"
-
-
-def test_the_groups_of_the_whole_index_are_the_same_at_partial(engines: dict[str, Engine]) -> None:
-    answers = {name: index_groups(engine, Policy("partial")) for name, engine in engines.items()}
-    check_equal(
-        "all",
-        {name: {"members": [replace(each, index="") for each in entry.members()]} for name, entry in answers.items()},
-    )
-    assert {"pages", "chunks"} & answers["sqlite"].kinds.keys()

@@ -81,7 +81,6 @@ ONE_ENGINE: Mapping[str, str] = {
     "grouped_search/": "one search over two adapters: tests/clients/test_wrap.py asks both; what one has is in `BOTH`",
     "index/": "an index by both its names: tests/engines/cluster/test_engine.py holds what each engine answers",
     "mail/": "threads and versions are stored with groups: tests/engines/test_stored_groups.py asks both engines",
-    "servers/test_end_to_end.py": "brokers bring documents to OpenSearch; tests/engines writes to each engine",
     "plugin/": "one Java core below two adapters, which are compiled first; CI has plugin/test_search.py ask each",
     "workers/": "workers write by the engine's protocol, which tests/engines/test_contract.py holds for each engine",
 }
@@ -136,7 +135,6 @@ OTHERS = {
 
 # Where the tests of one of two brokers are of the second tier, and what holds it for that one in the first.
 ONE_BROKER: Mapping[str, str] = {
-    "servers/test_end_to_end.py": "the whole way; workers/test_stop.py has workers of each broker",
     "workers/test_stop.py": "a worker of either ends alike; schedules of simulation/ have leases that lapse",
 }
 

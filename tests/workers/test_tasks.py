@@ -47,12 +47,6 @@ def counts(account: BatchResult) -> tuple[int, int, int, int]:
     return account.indexed, account.unchanged, account.stale, len(account.refusals)
 
 
-def test_documents_are_indexed_and_accounted_for(worker: Worker) -> None:
-    account = worker.take({"id": "a", "text": SPEECH}, {"id": "b", "text": "something else entirely"})
-    assert counts(account) == (2, 0, 0, 0)
-    assert worker.context.engine.info().documents == 2
-
-
 def test_the_account_is_noted_before_the_message_may_be_acknowledged(worker: Worker) -> None:
     account = worker.take({"id": "a", "text": SPEECH}, number=7)
     assert dict(worker.context.engine.get_records("runs", "run/00000007")) == {"run/00000007": account.as_json()}

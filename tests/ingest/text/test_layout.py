@@ -18,8 +18,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.errors import TableError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_ingest.signatures.packed import pack, unpack
-from ibidem_ingest.signatures.sign import sign, sign_batch, sign_columns, sign_one
+from ibidem_ingest.signatures.sign import sign_batch, sign_columns, sign_one
 from ibidem_ingest.text.layout import remove_layout
 from ibidem_ingest.text.passages import find_passages
 from ibidem_ingest.text.tokens import tokens, tokens_and_signs
@@ -169,19 +168,6 @@ def copied_tables(folder: Path) -> Path:
     """Copy the general English table, which takes half a second to build."""
     assert general_tables().of("en")
     return Path(shutil.copytree(general_tables().folder, folder))
-
-
-def test_documents_are_compared_by_what_is_their_own(tmp_path: Path) -> None:
-    plain = Document("plain", words_of("bees", 30), language="en")
-    documents = [*TALKS, plain]
-    tables = Tables(copied_tables(tmp_path / "own"), "talks")
-    before = sign(documents, tables)
-    tables.look_through(documents)
-    after = sign(documents, tables)
-    assert [each.content for each in after] == [each.content for each in before]
-    packed = [unpack(pack(*each)) for each in zip(documents, after, strict=True)]
-    assert not any(decide(packed[0], other, Policy()) for other in packed[1:-1])
-    assert decide(packed[0], packed[-1], Policy()) is not None
 
 
 ENGLISH = tokens("about above after again against all always among another around ask away back because before began")
