@@ -293,18 +293,9 @@ def test_documents_in_another_language_than_they_say_are_warned_about_and_a_miss
 @pytest.fixture
 def rewritten(run: Run) -> None:
     """Thirty pairs of texts that have six tenths in common, with labels; the first pair is in the index."""
-    rng = random.Random(4)  # noqa: S311 - made-up data keeps no secret
-    lines, labels = [], ["id,cluster"]
-    for at in range(30):
-        first = ["".join(rng.choices("abcdefghik", k=7)) for _ in range(200)]
-        second = [*first[:130], *("".join(rng.choices("lmnopqrst", k=7)) for _ in range(70))]
-        lines += [
-            json.dumps({"id": f"{at}{side}", "text": " ".join(text)})
-            for side, text in zip("ab", (first, second), strict=True)
-        ]
-        labels += [f"{at}a,{at}", f"{at}b,{at}"]
-    Path("pairs.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    Path("labels.csv").write_text("\n".join(labels), encoding="utf-8")
+    documents = pairs_with(0.65, "law", 30)
+    Path("pairs.jsonl").write_text("\n".join(json.dumps({"id": each.id, "text": each.text}) for each in documents))
+    Path("labels.csv").write_text("\n".join(["id,cluster", *(f"{each.id},{each.id[:-1]}" for each in documents)]))
     assert run("ingest", "pairs.jsonl")[0] == 0
 
 

@@ -99,9 +99,6 @@ def test_several_that_save_one_table_at_once_leave_it_whole(table: Table, tmp_pa
     assert [each.name for each in tmp_path.iterdir()] == ["a.idf"]
 
 
-hashes = st.integers(0, 2**64 - 1)
-
-
 def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path) -> None:
     def full() -> Iterator[bytes]:
         yield b"half"

@@ -152,9 +152,6 @@ def test_a_batch_holds_the_tokens_of_each_text(texts: Sequence[str]) -> None:
     assert shapes.is_term.tolist() == [is_term(batch.token(place)) for place in range(batch.starts.size)]
 
 
-# ruff: noqa: RUF001 - characters that look like others are what is tested
-
-
 @pytest.mark.parametrize(
     ("marked", "plain"),
     [
@@ -182,9 +179,6 @@ def test_marks_make_no_difference_where_search_engines_fold_them(marked: str, pl
 @pytest.mark.parametrize(("a", "b"), [("हिन्दी", "हनद"), ("が", "か"), ("мой", "мои"), ("їжа", "іжа"), ("ไม่", "ไม")])
 def test_marks_that_are_letters_make_a_difference(a: str, b: str) -> None:
     assert tokens(a) != tokens(b)
-
-
-# ruff: noqa: RUF001 - characters that look like others are what is tested
 
 
 @pytest.mark.parametrize(

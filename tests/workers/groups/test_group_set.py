@@ -26,7 +26,7 @@ from ibidem_engines.stored_groups import Assignment, GroupedDocument, StoredGrou
 from ibidem_ingest.errors import UsageError
 from ibidem_workers.groups.follower import Follower, regroup, settle_all
 from ibidem_workers.groups.settle import make_row
-from servers.indices import ask, remove_indices
+from servers.indices import ask, create_index, remove_indices
 from servers.kinds import CLUSTERS
 from support.naive_settling import judge, leads
 from support.signed_records import make_record
@@ -333,14 +333,7 @@ def absent(request: pytest.FixtureRequest) -> Iterator[Engine]:
     """An empty index of three shards."""
     address: str = request.getfixturevalue(request.param)
     name = f"shards-{token_hex(4)}"
-    engine = open_engine(address, name)
-    engine.create()
-    definition = ask(address, "GET", f"/{name}")[name]
-    index = {part: each for part, each in definition["settings"]["index"].items() if part in ("analysis", "codec")}
-    ask(address, "DELETE", f"/{name}")
-    body = {"settings": {"index": index | {"number_of_shards": SHARDS}}, "mappings": definition["mappings"]}
-    ask(address, "PUT", f"/{name}", json.dumps(body))
-    engine.close()
+    create_index(address, name, number_of_shards=SHARDS)
     engine = open_engine(address, name)
     yield engine
     engine.close()
