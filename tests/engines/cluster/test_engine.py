@@ -2,6 +2,7 @@
 
 import json
 import re
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -418,6 +419,22 @@ class TestWrongServer:
 
 
 class TestOtherWriters:
+    def test_of_many_writers_of_one_document_the_newest_version_stays(self, address: str) -> None:
+        engines = [at(address) for _ in range(4)]
+        outcomes: list[WriteStatus] = []
+
+        def write(engine: Engine, version: int) -> None:
+            outcomes.extend(fates(engine, [make_record("d", f"grain number {version}", version)]))
+
+        writers = [threading.Thread(target=write, args=(engine, version)) for version, engine in enumerate(engines, 1)]
+        for writer in writers:
+            writer.start()
+        for writer in writers:
+            writer.join()
+        assert set(outcomes) <= {WriteStatus.INDEXED, WriteStatus.STALE}
+        engines[0].refresh()
+        assert engines[0].fetch([(INDEX, "d")])[0].version == 4
+
     def test_a_deletion_that_comes_between_reading_and_writing_is_not_undone(self, address: str, kind: str) -> None:
         with between(address, meanwhile(lambda: at(address).delete(["d0"], 5))) as server:
             outcomes = at(server.address(kind)).write(make_records(2))
