@@ -35,7 +35,7 @@ from ibidem_workers.batches import records
 from ibidem_workers.groups.follower import SettlingLease, regroup, settle_all
 from ibidem_workers.tasks import DeadLetter, add_dead_letters, letters
 from servers.indices import ask, remove_indices
-from servers.kinds import CLUSTERS
+from servers.kinds import CLUSTERS, ENGINES
 from support.command_line import Run
 from support.general_tables import general_tables
 from support.signed_records import make_record
@@ -170,7 +170,6 @@ def test_through_an_alias_the_index_that_was_behind_it_before_is_named(opensearc
         ask(opensearch, "DELETE", f"/{name}")
 
 
-KINDS = ["sqlite", *CLUSTERS]
 TEXT = "grain prices rose in chicago after the frost of early may had hurt the winter wheat of the plains"
 NUMBERS = count(1)
 
@@ -231,7 +230,7 @@ def groups_of(engine: Engine, **dedupe: str) -> list[list[str]]:
     return sorted(sorted(ids) for ids in groups.values())
 
 
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("kind", ENGINES)
 class TestOneName:
     @pytest.mark.slow
     def test_a_decision_made_by_one_name_is_followed_by_the_other(self, place: Place) -> None:

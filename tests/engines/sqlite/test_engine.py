@@ -23,6 +23,7 @@ from ibidem_engines.engine import Engine, Record, SignatureLookup, WriteStatus
 from ibidem_engines.ledger import Tombstone, load_overrides, read_ledger
 from ibidem_engines.query import parse_query
 from ibidem_ingest.signatures.lookup_keys import LookupField, lookup_keys
+from ibidem_ingest.signatures.schema import SCHEMA
 from support.examples import examples
 from support.signed_records import make_record
 
@@ -30,8 +31,8 @@ PROCESSES = 3
 EACH = 40
 
 
-@pytest.mark.parametrize("names", [("layout", "schema"), ("schema",)])
-def test_info_of_an_index_that_cannot_be_read_says_that_it_is_there(
+@pytest.mark.parametrize("names", [("layout", "schema"), ("schema",), ("layout",)])
+def test_an_index_of_another_schema_or_layout_is_neither_read_nor_written_and_info_says_that_it_is_there(
     engine: Engine, tmp_path: Path, names: tuple[str, ...]
 ) -> None:
     engine.write([make_record("a")])
@@ -41,10 +42,13 @@ def test_info_of_an_index_that_cannot_be_read_says_that_it_is_there(
     with closing(sqlite3.connect(tmp_path / "index.sqlite", isolation_level=None)) as connection:
         for name in names:
             connection.execute("""update "ibidem.news.state" set value = '0' where name = ?""", (name,))
-    info = engine.info()
-    assert (info.exists, list(info.schema), info.documents) == (True, ["0"], 0)
-    with pytest.raises(Permanent, match="ingest its documents again"):
-        engine.search(parse_query("grain"), 10)
+    for _ in range(2):
+        info = engine.info()
+        assert (info.exists, list(info.schema), info.documents) == (True, ["0" if "schema" in names else SCHEMA], 0)
+        engine.create()  # which changes nothing of it
+    for use in (lambda: engine.search(parse_query("grain"), 10), lambda: engine.write([make_record("b")])):
+        with pytest.raises(Permanent, match=r"'news'.*ingest its documents again"):
+            use()
 
 
 WRITER = """

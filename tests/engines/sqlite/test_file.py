@@ -67,19 +67,6 @@ def test_what_is_written_is_on_the_disk_and_what_is_in_a_file_s_schema_is_not_tr
         assert file.run("pragma journal_mode").fetchone() == ("wal",)
 
 
-@pytest.mark.parametrize("name", ["schema", "layout"])
-def test_an_index_of_another_schema_or_layout_names_what_mends_it(file: SqliteFile, path: Path, name: str) -> None:
-    with file.transaction():
-        file.run("""update {state} set value = '0' where name = ?""", (name,))
-    file.close()
-    for use in (file.reading, file.transaction):
-        with pytest.raises(Permanent, match=r"'news'.*ingest its documents again"), use():
-            pass
-    assert file.state()[name] == "0"
-    file.create()
-    assert file.state()[name] == "0"
-
-
 def test_a_file_that_is_no_database_or_no_folder_is_named(path: Path) -> None:
     path.write_text("This is a letter and no database. " * 100)
     file = SqliteFile(path, "news")
