@@ -9,6 +9,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
+from engines.test_contract import mark_words
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import (
@@ -254,10 +255,6 @@ FILLING = "Lorem ipsum dolor sit amet. " * 40
 
 def cut(text: str, *phrases: str) -> str:
     return mark_words(passage(text, [Phrase(phrase) for phrase in phrases]))
-
-
-def mark_words(text: str) -> str:
-    return text.replace(HIGHLIGHT[0], "[").replace(HIGHLIGHT[1], "]")
 
 
 @pytest.mark.parametrize(

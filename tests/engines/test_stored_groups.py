@@ -343,11 +343,7 @@ def test_all_else_of_a_document_stays(engine: Engine) -> None:
 
 def test_joining_a_group_keeps_them(engine: Engine, members: StoredGroups) -> None:
     groups = engine.groups()
-    upto = groups.newest()
-    leads = [
-        each for part in groups.parts() for each in groups.documents(SeqNoRange(part, 0, upto[part]), 10, leads=True)
-    ]
-    by_id = {each.name.id: each for each in leads}
+    by_id = {each.name.id: each for each in leads(groups)}
     assert groups.assign([Assignment(by_id["b"], by_id["a"].group, lead=False)]) == [True]
     engine.refresh()
     assert read(engine, "b") == [own(ANSWER)]
