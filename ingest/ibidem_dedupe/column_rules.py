@@ -238,15 +238,10 @@ def contained_shingles(pairs: Pairs, policy: Policy) -> Bools:
     selection = np.flatnonzero(may[pairs.a] & may[pairs.b] & ~(is_long[pairs.a] & is_long[pairs.b]))
     a, b = pairs.a[selection], pairs.b[selection]
     equal = (columns.slots[a] == columns.slots[b]).sum(axis=1)
-    mask[selection] = containment(equal, columns.shingles[a], columns.shingles[b]) >= rule.share
+    similarity, sizes = SIMILARITIES[equal], (columns.shingles[a], columns.shingles[b])
+    share = similarity * (sizes[0] + sizes[1]) / ((1 + similarity) * np.maximum(1, np.minimum(*sizes)))
+    mask[selection] = np.where(equal < MIN_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share)) >= rule.share
     return mask
-
-
-def containment(equal_slots: Rows, a: Rows, b: Rows) -> NDArray[np.float64]:
-    """`minhash.containment` for many pairs."""
-    similarity = np.array([correct_for_chance(share / SLOTS) for share in range(SLOTS + 1)])[equal_slots]
-    share = similarity * (a + b) / ((1 + similarity) * np.maximum(1, np.minimum(a, b)))
-    return np.where(equal_slots < MIN_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share))
 
 
 def may_relate(pairs: Pairs) -> Bools:
@@ -265,6 +260,9 @@ def may_be_page(columns: PackedColumns) -> Bools:
 
 
 Rule = Callable[[Pairs, Policy], Bools]  # returns which pairs of rows are duplicates by one kind of evidence
+
+# The share of shingles that two texts have in common, by equal slots.
+SIMILARITIES = np.array([correct_for_chance(equal / SLOTS) for equal in range(SLOTS + 1)])
 
 # The share of runs that two texts have in common, by equal slots.
 ESTIMATES = np.array([noise.estimate(equal) for equal in range(noise.SLOTS + 1)])

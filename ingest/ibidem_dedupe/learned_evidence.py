@@ -15,7 +15,7 @@ from ibidem_ingest.signatures import minhash, noise
 from ibidem_ingest.signatures.minhash import correct_for_chance
 from ibidem_ingest.signatures.numbers import agree, compare, differing_numbers
 from ibidem_ingest.signatures.packed import NO_DATE, Packed
-from ibidem_ingest.signatures.schema import BANDS, SLOTS
+from ibidem_ingest.signatures.schema import BANDS
 
 MIN_TERMS = 5  # terms of the smaller set without which sets say nothing
 
@@ -117,8 +117,7 @@ def _numbers(a: Packed, b: Packed, shared: float) -> Sequence[float]:
     )
 
 
-_ESTIMATES = np.array([correct_for_chance(equal / SLOTS) for equal in range(SLOTS + 1)])
-_CHANGED = np.array([changed(share) for share in _ESTIMATES.tolist()])
+_CHANGED = np.array([changed(share) for share in column_rules.SIMILARITIES.tolist()])
 _CHANGED_CHARACTERS = np.array([changed(share) for share in column_rules.ESTIMATES.tolist()])
 
 
@@ -142,7 +141,7 @@ def measure_columns(pairs: Pairs) -> Figures:
             subset.lengths,
             _logarithms(np.minimum(*lengths)),
             _logarithms(np.maximum(*lengths)),
-            *_number_columns(subset, _ESTIMATES[equal.sum(axis=1)]),
+            *_number_columns(subset, column_rules.SIMILARITIES[equal.sum(axis=1)]),
             *_hash_columns(subset),
         ]
         figures[part] = np.stack(columns, axis=1)
@@ -151,7 +150,7 @@ def measure_columns(pairs: Pairs) -> Figures:
 
 def _run_columns(pairs: Pairs, equal: NDArray[np.bool_]) -> Sequence[Figures]:
     count = equal.sum(axis=1)
-    shared = _ESTIMATES[count]
+    shared = column_rules.SIMILARITIES[count]
     a, b = pairs.columns.shingles[pairs.a], pairs.columns.shingles[pairs.b]
     common = shared * (a + b) / (1 + shared)
     first, second, third = (equal[:, at : 3 * BANDS : 3] for at in range(3))

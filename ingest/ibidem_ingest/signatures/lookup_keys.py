@@ -10,7 +10,7 @@ text share several of these, other texts hardly three: a look-up requires as man
 copy of a misread text has them too, so that it is found. They take little room: many documents have one in common.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Literal, get_args
 
 import numpy as np
@@ -21,7 +21,7 @@ from ibidem_ingest.signatures.long_text import LongField, LongSignatures
 from ibidem_ingest.signatures.minhash import band_values
 from ibidem_ingest.signatures.packed import FULL, NO_WORDS, WEAK, Packed, PackedColumns
 from ibidem_ingest.signatures.schema import RAREST
-from ibidem_ingest.text.word_hash import Hashes, rows
+from ibidem_ingest.text.word_hash import rows
 
 LookupField = Literal["content", "fingerprint", "profile", "bands", "rare", "characters"] | LongField
 # Further kinds of keys of long texts, all from their long signatures.
@@ -44,14 +44,10 @@ def lookup_keys(values: Sequence[bytes | None]) -> list[dict[LookupField, list[s
     with_slots, full = np.flatnonzero(columns.slot_count), np.flatnonzero(columns.flags & FULL)
     noisy = np.flatnonzero((columns.noise[:, noise.SLOTS] > 0) & ((columns.flags & NO_WORDS) == 0))
     rarest = columns.terms[full, :RAREST].astype(np.uint64) | columns.idf[full, None] << np.uint64(24)
-    runs = rows("c", character_values(columns.idf[noisy], columns.noise[noisy]))
-    blocks = [noise.read(block.tobytes()) for block in columns.noise[noisy]]
-    are_misread = [block.is_noisy(noise.MISREAD, noise.MISREAD_DENSE) for block in blocks]
-    marked = [shared_runs(own, "m") if is_misread else own for own, is_misread in zip(runs, are_misread, strict=True)]
     keys: dict[LookupField, tuple[NDArray[np.int64], Iterable[list[str]]]] = {
         "bands": (with_slots, rows("b", band_values(columns.slots[with_slots]))),
         "rare": (full, rows("r", rarest)),
-        "characters": (noisy, marked),
+        "characters": (noisy, _run_keys(columns.idf[noisy], columns.noise[noisy])),
     }
     for lookup_field, (places, own) in keys.items():
         for place, each in zip(places.tolist(), own, strict=True):
@@ -72,16 +68,16 @@ def _hash_keys(value: bytes, name: str) -> dict[LookupField, list[str]]:
     return keys
 
 
-def character_values(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Hashes:
-    """Return the values from which the keys of character runs are made."""
+def _run_keys(idf: NDArray[np.uint64], blocks: NDArray[np.uint8]) -> Iterator[list[str]]:
+    """Yield the keys of the character runs of each text, marked where it looks misread on its own."""
     slots = blocks.astype(np.uint64)
     run = slots[:, noise.SLOTS]
     table = np.where(run == noise.DENSE_RUN, np.uint64(0), idf)
     tables = table << np.uint64(32) | run << np.uint64(24)
-    values: Hashes = (
-        slots[:, noise.FIRST_SLOTS] | slots[:, noise.SECOND_SLOTS] << np.uint64(8) | _PAIRS | tables[:, None]
-    )
-    return values
+    pairs = slots[:, noise.FIRST_SLOTS] | slots[:, noise.SECOND_SLOTS] << np.uint64(8) | _PAIRS
+    for keys, block in zip(rows("c", pairs | tables[:, None]), blocks, strict=True):
+        is_misread = noise.read(block.tobytes()).is_noisy(noise.MISREAD, noise.MISREAD_DENSE)
+        yield shared_runs(keys, "m") if is_misread else keys
 
 
 def content_key(packed: Packed) -> str:
