@@ -33,7 +33,6 @@ from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import FIGURES, Learned, Policy, Weight
 from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.errors import UsageError
-from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_lab.evaluate import FOLDS, Collection, Counts, PairFigures, Truth, components, f1, score
 from ibidem_lab.labels import MAX_CONTRADICTIONS, Labels, Pair
 
@@ -65,8 +64,11 @@ class Examples:
         """Collect all judged candidates, and random pairs."""
         columns = truth.collection.columns
         pairs = duplicates(columns, EVERY_CANDIDATE)
-        found = pairs.earlier.astype(np.int64), pairs.row.astype(np.int64)
-        a, b = (np.concatenate(each) for each in zip(found, draw_pairs(columns), strict=True))
+        random = np.random.default_rng(1).choice(
+            np.flatnonzero(columns.length > 0), (2, RANDOM_PAIRS)
+        )  # always the same
+        random = np.sort(random[:, random[0] != random[1]], axis=0)
+        a, b = np.hstack([(pairs.earlier, pairs.row), random]).astype(np.int64)
         judged = np.flatnonzero(~np.isin(truth.code(a, b), truth.unjudged))
         a, b = a[judged], b[judged]
         is_duplicate = np.isin(truth.code(a, b), truth.true)
@@ -77,24 +79,15 @@ class Examples:
         return cls(a, b, measure_columns(Pairs(columns, a, b)), is_duplicate, truth.weigh(a, b, is_duplicate))
 
 
-def draw_pairs(columns: PackedColumns) -> tuple[Rows, Rows]:
-    """Draw random pairs of texts with words; the seed is fixed."""
-    rows = np.flatnonzero(columns.length > 0)
-    a, b = np.random.default_rng(1).choice(rows, (2, RANDOM_PAIRS))
-    distinct = a != b
-    return np.minimum(a, b)[distinct], np.maximum(a, b)[distinct]
-
-
 def cross_learn(examples: Examples, truth: Truth) -> Counts:
     """Count the results in each fold of the rule learned on all other folds."""
     total = np.zeros(3)
     for fold in range(FOLDS):
         taught = (truth.fold[examples.a] != fold) & (truth.fold[examples.b] != fold)
+        found = np.zeros(len(examples.a), bool)
         if len(np.unique(examples.is_duplicate[taught])) > 1:
             rule = fit(examples.figures[taught], examples.is_duplicate[taught], examples.weights[taught])
             found = add_up(rule, examples.figures) >= 0
-        else:
-            found = np.zeros(len(examples.a), bool)
         total += truth.counts(examples.a[found], examples.b[found])[fold]
     return total
 
@@ -167,11 +160,8 @@ class Figures:
     @property
     def policy(self) -> Policy:
         policy = (PRESETS[self.preset].policy if self.preset else Policy()).similar(self.similarity)
-        return replace(
-            policy,
-            terms=None if "terms" in self.without else policy.terms,
-            characters=None if "characters" in self.without else policy.characters,
-        )
+        policy = replace(policy, terms=None) if "terms" in self.without else policy
+        return replace(policy, characters=None) if "characters" in self.without else policy
 
     def __str__(self) -> str:
         """Format the figures as options of the command line.
