@@ -17,7 +17,7 @@ from ibidem.cli.console import bar, engine_context, messages, results
 from ibidem.cli.search import show
 from ibidem.cli.status import describe, update_bar
 from ibidem.comparison.word_diff import read_groups
-from ibidem.grouped_search.api import search_index
+from ibidem.grouped_search.api import Response, search_index
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.query import parse_query
@@ -32,8 +32,6 @@ QUERY = '"limitation of liability"'
 SIZE = 5
 MAX_PER_GROUP = 3
 MAX_DOCUMENTS = 2_000
-
-Response = Mapping[str, Any]
 
 
 def licences(debian: Path = DEBIAN) -> Iterator[Document]:

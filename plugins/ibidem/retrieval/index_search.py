@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from datetime import date
 from typing import Any
 
-from ibidem.grouped_search.api import reason, search_index
+from ibidem.grouped_search.api import Response, reason, search_index
 from ibidem.grouped_search.response import DUPLICATES, Passage
 from ibidem.grouped_search.texts import Duplicate, group_texts
 from ibidem_core.address import OURS
@@ -105,7 +105,6 @@ def as_metadata(duplicate: Duplicate, lead: int, texts: Sequence[Text]) -> dict[
     return found
 
 
-Response = Mapping[str, Any]
 GroupSearch = Callable[[str, int], Response]  # returns the best groups for a question: the question, and how many
 
 MAX_PASSAGES = 1_000
@@ -148,7 +147,7 @@ def search_client(
 ) -> PassageSearch:
     """Return a search through a wrapped client, with the client's own rights."""
     make_query = query or (lambda question: {"match": {text_field: question}})
-    named = read_options({**name_fields(document_field, text_field), **options})
+    named = read_options(options, document_field, text_field)
 
     def groups(question: str, size: int) -> Response:
         response: Response = client.search(index=index, body={"query": make_query(question), "size": size}, **named)
@@ -161,7 +160,7 @@ def search_engine(
     engine: Engine, filters: tuple[str, ...] = (), *, document_field: str = "", **options: object
 ) -> PassageSearch:
     """Return a search of an index that ibidem filled, including SQLite."""
-    request = parse_request(read_options({**name_fields(document_field), **options}))
+    request = parse_request(read_options(options, document_field))
 
     def groups(question: str, size: int) -> Response:
         return search_index(engine, parse_query(question, filters), request, size=size)
@@ -169,13 +168,10 @@ def search_engine(
     return PassageSearch(groups)
 
 
-def name_fields(document_field: str, text_field: str = "text") -> dict[str, object]:
-    """Return the parameter that finds overlapping passages; none without a document field."""
-    return {"dedupe_document": str(PassageFields(document_field, text_field))} if document_field else {}
-
-
-def read_options(options: Mapping[str, object]) -> dict[str, object]:
-    """Return the parameters of a search for passages.
+def read_options(
+    options: Mapping[str, object], document_field: str = "", text_field: str = "text"
+) -> dict[str, object]:
+    """Return the parameters of a search for passages; with a document field, overlapping ones are found.
 
     >>> read_options({"dedupe_window": 50})["dedupe_max_per_group"]
     50
@@ -184,7 +180,8 @@ def read_options(options: Mapping[str, object]) -> dict[str, object]:
     ibidem_ingest.errors.UsageError: dedupe='indent' would return copies as passages; use 'collapse', or 'off' for the \
 engine's own list
     """
-    found = {**OPTIONS, **{name: value for name, value in options.items() if value is not None}}
+    named = {"dedupe_document": str(PassageFields(document_field, text_field))} if document_field else {}
+    found = {**OPTIONS, **{name: value for name, value in {**named, **options}.items() if value is not None}}
     mode = read("dedupe", found["dedupe"])
     if mode == "indent":
         remedy = "use 'collapse', or 'off' for the engine's own list"
