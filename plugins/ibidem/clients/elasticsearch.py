@@ -36,8 +36,8 @@ class ElasticsearchAdapter(ClientAdapter):
         return copied
 
     def start(self, request: ApiRequest) -> Any:
-        options: dict[str, Any] = {"ignore_status": request.ok_statuses} if request.ok_statuses else {}
-        options |= {} if self.request_timeout is None else {"request_timeout": self.request_timeout}
+        statuses = {"ignore_status": request.ok_statuses} if request.ok_statuses else {}
+        options: dict[str, Any] = {**statuses, **self.timeout}
         client = self.client.options(**options) if options else self.client
         if options or request.packed:
             client = copy_in_version(client, version_of(self.client))

@@ -20,8 +20,7 @@ class OpenSearchAdapter(ClientAdapter):
     async_class = AsyncOpenSearch
 
     def start(self, request: ApiRequest) -> Any:
-        params: dict[str, Any] = {**request.params, "ignore": request.ok_statuses}
-        params |= {} if self.request_timeout is None else {"request_timeout": self.request_timeout}
+        params: dict[str, Any] = {**request.params, "ignore": request.ok_statuses, **self.timeout}
         headers = {"content-type": request.content_type}
         transport, body = self.client.transport, request.payload
         if request.packed:

@@ -79,7 +79,8 @@ class ClientAdapter(ABC):
 
     def __init__(self, client: Any, request_timeout: float | None = None) -> None:
         self.client, self.is_async = client, isinstance(client, self.async_class)
-        self.request_timeout = request_timeout  # seconds; None: as the client is configured
+        # Seconds; without any it is as the client is configured.
+        self.timeout = {} if request_timeout is None else {TIMEOUT: request_timeout}
 
     @classmethod
     def prepare(cls, client: Any, like: Any) -> Any:
