@@ -78,7 +78,11 @@ def run(
             answer = dry_run(settings, Policy(), advance)
         show(answer, describe_forecast(answer), as_json=as_json)
     elif checked:
-        show_check(settings, as_json=as_json)
+        with bar("Comparing", rated=True) as advance:
+            compared = check(settings, advance)
+        show(compared, describe_comparison(compared), as_json=as_json)
+        if compared["changed"]:
+            raise typer.Exit(SOME_REFUSED)
     elif into:
         with bar("Copying", rated=True) as advance:
             result = replace_index(settings, into, alias, advance)
@@ -106,15 +110,6 @@ def next_steps(result: Replacement, settings: Settings, into: str) -> Iterator[s
         yield f"To copy what others write to {checkpoint.source!r} from now on, run the same command again."
     if checkpoint.alias and checkpoint.alias != settings.index:
         yield f"Searches reach it with IBIDEM_INDEX={checkpoint.alias}."
-
-
-def show_check(settings: Settings, *, as_json: bool) -> None:
-    """List documents changed since they were signed; exit with 3 if there are any."""
-    with bar("Comparing", rated=True) as advance:
-        result = check(settings, advance)
-    show(result, describe_comparison(result), as_json=as_json)
-    if result["changed"]:
-        raise typer.Exit(SOME_REFUSED)
 
 
 def describe_comparison(result: Mapping[str, Any]) -> Iterator[Indented]:

@@ -7,12 +7,13 @@ import time
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from hashlib import blake2b
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple
 
 import orjson
 from xxhash import xxh3_64_intdigest
@@ -47,8 +48,7 @@ MAIL_FIELDS = ("from", "sender", "to", "recipients", "cc", "bcc", "attachments")
 COPY_KEYS: Sequence[LookupField] = ("content", "fingerprint", "bands")  # all bands, as texts of the same words share
 
 
-@dataclass(frozen=True, slots=True)
-class GoneFiles:
+class GoneFiles(NamedTuple):
     """The documents of some folders whose files are gone."""
 
     documents: Mapping[str, str]  # for each id the file that it was read from
@@ -166,8 +166,7 @@ def _excerpts(a: str, b: str) -> str:
     return " → ".join(shown)
 
 
-@dataclass(frozen=True, slots=True)
-class Takedown:
+class Takedown(NamedTuple):
     """Documents to delete, with the copies found."""
 
     ids: Sequence[str]  # the ids of the documents, then of their copies, each once
@@ -336,8 +335,7 @@ def _restore(engine: Engine, id_: str, settings: Settings) -> None:
     engine.delete_records("deleted", [id_])
 
 
-@dataclass(frozen=True, slots=True)
-class Leftovers:
+class Leftovers(NamedTuple):
     """What still holds the text of documents that are deleted."""
 
     attachments: Sequence[str]  # ids of documents that were attached to them

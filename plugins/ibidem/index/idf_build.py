@@ -6,7 +6,7 @@ The language check warns of documents whose words the idf table of their languag
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from typing import NamedTuple
 
 from ibidem.grouped_search.api import format_count
 from ibidem_ingest.document import Document
@@ -23,8 +23,7 @@ MIN_SHARE = 0.2  # share of documents in another language from which it is said:
 REMEDY = "give each document its `language`; rare words of one language say nothing about another"
 
 
-@dataclass(frozen=True, slots=True)
-class ForeignShare:
+class ForeignShare(NamedTuple):
     """The share of documents that are not in their declared language."""
 
     language: str  # the language that they say, or that is meant when they say nothing
@@ -71,8 +70,7 @@ class LanguageSampler:
         return shares
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltTable:
+class BuiltTable(NamedTuple):
     """A table and the documents it was counted from."""
 
     table: Table
@@ -82,7 +80,7 @@ class BuiltTable:
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem idf build --json` prints."""
-        foreign = [*map(asdict, self.foreign)]
+        foreign = [each._asdict() for each in self.foreign]
         return table_facts(self.table) | {"left_out": dict(self.others), "refused": self.refused, "foreign": foreign}
 
 
