@@ -252,16 +252,12 @@ def read_facets(cluster: ClusterClient, index: str, clause: Clause, limit: int) 
 
 
 def _counts(aggregation: Json) -> list[stored_groups.FacetCount]:
-    return [
-        stored_groups.FacetCount(str(each.get("key_as_string", each["key"])), int(each["doc_count"]), _groups(each))
-        for each in aggregation.get("buckets", ())
-        if each["key"] != ""
-    ]
-
-
-def _groups(bucket: Json) -> int:
-    ungrouped = int(bucket["ungrouped"]["doc_count"])
-    return ungrouped + min(int(bucket["groups"]["value"]), int(bucket["doc_count"]) - ungrouped)
+    counts: list[stored_groups.FacetCount] = []
+    for each in aggregation.get("buckets", ()):
+        documents, ungrouped = int(each["doc_count"]), int(each["ungrouped"]["doc_count"])
+        groups = ungrouped + min(int(each["groups"]["value"]), documents - ungrouped)
+        counts.append(stored_groups.FacetCount(str(each.get("key_as_string", each["key"])), documents, groups))
+    return [each for each in counts if each.value]
 
 
 def read_memberships(
