@@ -34,7 +34,6 @@ THOROUGH: Mapping[str, str] = {
     "gateway/browser/": "a browser looks at each page; the page itself is tested without one",
     "gateway/test_openapi.py::test_over_a_cluster_every_answer_is_a_documented_one": "over a file it is of the first",
     "gateway/test_recipes.py": "clients in other languages are built first; tests/clients has those in Python",
-    "grouped_search/dsl/test_questions_docs.py": "the lines of a page; each answer has a test of its module",
     "ingest/mail/test_parts.py::"
     "test_a_mail_of_twenty_megabytes_is_parted_to_the_last_character": "a law parts short ones each time",
     "nodes/": "parts of the trials of three nodes, which `make nodes` runs",

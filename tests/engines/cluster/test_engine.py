@@ -324,15 +324,6 @@ class TestForeignIndex:
         outcomes = engine.write([make_record("t0", version=1)])
         assert (outcomes[0].status, outcomes[0].previous_version) == (WriteStatus.INDEXED, None)
 
-    def test_two_schemas_behind_one_alias_are_refused_by_name(self, address: str) -> None:
-        metadata = {"_meta": {"ibidem": {"schema": "0", "layout": "full"}}}
-        ask(address, "PUT", "/theirs", json.dumps({"mappings": metadata, "aliases": {"both": {}}}))
-        alias = {"actions": [{"add": {"index": INDEX, "alias": "both"}}]}
-        ask(address, "POST", "/_aliases", json.dumps(alias))
-        expected = rf"index 'theirs' with 0; this version reads {SCHEMA}.*ibidem backfill --into"
-        with pytest.raises(Permanent, match=expected):
-            at(address, "both").search(GRAIN, 10)
-
     def test_an_alias_of_two_indexes_ranks_both_and_names_the_index_of_each_hit(self, address: str) -> None:
         ask(address, "POST", "/_aliases", json.dumps({"actions": [{"add": {"index": INDEX, "alias": "all"}}]}))
         make_foreign_index(address, {"text": {"type": "text"}})

@@ -1,4 +1,4 @@
-"""The requests of `docs/stored.md` work on real servers."""
+"""The requests of `docs/stored.md` and `docs/questions.md` work on real servers."""
 
 import json
 import re
@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from ibidem.cli import main
+from ibidem_dedupe.parameters import parse_request
 from servers.indices import ask, remove_indices
 from support.wrapped_clients import INDEX, STORIES
 
@@ -93,6 +94,18 @@ def test_all_groups_are_gone_through_page_by_page(plain_client: Any, groups: dic
 def test_a_facet_of_the_leads_counts_each_group_once(plain_client: Any, groups: dict[str, str]) -> None:
     facet = response_to(plain_client, FACET)["aggregations"]["leads"]
     assert facet["doc_count"] == len(set(groups.values()))
+
+
+def test_what_the_page_of_questions_asks_is_understood_and_its_facet_counts_each_text_once(
+    plain_client: Any, groups: dict[str, str]
+) -> None:
+    for asked in re.findall(r"`(dedupe=\S+)`", (DOCS / "questions.md").read_text(encoding="utf-8")):
+        assert parse_request(dict(each.split("=") for each in asked.split("&"))).mode == "indent"
+    (body,) = bodies("questions.md")
+    buckets = plain_client.search(index=INDEX, body=body)["aggregations"]["source"]["buckets"]
+    counts = {each["key"]: each["texts"]["value"] for each in buckets}
+    for source in ("AP", "Reuters"):
+        assert counts[source] == len({groups[each.id] for each in STORIES if each.source == source})
 
 
 @pytest.mark.server("elasticsearch")
