@@ -50,25 +50,15 @@ def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = No
     if not a.length or not b.length or (any(a.guard) and any(b.guard) and a.guard != b.guard):
         return None
     guards = Guards.compare(a, b)
-    found = strongest(a, b, policy, guards)
-    excluded = pair_evidence.titles_differ(a, b) or not guards.are_within(policy.window_days)
-    if excluded or long_pair is None or policy.level != "partial":
+    titles_differ, is_within = pair_evidence.titles_differ(a, b), guards.are_within(policy.window_days)
+    levels = LEVELS[: LEVELS.index(policy.level) + 1] if is_within else LEVELS[:1]
+    kinds = (kind for level in levels for kind in evidence.TABLE.at(level) if kind.weighs_titles or not titles_differ)
+    decisions = (kind.decide(a, b, policy, guards) for kind in kinds if kind.decide)
+    found = next(filter(None, decisions), None)
+    if titles_differ or not is_within or long_pair is None or policy.level != "partial":
         return found
     relation = pair_evidence.relation_evidence(a, b, long_pair, policy, guards)
     return replace(found, why={**relation.why, **found.why}) if found and relation else found or relation
-
-
-def strongest(a: Packed, b: Packed, policy: Policy, guards: Guards) -> Evidence | None:
-    """Check the levels up to the requested one; the first evidence counts."""
-    excluded = pair_evidence.titles_differ(a, b)
-    for level in LEVELS[: LEVELS.index(policy.level) + 1]:
-        if level != "identical" and not guards.are_within(policy.window_days):
-            return None
-        for kind in evidence.TABLE.at(level):
-            may = kind.decide if kind.weighs_titles or not excluded else None
-            if may and (found := may(a, b, policy, guards)):
-                return found
-    return None
 
 
 UNDECIDED = 255  # the code of a pair of long texts that only their long signatures can decide on
