@@ -168,7 +168,6 @@ class Relation:
 
     name: Name  # the relation
     confidence: float
-    score: float  # share of the smaller text that the other has, 0 to 1
     contains: Side | None  # which of the two holds the other; None where neither does
     a: tuple[int, int]  # the first and last matching part of the one, from 1, a few stray ones set aside
     b: tuple[int, int]  # the first and last matching part of the other
@@ -252,10 +251,9 @@ def choose_relation(holder: Side, signals: Mapping[str, float], matches: Matches
     name: Name = kind[confidences[kind[0]] < confidences[kind[1]] or signals.get("slope", 1.0) < 0]
     if sure < MIN_CONFIDENCE:
         name, sure = "overlapping_text", 1 - sure
-    score = max(signals["matched_a"], signals["matched_b"])
     contains = holder if name in ("contiguous_subset", "contains") else None
     parts = common_part(matches.a), common_part(matches.b)
-    return Relation(name, round(sure, 3), score, contains, *parts, signals)
+    return Relation(name, round(sure, 3), contains, *parts, signals)
 
 
 def common_part(parts: Places) -> tuple[int, int]:
