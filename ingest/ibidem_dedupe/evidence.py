@@ -12,6 +12,7 @@ from ibidem_dedupe import candidates, column_rules, learned_evidence, pair_evide
 from ibidem_dedupe.candidates import Portion
 from ibidem_dedupe.column_rules import Bools
 from ibidem_dedupe.policy import LEVELS, Characters, Level, Policy, Terms, min_shared_terms
+from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.lookup_keys import LookupField, shared_runs
 from ibidem_ingest.signatures.packed import PackedColumns
 from ibidem_ingest.signatures.schema import FULL_SET, RAREST
@@ -149,7 +150,8 @@ def searched(keys: Mapping[LookupField, list[str]], policy: Policy) -> dict[Look
     runs, rule = keys.get("characters"), policy.characters
     if not runs or not rule:
         return dict(keys)
-    marks = "m" if rule.asks_for_misread and not runs[0].startswith("m") else "cm"
+    asks_for_misread = rule.misread >= noise.MISREAD and rule.misread_dense >= noise.MISREAD_DENSE
+    marks = "m" if asks_for_misread and not runs[0].startswith("m") else "cm"
     return {**keys, "characters": shared_runs(runs, marks)}
 
 

@@ -47,18 +47,6 @@ class Guards:
             differs=difference_beside_words(a, b),
         )
 
-    def are_within(self, days: int | None) -> bool:
-        """Return whether the dates are within a window of days; a missing date passes."""
-        return days is None or self.days_apart is None or self.days_apart <= days
-
-    def as_why(self) -> dict[str, object]:
-        """Return the values as a response shows them."""
-        return {
-            "days_apart": self.days_apart,
-            "length_ratio": round(self.length_ratio, 2),
-            "numbers_agree": self.numbers_agree,
-        } | ({"differs": self.differs} if self.differs else {})
-
 
 def difference_beside_words(a: Packed, b: Packed) -> Beside | None:
     """Return what differs of two texts with the same words: signs, the title of a short text, or which mail it is."""
@@ -172,7 +160,7 @@ def similar_characters(a: Packed, b: Packed, policy: Policy, guards: Guards) -> 
     noise_a, noise_b = noise.read(a.noise), noise.read(b.noise)
     is_noisy = any(each.is_noisy(rule.misread, rule.misread_dense) for each in (noise_a, noise_b))
     comparable = noise_a.run == noise_b.run > 0 and is_noisy
-    if not comparable or (noise_a.poor and not rule.few):
+    if not comparable or (noise_a.run >= noise.POOR_TABLE and not rule.few):
         return None
     if not (noise_a.dense or same_table(a, b)):
         return None
@@ -210,7 +198,15 @@ def build_evidence(
     level: Level, signature: str, score: float, figures: Mapping[str, object], guards: Guards
 ) -> Evidence:
     """Build the evidence: signature, its figures, then the guards."""
-    return Evidence(level, signature, round(score, 3), {"signature": signature, **figures, **guards.as_why()})
+    why = {
+        "signature": signature,
+        **figures,
+        "days_apart": guards.days_apart,
+        "length_ratio": round(guards.length_ratio, 2),
+        "numbers_agree": guards.numbers_agree,
+        **({"differs": guards.differs} if guards.differs else {}),
+    }
+    return Evidence(level, signature, round(score, 3), why)
 
 
 Rule = Callable[[Packed, Packed, Policy, Guards], Evidence | None]

@@ -36,7 +36,7 @@ from ibidem_dedupe.candidates import MAX_ROWS, TERMS, Hashes, KeyIndex, Numbers,
 from ibidem_dedupe.column_rules import Bools, Codes, Pairs, Rows
 from ibidem_dedupe.overrides import DocumentRef, Pair, PairConstraints
 from ibidem_dedupe.pair_evidence import Evidence, Guards, LongPair
-from ibidem_dedupe.policy import LEVELS, Policy
+from ibidem_dedupe.policy import LEVELS, LONG_TOKENS, Policy
 from ibidem_dedupe.relations import join_sorted, relate
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures import noise
@@ -50,7 +50,8 @@ def decide(a: Packed, b: Packed, policy: Policy, long_pair: LongPair | None = No
     if not a.length or not b.length or (any(a.guard) and any(b.guard) and a.guard != b.guard):
         return None
     guards = Guards.compare(a, b)
-    titles_differ, is_within = pair_evidence.titles_differ(a, b), guards.are_within(policy.window_days)
+    titles_differ, days, most = pair_evidence.titles_differ(a, b), guards.days_apart, policy.window_days
+    is_within = days is None or most is None or days <= most
     levels = LEVELS[: LEVELS.index(policy.level) + 1] if is_within else LEVELS[:1]
     kinds = (kind for level in levels for kind in evidence.TABLE.at(level) if kind.weighs_titles or not titles_differ)
     decisions = (kind.decide(a, b, policy, guards) for kind in kinds if kind.decide)
@@ -123,7 +124,7 @@ def screen(columns: PackedColumns, a: Rows, b: Rows, policy: Policy) -> Bools:
         )
     ]
     figures = (
-        policy.slots.least + 1 if policy.slots else 0,
+        min(policy.slots.equal, policy.slots.needed(LONG_TOKENS)) + 1 if policy.slots else 0,
         policy.fingerprint is not None,
         policy.profile is not None,
         terms is not None,

@@ -110,11 +110,6 @@ class Slots:
         """Return the least number of equal slots for a pair whose shorter text has so many tokens."""
         return self.equal if self.long is None or shorter < LONG_TOKENS else self.long
 
-    @property
-    def least(self) -> int:
-        """The minimum number of equal slots for any pair."""
-        return self.equal if self.long is None else min(self.equal, self.long)
-
 
 @dataclass(frozen=True, slots=True)
 class Terms:
@@ -164,11 +159,6 @@ class Characters:
     def least_share(self) -> float:
         """The minimum share of runs for any pair."""
         return min(self.share, self.distant)
-
-    @property
-    def asks_for_misread(self) -> bool:
-        """Whether one of two texts has to look misread on its own."""
-        return self.misread >= noise.MISREAD and self.misread_dense >= noise.MISREAD_DENSE
 
 
 @dataclass(frozen=True, slots=True)

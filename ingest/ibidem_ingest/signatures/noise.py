@@ -169,11 +169,6 @@ class Noise(NamedTuple):
     terms: bytes  # 8 slots of these; zeros where there are none
 
     @property
-    def poor(self) -> bool:
-        """Whether the idf table has few terms."""
-        return self.run >= POOR_TABLE
-
-    @property
     def dense(self) -> bool:
         """Whether bigrams are used instead of terms."""
         return self.run == DENSE_RUN
