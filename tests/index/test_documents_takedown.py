@@ -148,7 +148,7 @@ def test_an_index_that_was_copied_is_named_with_the_documents_that_it_still_hold
         engine.create()
         assert dict(still_held(engine, settings, ["a"])) == {}
         copies = [Checkpoint("r", 0.0, "first", "second"), Checkpoint("r", 0.0, "gone", "third")]
-        engine.put_records("runs", {each.key: asdict(each) for each in copies})
+        engine.put_records("runs", {f"backfill/{each.into}": asdict(each) for each in copies})
         assert dict(still_held(engine, settings, ["a", "c"])) == {"first": ["a"]}
         former.delete(["a"], 2)
         assert dict(still_held(engine, settings, ["a"])) == {}

@@ -20,7 +20,6 @@ from functools import partial
 from itertools import accumulate, groupby
 from typing import Any, NamedTuple, TypeVar
 
-import orjson
 import zstandard
 from kombu import compression, serialization
 from kombu.message import Message
@@ -29,7 +28,6 @@ from ibidem_core.errors import REMOVE, DamagedRecord, parse_record
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Record
 from ibidem_engines.ledger import check_entry, read_entries
-from ibidem_ingest.document import WHERE, Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.sign import digest, sign_and_pack
@@ -44,12 +42,6 @@ class SerializedDocument(NamedTuple):
     id: str
     characters: int  # characters of its text
     json: bytes  # as `Document.as_record` returns it, with its version, in JSON
-
-
-def serialize(document: Document, version: int, location: str) -> SerializedDocument:
-    record = {"version": version} | document.as_record() | {WHERE: location}
-    # A document built by hand may contain anything; it is checked when it is signed.
-    return SerializedDocument(str(document.id), len(str(document.text)), orjson.dumps(record))
 
 
 def batch_key(run: str, number: int) -> str:
@@ -87,7 +79,7 @@ def cut(documents: Iterable[SerializedDocument], characters: int) -> Iterator[Se
     A batch is full with so many characters of text, with four bytes of JSON for each of these, or with 2,000 documents.
     A document that would overfill a batch begins the next one, so a large document is a batch of its own.
 
-    >>> documents = [serialize(Document(str(size), "x" * size), 1, "") for size in (60, 30, 200, 10)]
+    >>> documents = [SerializedDocument(str(size), size, b"{}") for size in (60, 30, 200, 10)]
     >>> [[document.id for document in batch.documents] for batch in cut(documents, 100)]
     [['60', '30'], ['200'], ['10']]
     """

@@ -198,11 +198,7 @@ class Delivery:
 
 
 def sign_and_write(context: WorkerContext, delivery: Delivery) -> batches.BatchResult:
-    """Sign and write a batch; its result is stored first, so that the message can be acknowledged.
-
-    A batch that has a result already is left alone. One that ended its workers too often is done document by document,
-    and a document that does goes to the dead letters.
-    """
+    """Sign and write a batch, unless it has a result; that is stored first, so that its message can be acknowledged."""
     engine, key, tries_key = context.engine, delivery.key, f"{delivery.key}{batches.TRIES}"
     with log_context(run=delivery.run, batch=key):
         entries = context.retry(lambda: engine.get_records_by_key("runs", [key, tries_key]))

@@ -53,13 +53,11 @@ class Portions:
     def __init__(self, limit: int = PAGE, characters: int = CHARACTERS) -> None:
         self._size, self._most, self._characters = min(FIRST_BATCH, limit), limit, characters
 
-    def cut(self, names: Sequence[Name]) -> Iterator[Sequence[Name]]:
+    def cut(self, names: Iterable[Name]) -> Iterator[list[Name]]:
         """Split names into portions whose size adapts to the previous ones."""
-        position = 0
-        while position < len(names):
-            portion = names[position : position + self._size]
+        names = iter(names)
+        while portion := list(islice(names, self._size)):
             yield portion
-            position += len(portion)
 
     def learn(self, lengths: Sequence[int]) -> None:
         """Adapt the size to the lengths of the last texts."""
@@ -153,10 +151,6 @@ class Checkpoint:
     signed_with: list[str] = field(default_factory=list)  # the settings that determine signatures
     # Sum of the accounts of pages that have none of their own; empty until a follower has looked at all documents once.
     followed: dict[str, object] = field(default_factory=dict)
-
-    @property
-    def key(self) -> str:
-        return KEYS + self.into
 
     def seq_range(self, part: ShardRef) -> SeqNoRange:
         """Return the remaining range of a part in this pass."""

@@ -143,7 +143,7 @@ class Backfill:
         self._guard = None if checkpoint.into else FieldGuard(source)
         self._engine, self._source, self._settings, self._report = engine, source, settings, report
         self._head = OwnRecord(engine, "runs", RUN_PREFIX + checkpoint.run)
-        self._progress = OwnRecord(engine, "runs", checkpoint.key)
+        self._progress = OwnRecord(engine, "runs", batch.KEYS + checkpoint.into)
         self._own = batch.OwnWrites()
         self._total = 0
 

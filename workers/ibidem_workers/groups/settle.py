@@ -452,7 +452,7 @@ def read_slices(read: Read, seq_ranges: Iterable[SeqNoRange], size: int = SLICE)
             after = documents[-1].name.order if len(documents) == size else seq_range.end
 
 
-def keeping(read: Read, room: int = MAX_KEPT) -> Read:
+def keeping(read: Read) -> Read:
     """Return a reader that keeps a limited number of documents for a second read.
 
     What is kept may have changed since: a write onto it then fails, and the document is settled as it is now.
@@ -462,7 +462,7 @@ def keeping(read: Read, room: int = MAX_KEPT) -> Read:
     def read_once(seq_range: SeqNoRange, size: int) -> list[GroupedDocument]:
         if (documents := kept.pop((seq_range, size), None)) is None:
             documents = read(seq_range, size)
-            if len(documents) + sum(map(len, kept.values())) <= room:
+            if len(documents) + sum(map(len, kept.values())) <= MAX_KEPT:
                 kept[seq_range, size] = documents
         return documents
 
