@@ -46,17 +46,15 @@ A_DAY = 24 * 60 * 60 * 1_000_000  # in microseconds, as the submitter numbers do
 
 WARM_LANGUAGE = "en"  # language whose idf table is loaded before the first batch
 
-_WATCHED = Lock()  # the interpreter's watchdog watches one block at a time
+# The interpreter's own watchdog, which also runs while a library blocks all other threads, watches one block at a time.
+_WATCHED = Lock()
 
 SIGN_SECONDS = 600.0  # seconds that signing a batch may take: the process is ended, and another one tries the batch
 
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Exit this process, with its stack on standard error, if the block takes too long.
-
-    The interpreter's own watchdog thread does this, which also runs while a library blocks all other threads.
-    """
+    """Exit this process, with its stack on standard error, if the block takes too long."""
     with _WATCHED:
         faulthandler.dump_traceback_later(seconds, exit=True, file=sys.__stderr__ or sys.stderr)
         try:
@@ -89,12 +87,9 @@ def do_batch(  # noqa: PLR0913, PLR0917 - a batch, and what is done with documen
     tries: int,
     do: Callable[[Sequence[Item]], batches.BatchResult],
     refuse: Callable[[Item, str], Refusal],
-    why: str,
+    why: str,  # of the refusal of a document that ends its process too often; it may name how often
 ) -> batches.BatchResult:
-    """Do the documents of a batch; after too many tries of it one by one, and each try is counted before it begins.
-
-    A document that ends its process too often is refused; `why` may name how often.
-    """
+    """Do the documents of a batch; after too many tries of it one by one, and each try is counted before it begins."""
     if tries < context.settings.tries:
         return do(documents)
     extra = {"tries": tries, "documents": len(documents)}

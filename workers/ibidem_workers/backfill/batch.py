@@ -247,15 +247,13 @@ class OwnWrites:
 
 
 def find_survivors(engine: Engine, tombstones: Mapping[str, Tombstone]) -> set[str]:
-    """Return the ids of documents in an index that are no newer than their tombstones.
-
-    A document without a version is none: another program has written it since.
-    """
+    """Return the ids of documents in an index that are no newer than their tombstones."""
     if not tombstones:
         return set()
     engine.refresh()
     documents = engine.fetch([(engine.index, id_) for id_ in tombstones])
     versions = {each.document.id: each.version for each in documents}
+    # One without a version was written since by another program.
     return {id_ for id_, version in versions.items() if 0 < version <= tombstones[id_].version}
 
 

@@ -359,10 +359,7 @@ def compare(original: SourceDocument, tables: Tables, distinct: tuple[str, ...])
 
 
 def is_changed(original: SourceDocument, tables: Tables, distinct: tuple[str, ...]) -> bool:
-    """Return whether a signed document would get different signatures now; other fields may differ.
-
-    Of one that was signed with another schema nothing can be said: it is outdated.
-    """
+    """Return whether a signed document would get different signatures now; with another schema it is only outdated."""
     packed = unpack(original.packed) if original.packed and original.schema == SCHEMA else None
     if packed is None or original.digest == digest(original.document, original.idf):
         return False
