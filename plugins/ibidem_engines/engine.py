@@ -8,7 +8,7 @@ part by part, each part by the number of the write, so that a reader knows where
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from enum import StrEnum
-from typing import Any, Literal, Protocol, TypeVar
+from typing import Any, Literal, NamedTuple, Protocol, TypeVar
 
 from ibidem_dedupe.overrides import DocumentRef
 from ibidem_engines import stored_groups
@@ -93,8 +93,7 @@ class SignatureLookup(stored_groups.LeadKeys):
         return max(self.limit, CONTENT_HITS) if name == "content" else self.limit
 
 
-@dataclass(frozen=True, slots=True)
-class LookupResult:
+class LookupResult(NamedTuple):
     """The documents that one `SignatureLookup` found."""
 
     # Each document once, in the order of index and id; the searching document itself too, unless it is named.
@@ -141,8 +140,7 @@ class HealthIssue:
         return [cls("disk", what, "free some space, or use a larger disk")]
 
 
-@dataclass(frozen=True, slots=True)
-class PluginNode:
+class PluginNode(NamedTuple):
     """A node of a cluster, with the versions of engine and plugin."""
 
     name: str  # the node's name

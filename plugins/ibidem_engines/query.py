@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import cache
 from hashlib import blake2b
 from itertools import chain, islice
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import numpy as np
 import orjson
@@ -61,16 +61,14 @@ _STRANGE = re.compile(r"\w[~^][\d.]*$|\w[*?]\w|^[*?]\w")
 _EDGES = string.punctuation + string.whitespace
 
 
-@dataclass(frozen=True, slots=True)
-class Token:
+class Token(NamedTuple):
     kind: str  # `open`, `close`, `not`, `or`, `and`, `field`, `phrase` or `word`
     text: str  # a word, the words of a phrase, or the name of a field
     # Of a phrase how many other words may be between its words, in any order; None: they follow each other.
     slop: int | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Phrase:
+class Phrase(NamedTuple):
     """A word, or several quoted words in order or near each other."""
 
     text: str  # as typed (no syntax characters)
@@ -79,8 +77,7 @@ class Phrase:
     slop: int | None = None  # how many other words may be between its words, in any order; None: they follow each other
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """The contents of parentheses, in the form of a query."""
 
     all_of: tuple[tuple["Phrase | Words", ...], ...] = ()  # every entry must match, by any one of its parts
@@ -206,8 +203,7 @@ QUERY_HELP = (
 _QUOTES = str.maketrans(dict.fromkeys("“”„‟«»", '"') | {"\0": " "})
 
 
-@dataclass(frozen=True, slots=True)
-class Filter:
+class Filter(NamedTuple):
     """A condition on a field that does not affect the ranking: one of `FILTERS`.
 
     A date's value is a year, a month, a day, or two of them as `from..to` (either may be missing); a document passes
@@ -375,8 +371,7 @@ _PARTS: TypeAdapter[tuple[str, str, str, str, int | None, str, tuple[int, list[A
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ReadView:
+class ReadView(NamedTuple):
     """Read view of a ranking: writes up to a sequence number, or a point in time; by default the current state."""
 
     newest: int | None = None  # highest sequence number that is read; None: no limit
@@ -386,8 +381,7 @@ class ReadView:
 NOW = ReadView()  # everything that is there when the search runs
 
 
-@dataclass(frozen=True, slots=True)
-class Place:
+class Place(NamedTuple):
     """Start position of a page in a collapsed ranking."""
 
     start: int  # how many groups come before
@@ -395,8 +389,7 @@ class Place:
     search_after: Sequence[object] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Cursor:
+class Cursor(NamedTuple):
     """State that one page passes to the next."""
 
     view: ReadView = NOW  # what the ranking reads

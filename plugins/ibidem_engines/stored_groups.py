@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from hashlib import blake2b
 from itertools import pairwise
 from secrets import token_hex
-from typing import Any, Literal, Protocol, overload
+from typing import Any, Literal, NamedTuple, Protocol, overload
 
 from xxhash import xxh3_64_intdigest
 
@@ -53,8 +53,7 @@ class ShardRef:
         return cls(index, int(shard))
 
 
-@dataclass(frozen=True, slots=True)
-class SeqNoRange:
+class SeqNoRange(NamedTuple):
     """A range of sequence numbers of a part."""
 
     part: ShardRef
@@ -130,8 +129,7 @@ class LeadKeys:
     lengths: Mapping[LookupField, tuple[int, int]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Assignment:
+class Assignment(NamedTuple):
     document: GroupedDocument  # the document, in the state that was read
     group: str  # the group that it is to be in
     # Whether it is to lead that group. A document that is made a lead gets the number of a new write, so that whoever
@@ -141,8 +139,7 @@ class Assignment:
     settled: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class GroupCounts:
+class GroupCounts(NamedTuple):
     documents: int  # all documents
     groups: int  # number of documents that lead a group
     unsigned: int  # documents without signatures, or without words; each is a group of its own
@@ -242,8 +239,7 @@ class Collapsing:
 BY_GROUP = Collapsing()
 
 
-@dataclass(frozen=True, slots=True)
-class GroupHit:
+class GroupHit(NamedTuple):
     hit: Hit
     group: str  # the group's name; empty for a document that has none
     score: float | None  # the engine's score; None if it does not score
@@ -254,8 +250,7 @@ class GroupHit:
         return self.hit.name
 
 
-@dataclass(frozen=True, slots=True)
-class MatchCounts:
+class MatchCounts(NamedTuple):
     documents: int
     # Groups with at least one matching document, of which one without a group counts as one; None: not counted.
     groups: int | None
@@ -263,8 +258,7 @@ class MatchCounts:
     ungrouped: int = 0  # documents without a stored group; 0 where nobody asked
 
 
-@dataclass(frozen=True, slots=True)
-class Coverage:
+class Coverage(NamedTuple):
     """How far the groups of an index reach, for whoever may see these documents."""
 
     documents: int = 0
@@ -288,14 +282,12 @@ class Collapsed:
     several: frozenset[str] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Members:
+class Members(NamedTuple):
     hits: Sequence[GroupHit]  # as many of each group as were asked for, in rank order
     sizes: Mapping[str, int]  # how many of each group match
 
 
-@dataclass(frozen=True, slots=True)
-class FacetCount:
+class FacetCount(NamedTuple):
     """Number of matches with a common value."""
 
     value: str
@@ -303,8 +295,7 @@ class FacetCount:
     groups: int  # how many groups they are of; a server estimates more than some thousands
 
 
-@dataclass(frozen=True, slots=True)
-class Facets:
+class Facets(NamedTuple):
     """Counts of all matches by some fields."""
 
     sources: Sequence[FacetCount]  # by source, the most frequent first
@@ -319,8 +310,7 @@ FIELDS = (*THREAD, *WORK)  # names of the fields, below `ibidem` in a cluster
 Values = Mapping[str, object]  # values by the names of fields; None if a document has none
 
 
-@dataclass(frozen=True, slots=True)
-class MembershipChange:
+class MembershipChange(NamedTuple):
     """Values to store with a document."""
 
     name: DocumentRef  # its index and id
@@ -333,8 +323,7 @@ def hash_packed(packed: bytes | None) -> int:
     return xxh3_64_intdigest(packed) if packed else 0
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRecord:
+class StoredRecord(NamedTuple):
     source: str  # the index or alias that it is stored next to
     key: str
     entry: Any  # its JSON, possibly damaged by another program

@@ -504,7 +504,7 @@ class ClusterSearch(engine.EngineSearch):
         # Those that the caller may see and that match.
         names = {beside_key(hit["_index"], hit["_id"]): {"index": hit["_index"], "id": hit["_id"]} for hit in visible}
         hits = [[replace(hit, **names[hit.id]) for hit in each.hits if hit.id in names] for each in found]
-        return [replace(each, hits=own) for each, own in zip(found, hits, strict=True)]
+        return [each._replace(hits=own) for each, own in zip(found, hits, strict=True)]
 
     def long_signatures(self, ids: Names) -> RequestFlow[dict[DocumentRef, bytes]]:
         return lookup.long_values(Target(self.index), ids, self.layout.beside)

@@ -7,10 +7,10 @@ import os
 import shutil
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from typing_extensions import override
@@ -80,8 +80,7 @@ def words(values: ledgers.LookupValues) -> str:
 MAX_CHARACTERS = 200_000_000
 
 
-@dataclass(frozen=True, slots=True)
-class _Ready:
+class _Ready(NamedTuple):
     record: Record
     row: Row  # the columns of its row in the documents table, from `id` on
     keys: str  # its look-up values as words, those of its long signatures too

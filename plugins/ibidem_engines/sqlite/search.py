@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain
-from typing import Any
+from typing import Any, NamedTuple
 
 import orjson
 from typing_extensions import override
@@ -121,8 +121,7 @@ def newest_place(file: SqliteFile, view: ReadView) -> int:
     return file.run("select max(place) from {documents}").fetchone()[0] or 0
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The matching documents as SQL: the part after `from`, and its parameters."""
 
     place: str  # the column that holds the place
