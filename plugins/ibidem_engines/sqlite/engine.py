@@ -33,7 +33,6 @@ from ibidem_ingest.text.tokens import visible
 
 _PUT = "insert or replace into {ledger} (ledger, key, entry) values (?, ?, ?)"
 _GET = "select key, entry from {ledger} where ledger = ? and key in {list}"
-_REMOVE = "delete from {ledger} where ledger = ? and key in {list}"
 
 
 def put(file: SqliteFile, ledger: Ledger, entries: Mapping[str, Entry]) -> None:
@@ -48,7 +47,7 @@ def get(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]
 
 def remove(file: SqliteFile, ledger: Ledger, keys: Sequence[str]) -> int:
     """Remove records by key, inside an open transaction; returns how many existed."""
-    return file.run(_REMOVE, (ledger, as_json(keys))).rowcount
+    return file.run("delete from {ledger} where ledger = ? and key in {list}", (ledger, as_json(keys))).rowcount
 
 
 def parse(entry: object) -> Any:
@@ -210,13 +209,11 @@ _BY_ID = "id in {list} and place <= ? order by place"
 _JOIN = """update {documents} set "group" = ?, lead = ?
     where id = ? and place = ? and "group" = ? and lead = ?"""
 _COUNTS = "select count(*), coalesce(sum(lead), 0), coalesce(sum(not signed), 0) from {documents}"
-_LAST = "select value from {state} where name = 'place'"
 # The positions freed by deletions and rewrites; the last one ever given is kept apart, so that the number only grows.
 _GIVEN_UP = "select value - (select count(*) from {documents}) from {state} where name = 'place'"
 _SIZES = """select "group", count(*) from {documents}
     where not lead and "group" > ? group by "group" order by "group" limit ?"""
 _PACKED_BY_ID = "select id, packed from {documents} where id in {list}"
-_HAS_THREADS = "select exists (select 1 from {documents} where thread is not null)"
 _WRITE = "update {documents} set {columns} where id = ?"
 SLICE = 1_000
 MAX_LEADS = 10_000  # leads that are read for one class of values of one document
@@ -235,7 +232,7 @@ class SqliteGroups(stored_groups.StoredGroups):
     @override
     def newest(self, marks: stored_groups.Marks | None = None) -> dict[ShardRef, int]:
         """Return the last assigned position, even if its document was deleted."""
-        ((last_place,),) = self._file.read(_LAST)
+        ((last_place,),) = self._file.read("select value from {state} where name = 'place'")
         return {ShardRef(self.index): int(last_place)}
 
     def deletions(self) -> int:
@@ -293,7 +290,7 @@ class SqliteGroups(stored_groups.StoredGroups):
         """Do nothing: every file of this layout has the columns."""
 
     def has_threads(self) -> bool:
-        return bool(self._file.read(_HAS_THREADS)[0][0])
+        return bool(self._file.read("select exists (select 1 from {documents} where thread is not null)")[0][0])
 
     def write_memberships(self, changes: Sequence[stored_groups.MembershipChange]) -> int:
         with self._file.transaction():
@@ -313,12 +310,8 @@ class SqliteGroups(stored_groups.StoredGroups):
         ]
 
 
-_BY_TABLE = "select idf, count(*), sum(not signed) from {documents} group by idf"
-_AFTER_PREFIX = "\U0010ffff"  # greater than whatever may follow a prefix
-_COUNT = "select count(*) from {ledger} where ledger = ?"
 _SLICE = "select key, entry from {ledger} where ledger = ? and key >= ? and key < ? order by key limit ?"
 _SCANNED = "select place, id, packed from {documents} where place > ? and place <= ? order by place limit ?"
-_TABLE = "create virtual table if not exists temp.{terms} using fts5vocab(main, {texts}, row)"
 _TERMS = "select term, doc from temp.{terms} where term in {list}"
 
 
@@ -347,7 +340,7 @@ class SqliteEngine(Engine):
         spellings_by_word = {word: spellings(word) for word in words[:MAX_SPELLED]}
         terms = as_json([*spellings_by_word, *set().union(*spellings_by_word.values())])
         with self._file.reading():
-            self._file.run(_TABLE)
+            self._file.run("create virtual table if not exists temp.{terms} using fts5vocab(main, {texts}, row)")
             documents: dict[str, int] = dict(self._file.run(_TERMS, (terms,)))
         known = {word: group & documents.keys() for word, group in spellings_by_word.items() if word not in documents}
         return {word: min(group, key=lambda term: (-documents[term], term)) for word, group in known.items() if group}
@@ -380,7 +373,7 @@ class SqliteEngine(Engine):
         schema = (str(state["schema"]),) if "schema" in state else ()
         if (state.get("layout"), state.get("schema")) != (LAYOUT, SCHEMA):
             return Info("sqlite", sqlite3.sqlite_version, bool(state), 0, 0, schema, {})
-        counts = self._file.read(_BY_TABLE)
+        counts = self._file.read("select idf, count(*), sum(not signed) from {documents} group by idf")
         documents, unsigned = (sum(each[column] for each in counts) for column in (1, 2))
         tables = {idf: count for idf, count, _ in counts if idf}
         schema = schema if documents > unsigned else ()
@@ -421,7 +414,7 @@ class SqliteEngine(Engine):
 
     def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
         """Read records in slices, so that no transaction is open between them."""
-        start, end = prefix, f"{prefix}{_AFTER_PREFIX}"
+        start, end = prefix, f"{prefix}\U0010ffff"  # greater than whatever may follow the prefix
         while rows := self._file.read(_SLICE, (ledger, start, end, SLICE)):
             yield from ((key, parse(entry)) for key, entry in rows)
             start = f"{rows[-1][0]}\0"
@@ -442,7 +435,7 @@ class SqliteEngine(Engine):
             return record_state(self._file, ledger, key)
 
     def count(self, ledger: Ledger) -> int:
-        return int(self._file.read(_COUNT, (ledger,))[0][0])
+        return int(self._file.read("select count(*) from {ledger} where ledger = ?", (ledger,))[0][0])
 
     def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
         with self._file.transaction():

@@ -273,7 +273,6 @@ _LONG = """select d.id, l.value from {documents} d join {long} l on l.place = d.
     where d.id in {list}"""
 _MEMBERSHIPS = f"""select id, {", ".join(stored_groups.FIELDS)} from {{documents}}
     where id in {{list}}"""  # noqa: S608 - made of constants
-_DATES = "select id, date from {documents} where date <> '' and id in {list}"
 
 RankedPlaces = list[tuple[int, float]]
 
@@ -336,7 +335,7 @@ class SqliteSearch(EngineSearch):
         return answered([found[ref] for ref in ids if ref in found])
 
     def dates(self, ids: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, str]]:
-        found = self._read(_DATES, ids).items()
+        found = self._read("select id, date from {documents} where date <> '' and id in {list}", ids).items()
         return answered({ref: date for ref, (value,) in found if (date := iso_date(value))})
 
     def find(self, searches: Sequence[SignatureLookup]) -> RequestFlow[list[LookupResult]]:
