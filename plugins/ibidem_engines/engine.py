@@ -108,8 +108,7 @@ class LookupResult(NamedTuple):
 CONTENT_HITS = 10_000
 
 
-@dataclass(frozen=True, slots=True)
-class Info:
+class Info(NamedTuple):
     """Facts about an engine and its index."""
 
     name: str  # `sqlite`, `opensearch`, `elasticsearch`
@@ -124,8 +123,7 @@ class Info:
 NEARLY_FULL = 0.9  # used share of a disk from which it counts as nearly full, and servers move shards away
 
 
-@dataclass(frozen=True, slots=True)
-class HealthIssue:
+class HealthIssue(NamedTuple):
     name: str  # the check
     what: str  # the problem
     remedy: str  # what to do about it
@@ -148,8 +146,7 @@ class PluginNode(NamedTuple):
     plugin: str  # version of the plugin; empty if it has none
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class GroupedHits:
+class GroupedHits(NamedTuple):
     """A page grouped by the plugin."""
 
     hits: Sequence[dict[str, Any]]  # as the server gives them, each with its `_dedupe`

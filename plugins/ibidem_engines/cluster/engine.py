@@ -113,13 +113,13 @@ class ClusterEngine(protocol.Engine):
         if index_layout.beside:
             held = self.group_set().info()
             behind = (total := layout.count(self._cluster, self.index)) - held.documents
-            return replace(held, documents=total, unsigned=max(0, behind) + held.unsigned)
+            return held._replace(documents=total, unsigned=max(0, behind) + held.unsigned)
         answer = self._cluster.search(self.index, dsl.COUNTS)
         counts, documents = answer["aggregations"], dsl.total_of(answer)
         tables = {bucket["key"]: bucket["doc_count"] for bucket in counts["tables"]["buckets"] if bucket["key"]}
         unsigned = counts["unsigned"]["doc_count"]
         schema = tuple(sorted(bucket["key"] for bucket in counts["schemas"]["buckets"])) if documents > unsigned else ()
-        return replace(info, exists=True, documents=documents, unsigned=unsigned, schema=schema, tables=tables)
+        return info._replace(exists=True, documents=documents, unsigned=unsigned, schema=schema, tables=tables)
 
     def health_issues(self) -> list[protocol.HealthIssue]:
         found = self.run(layout.read_layout(self.index, ok_statuses=layout.OK_STATUSES))
