@@ -302,7 +302,6 @@ def lookup_presets(engine: Engine, name: str | None) -> Mapping[str, Preset]:
     return presets
 
 
-_TEXTS = ("id", "title", "text", "date", "source", "url", "language")
 MAX_VERSION = (1 << 63) - 1
 _WHOLE_NUMBERS = range(-(1 << 63), MAX_VERSION + 1)
 
@@ -463,7 +462,7 @@ def check_storable(record: Record) -> None:
     for version in (record.version, document.version):
         if version is not None and version not in _WHOLE_NUMBERS:
             raise UnstorableRecord("version", f"{version} does not fit in 64 bits")
-    for name in _TEXTS:
+    for name in ("id", "title", "text", "date", "source", "url", "language"):
         value: str = getattr(document, name)
         if not value.isascii():
             try:

@@ -271,8 +271,8 @@ def parse_query(text: str, filters: Sequence[str] = ()) -> Query:
     (Phrase(text='export duty', field='title', prefix=False, slop=None),)
     """
     notes: list[str] = []
-    # Without characters that engines do not accept, or that nobody sees in a word.
-    typed_words = visible(_encodable(text)).translate(_QUOTES)
+    # Without characters that nobody sees in a word; lone surrogates, which UTF-8 cannot encode, are question marks.
+    typed_words = visible(text.encode("utf-8", "replace").decode()).translate(_QUOTES)
     group = _group(tokens(typed_words, notes), notes)
     all_of, typed = _part_conditions(group.all_of)
     none_of, excluded = _part_conditions([(part,) for part in group.none_of])
@@ -327,7 +327,7 @@ def _parts(words: "Words | Query", *, excluded: bool = True) -> Iterator[Part]:
 
 def parse_filter(typed: str) -> Filter:
     """Parse a condition such as `source=Reuters`, `date=1987-03..1987-06` or `meta.court=9th Cir.`."""
-    name, separator, value = (part.strip() for part in _encodable(typed).partition("="))
+    name, separator, value = map(str.strip, typed.encode("utf-8", "replace").decode().partition("="))
     if not separator or not value:
         raise UsageError(f"filter {typed!r} is not valid", f"write FIELD=VALUE, FIELD one of {', '.join(FILTERS)}")
     if name not in FILTERS[:-1] and not (name.startswith("meta.") and name != "meta."):
@@ -354,11 +354,6 @@ def days(value: str) -> tuple[int | None, int | None]:
     if (first is None and last is None) or (first is not None and last is not None and first > last):
         raise UsageError(f"filter date={value} holds no day", "write FROM..TO with the earlier date first")
     return first, last
-
-
-def _encodable(text: str) -> str:
-    """Replace lone surrogates, which UTF-8 cannot encode, by question marks."""
-    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 VERSION = "c3"  # form of the parts; a cursor of another form is refused
@@ -454,7 +449,6 @@ _FOLDED_BELOW = 0x3000
 _NO_MARKS = str.maketrans(dict.fromkeys(HIGHLIGHT))
 # A sentence's end may be followed by closing quotation marks.
 _SENTENCE_END = re.compile(r"[.!?][\"'\u201d\u2019)]*\s+|\n\s*\n\s*|\f\s*")
-_GAP = r"[\W_]+"
 _WORD = re.compile(r"[^\W_]+")
 
 Span = tuple[int, int, int]
@@ -541,7 +535,7 @@ def _patterns(phrases: Sequence[Phrase], text: str) -> list[re.Pattern[str]]:
         for piece in [each for each in near if fold(each) not in STOP_WORDS] or near or [phrase.text]:
             if parts := _WORD.findall(fold(piece))[:MAX_SOUGHT]:
                 words = (unseen.join(map(re.escape, part)) for part in parts)
-                patterns.append(re.compile(_GAP.join(words) + end))
+                patterns.append(re.compile(r"[\W_]+".join(words) + end))
     return patterns
 
 

@@ -40,9 +40,6 @@ SQLITE: dict[int, tuple[type[EngineError], str, str]] = {
 }
 
 
-_TABLE = re.compile(r"\{(\w+)\}")
-_NO_MATTER = re.compile(r"--[^\n]*|\s+")
-
 Entries = frozenset[tuple[str, str, str, str]]
 
 
@@ -69,7 +66,7 @@ def _layout_entries(index: str) -> Entries:
 
 def _entries(connection: sqlite3.Connection) -> list[tuple[str, str, str, str]]:
     rows = connection.execute("select type, name, tbl_name, coalesce(sql, '') from sqlite_master").fetchall()
-    return [(kind, name, table, _NO_MATTER.sub("", sql)) for kind, name, table, sql in rows]
+    return [(kind, name, table, re.sub(r"--[^\n]*|\s+", "", sql)) for kind, name, table, sql in rows]
 
 
 # Seconds that a statement may take; no statement of ours takes a tenth of that on ten million documents.
@@ -96,7 +93,8 @@ def as_json(value: object) -> str:
 
 @lru_cache(512)
 def name_tables(statement: str, index: str) -> str:
-    return _TABLE.sub(rf'"ibidem.{index}.\1"', statement.replace("{list}", "(select value from json_each(?))"))
+    listed = statement.replace("{list}", "(select value from json_each(?))")
+    return re.sub(r"\{(\w+)\}", rf'"ibidem.{index}.\1"', listed)
 
 
 class SqliteFile:

@@ -33,8 +33,6 @@ _IN = "in {list}"
 _META = f"""exists (select 1 from json_each(d.meta) m where m.key = ? and (
     case m.type when 'true' then 'true' when 'false' then 'false' else cast(m.value as text) end {_IN}
     or m.type = 'array' and exists (select 1 from json_each(m.value) e where cast(e.value as text) {_IN})))"""  # noqa: S608 - made of constants
-_DATE = "(d.last >= ? or ? is null) and (d.first <= ? or ? is null) and d.first is not null"
-_WITHOUT = "d.place not in (select rowid from {texts} where {texts} match ?)"
 
 
 # A condition on a document, with the documents table as `d`, and the values of its question marks.
@@ -65,7 +63,7 @@ def conditions(query: Query | None) -> Condition:
     excluded = [_any_of(each.field, [each.value]) for each in query.excluded]
     parts += [(f"not coalesce({sql}, 0)", values) for sql, values in excluded]
     if query.none_of and not query.all_of:
-        parts.append((_WITHOUT, (_join_or(query.none_of),)))
+        parts.append(("d.place not in (select rowid from {texts} where {texts} match ?)", (_join_or(query.none_of),)))
     return "".join(f" and {sql}" for sql, _ in parts), tuple(chain(*(values for _, values in parts)))
 
 
@@ -106,7 +104,8 @@ def _date(value: str) -> Condition:
     if not value:
         return "d.first is null", ()
     first, last = queries.days(value)
-    return _DATE, (first, first, last, last)
+    overlap = "(d.last >= ? or ? is null) and (d.first <= ? or ? is null) and d.first is not null"
+    return overlap, (first, first, last, last)
 
 
 LAST_PLACE = (1 << 63) - 1
@@ -287,7 +286,6 @@ _COVERAGE = """select (select count(*) from {documents}),
     (select count(*) from {documents} where "group" = ''),
     (select count(*) from {documents} where place > ? and lead)"""
 
-_YEAR = "strftime('%Y', '1980-01-01', d.first || ' days')"
 YEARS = 10_000
 
 
@@ -393,7 +391,7 @@ def facets(file: SqliteFile, query: Query, limit: int) -> stored_groups.Facets:
         for value, order, most in (
             ("d.source", frequent, limit),
             ("d.language", frequent, limit),
-            (_YEAR, "value desc", YEARS),
+            ("strftime('%Y', '1980-01-01', d.first || ' days')", "value desc", YEARS),
         ):
             condition = f"where value is not null and value <> '' group by value order by {order} limit ?"
             statement = selection.read(f"{value} as value, count(*), count(distinct {_ONE})", condition)
