@@ -394,14 +394,11 @@ def rename(ledger: Ledger, key: str, entry: Any, new_name: Callable[[str], str |
     """
     if not isinstance(entry, dict):
         return key, entry
-    if ledger == "overrides" and _is_document(entry.get("a")) and _is_document(entry.get("b")):
-        pair = [[new_name(index) or index, id_] for index, id_ in (entry["a"], entry["b"])]
+    named: list[Any] = [entry.get("a"), entry.get("b")]
+    if ledger == "overrides" and all(isinstance(each, list) and [*map(type, each)] == [str, str] for each in named):
+        pair = [[new_name(index) or index, id_] for index, id_ in named]
         return pair_key(pair), entry | {"a": pair[0], "b": pair[1]}
     return key, entry
-
-
-def _is_document(value: object) -> bool:
-    return isinstance(value, list) and len(value) == 2 and all(isinstance(each, str) for each in value)
 
 
 @dataclass(frozen=True, eq=False, slots=True)
