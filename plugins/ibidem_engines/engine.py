@@ -424,9 +424,8 @@ class Engine(Protocol):
 
     def did_you_mean(self, query: Query) -> str:
         """Return a corrected query that has matches, or an empty string."""
-        words = dict.fromkeys(
-            word for phrase in query.phrases() if not phrase.prefix for word, _, _ in word_spans(phrase.text)
-        )
+        texts = (phrase.text for phrase in query.phrases() if not phrase.prefix)
+        words = dict.fromkeys(word for text in texts for word, _, _ in word_spans(text))
         better = self.suggest(list(words)) if words else {}
         if not better:
             return ""

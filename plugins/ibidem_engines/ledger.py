@@ -222,9 +222,7 @@ class GroupCheckpoint:
         engine.put_records("groups", {KEY: self._as_record()})
 
     def _as_record(self) -> dict[str, object]:
-        record = asdict(self)
-        del record["state"]
-        return record
+        return {name: value for name, value in asdict(self).items() if name != "state"}
 
 
 def checkpoint_of(entry: object) -> GroupCheckpoint:
@@ -249,9 +247,7 @@ def has_settled(engine: Engine, goal: Marks) -> bool:
     entry = engine.get_record("groups", KEY)
     done = entry.get("done") if isinstance(entry, dict) else None
     numbers = done if isinstance(done, dict) else {}
-    return all(
-        isinstance(settled := numbers.get(str(part), 0), int) and settled >= number for part, number in goal.items()
-    )
+    return all(isinstance(settled := numbers.get(str(part), 0), int) and settled >= end for part, end in goal.items())
 
 
 def override_hashes(overrides: Sequence[Override]) -> dict[str, str]:
@@ -281,9 +277,8 @@ def save_preset(engine: Engine, name: str, preset: Preset) -> None:
     """Store a preset with an index, replacing a preset of the same name."""
     check_name(name)
     if not engine.info().exists:
-        raise NoIndex(
-            f"there is no index {engine.index!r} to store a preset with", "create it first with: ibidem ingest PATH"
-        )
+        what = f"there is no index {engine.index!r} to store a preset with"
+        raise NoIndex(what, "create it first with: ibidem ingest PATH")
     record = {"name": name, "about": preset.about, "policy": asdict(preset.policy)}
     engine.put_records("presets", {name: record})
 
@@ -401,12 +396,9 @@ def tombstone_versions(entries: Mapping[str, Any]) -> dict[str, int]:
 
 def new_tombstones(versions: Mapping[str, int], there: Mapping[str, int]) -> dict[str, dict[str, object]]:
     """Return the tombstones of deletions, unless a newer one is there."""
-    timestamp = datetime.now(UTC).isoformat(timespec="seconds")
-    return {
-        id_: {"version": version, "at": timestamp}
-        for id_, version in versions.items()
-        if there.get(id_, version) <= version
-    }
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    newest = {id_: version for id_, version in versions.items() if there.get(id_, version) <= version}
+    return {id_: {"version": version, "at": at} for id_, version in newest.items()}
 
 
 def write_in_turns(

@@ -306,9 +306,8 @@ def _check_words(words: Words, *, has_conditions: bool) -> None:
         raise UsageError("a pair of parentheses only excludes words", "put a word that must occur into it")
     phrases = [part for part in parts if isinstance(part, Phrase)]
     if name := next((each.field for each in phrases if each.field not in ("", *WORD_FIELDS)), ""):
-        raise UsageError(
-            f"{name}: nested too deep in parentheses", f"put {name}: next to the words, joined by AND or NOT"
-        )
+        remedy = f"put {name}: next to the words, joined by AND or NOT"
+        raise UsageError(f"{name}: nested too deep in parentheses", remedy)
     if not words.all_of and words.none_of and not has_conditions:
         raise UsageError("the query only excludes words", "type at least one word that must occur")
     if not words.all_of and not has_conditions:

@@ -402,9 +402,8 @@ def facets(file: SqliteFile, query: Query, limit: int) -> stored_groups.Facets:
 
 def _rank(file: SqliteFile, selection: Selection, size: int) -> tuple[int, RankedPlaces]:
     """Count the matches, and read the first positions with their ranks, including ties with the last one."""
-    top: RankedPlaces = file.run(
-        f"{selection.sql()} order by rank limit ?", (*selection.values, size + MARGIN)
-    ).fetchall()
+    ranked = f"{selection.sql()} order by rank limit ?"
+    top: RankedPlaces = file.run(ranked, (*selection.values, size + MARGIN)).fetchall()
     if len(top) < size + MARGIN:
         return len(top), top
     (total,) = file.run(f"select count(*) from ({selection.sql('0.0')})", selection.values).fetchone()  # noqa: S608 - values are bound
