@@ -496,7 +496,8 @@ class TestRequests:
         results = engine.search(GRAIN, 100, ranking.view)
         assert (results.total, len(results.hits)) == (8, 8)
         assert list(results.hits[:5]) == list(ranking.hits)
-        engine._close_point(ranking.view.point)
+        point = {"opensearch": {"pit_id": [ranking.view.point]}, "elasticsearch": {"id": ranking.view.point}}[kind]
+        engine._cluster.ask("DELETE", engine._cluster.dialect.point_path, point)
         with pytest.raises(Permanent, match="search again without the cursor"):
             engine.search(GRAIN, 5, ranking.view)
 
