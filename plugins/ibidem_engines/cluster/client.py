@@ -18,7 +18,6 @@ import orjson
 from ibidem_core.address import Address, redact_text
 from ibidem_core.errors import EngineError, NoIndex, Permanent, Unavailable
 from ibidem_engines.requests import ApiRequest, Json, RequestFlow, T, Target, run_sync
-from ibidem_engines.stored_groups import Name
 
 MAX_REQUESTS = 64.0  # requests at once from which none is held back; more threads than that no process has
 
@@ -390,9 +389,6 @@ class ClusterClient:
         if not isinstance(answer, dict):
             raise Failure(0, UNREADABLE, f"{request.method} {request.path}: {str(answer)[:100]}")
         return answer
-
-
-State = tuple[Name, tuple[int, int]]  # where a document is, and the sequence number and primary term of its last write
 
 
 MAX_BYTES = 8 << 20

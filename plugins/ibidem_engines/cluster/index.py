@@ -14,7 +14,7 @@ from xxhash import xxh3_64_hexdigest, xxh3_64_intdigest
 from ibidem_core.address import OURS, Fields, read_path
 from ibidem_core.errors import NoIndex, Permanent
 from ibidem_engines.cluster import dsl
-from ibidem_engines.cluster.client import FORBIDDEN, NOT_FOUND, ClusterClient, Failure, State, to_engine_error
+from ibidem_engines.cluster.client import FORBIDDEN, NOT_FOUND, ClusterClient, Failure, to_engine_error
 from ibidem_engines.cluster.dsl import ALL, COUNTED, STATES, Clause, all_of, hits_of, ids_query, state_of, total_of
 from ibidem_engines.engine import HealthIssue
 from ibidem_engines.requests import ApiRequest, Json, RequestFlow, Target, quote_index
@@ -462,8 +462,10 @@ class ClusterParts(Parts):
         )
         return xxh3_64_intdigest(orjson.dumps([counts, starts], option=orjson.OPT_SORT_KEYS)) >> 1
 
-    def states(self, seq_range: SeqNoRange, size: int, ids: Sequence[str] | None = None) -> list[State]:
-        """Return the first documents written in a range of sequence numbers, in order, with their versions."""
+    def states(
+        self, seq_range: SeqNoRange, size: int, ids: Sequence[str] | None = None
+    ) -> list[tuple[Name, tuple[int, int]]]:
+        """Return the first documents written in a range of sequence numbers, in order, with their states."""
         body: Clause = {
             "query": all_of(in_range(seq_range), *([] if ids is None else [ids_query(ids)])),
             "sort": [{"_seq_no": {"order": "asc", "unmapped_type": "long"}}],  # which an empty index may not have
