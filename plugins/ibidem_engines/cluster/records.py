@@ -146,11 +146,6 @@ def repair(cluster: ClusterClient, names: Sequence[str]) -> list[str]:
     return faulty
 
 
-def drop(cluster: ClusterClient, sources: Iterable[str]) -> None:
-    for name in record_indices(sources):
-        cluster.ask("DELETE", f"/{quote_index(name)}", ignore_unavailable="true")
-
-
 SLICE = 1_000  # records in the answer to one search
 
 IF_AVAILABLE = {"ignore_unavailable": "true"}
@@ -303,7 +298,7 @@ class LedgerStore:
         if ledger in MANUAL_LEDGERS:
             put_in_place(self, self.cluster.label, ledger, entries)
         else:
-            self._write(ledger, [self._action("index", ledger, key, entry) for key, entry in entries.items()])
+            self._write(ledger, [self._action(ledger, key, entry, None, "index") for key, entry in entries.items()])
         self.delete_places(ledger, replaced)
         self._show(ledger, {self.names.home, *(source for source, _ in replaced)})
 
@@ -321,23 +316,22 @@ class LedgerStore:
 
     def put_onto(self, ledger: Ledger, entries: Mapping[str, Entry], states: Mapping[str, RecordState]) -> list[str]:
         """Store records whose stored version has not changed since it was read; returns the keys of the others."""
-        actions = [self._replacement(ledger, key, entry, states.get(key)) for key, entry in entries.items()]
+        actions = [self._action(ledger, key, entry, states.get(key)) for key, entry in entries.items()]
         outcomes = self._write(ledger, actions)
         return [key for key, outcome in zip(entries, outcomes, strict=True) if outcome.status == CONFLICT]
 
     def replace(self, ledger: Ledger, key: str, entry: Entry, state: RecordState | None) -> RecordState | None:
         """Store one record in place of an earlier state; see `Engine.replace_record`."""
-        (outcome,) = self._write(ledger, [self._replacement(ledger, key, entry, state)])
+        (outcome,) = self._write(ledger, [self._action(ledger, key, entry, state)])
         if outcome.status != CONFLICT:
             return outcome.place, outcome.term
         entries, states = self.read_states(ledger, [key])  # a write whose answer was lost may have been sent again
         return states.get(key) if entries.get(key) == orjson.loads(orjson.dumps(entry)) else None
 
-    def _replacement(self, ledger: Ledger, key: str, entry: Entry, state: RecordState | None) -> Action:
-        return self._action("create" if state is None else "index", ledger, key, entry, state)
-
-    def _action(self, verb: str, ledger: Ledger, key: str, entry: Entry, state: RecordState | None = None) -> Action:
+    def _action(self, ledger: Ledger, key: str, entry: Entry, state: RecordState | None, verb: str = "") -> Action:
+        """Build the action that writes a record in place of a state, by default only there."""
         body = orjson.dumps({"ledger": ledger, "key": key, "entry": entry})
+        verb = verb or ("create" if state is None else "index")
         return Action(verb, record_index(self.names.home, ledger), record_id(ledger, key), body, state)
 
     def _write(self, ledger: Ledger, actions: Sequence[Action]) -> list[client.ActionOutcome]:

@@ -361,7 +361,8 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
         return int(counts["primaries"]["docs"]["count"]), int(counts["total"]["store"]["size_in_bytes"])
 
     def drop_records(self) -> None:
-        records.drop(self.cluster, {self.layout.names(self.index).home, self.index})
+        for name in records.record_indices({self.layout.names(self.index).home, self.index}):
+            self.cluster.ask("DELETE", f"/{quote_index(name)}", ignore_unavailable="true")
 
     def size(self) -> int:
         answer = self.cluster.ask("GET", f"/{quote_index(self.index)}/_stats/store", filter_path="_all.total.store")
