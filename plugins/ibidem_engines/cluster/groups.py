@@ -274,14 +274,13 @@ LEASE = "groups/lease"
 AS_ONE = "compare their documents anew, as one set: ibidem regroup --all"
 
 
-# A group set: the name next to which its progress is kept, and names next to which another record is removed, of which
-# the first one's becomes that of a set without any.
-GroupSet = tuple[str, list[str]]
-
-
 @dataclass(frozen=True, slots=True)
 class SettledNames:
-    """Progress records next to the names of some indexes."""
+    """Progress records next to the names of some indexes.
+
+    A group set is the name next to which its progress is kept, and names next to which another record is removed; the
+    first one of these becomes the record of a set that has none.
+    """
 
     names: IndexNames
     entries: Mapping[str, Any]  # the record next to each of them that has one
@@ -296,7 +295,7 @@ class SettledNames:
         """Indexes that are settled separately, in order of creation."""
         return [index for index in self.names.indices if index in self.entries]
 
-    def find(self) -> GroupSet:
+    def find(self) -> tuple[str, list[str]]:
         home = self._home()
         if home in self.names.indices:
             return home, []
@@ -308,7 +307,7 @@ class SettledNames:
             return home, apart
         raise UsageError(f"groups of {_listing(apart)} behind {home!r} are settled index by index", AS_ONE)
 
-    def unite(self, indices: Sequence[str]) -> GroupSet:
+    def unite(self, indices: Sequence[str]) -> tuple[str, list[str]]:
         home = self.names.home
         if outside := [source for source in self.wide if source not in (home, *indices)]:
             raise self._overlap(home, outside)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from ibidem_engines.cluster.groups import GroupSet, SettledNames
+from ibidem_engines.cluster.groups import SettledNames
 from ibidem_engines.stored_groups import IndexNames
 from ibidem_ingest.errors import UsageError
 
@@ -30,7 +30,7 @@ ALL = {"done": {"news-1/0": 7, "news-2/0": 3}}
     ],
 )
 def test_indexes_behind_one_name_are_a_set_whose_progress_is_in_one_record(
-    names: IndexNames, entries: dict[str, Any], expected: GroupSet
+    names: IndexNames, entries: dict[str, Any], expected: tuple[str, list[str]]
 ) -> None:
     assert SettledNames(names, entries).find() == expected
 
