@@ -165,10 +165,8 @@ class ClusterGroups(layouts.ClusterParts, stored_groups.StoredGroups):
     def counts(self) -> stored_groups.GroupCounts:
         aggs: Clause = {"leads": {"filter": LEADS}, "unsigned": {"filter": UNSIGNED}}
         answer = self.cluster.search(self.index, {**COUNTED, "aggs": aggs})
-        counts = answer["aggregations"]
-        return stored_groups.GroupCounts(
-            total_of(answer), counts["leads"]["doc_count"], counts["unsigned"]["doc_count"]
-        )
+        counts = [answer["aggregations"][name]["doc_count"] for name in aggs]
+        return stored_groups.GroupCounts(total_of(answer), *counts)
 
     def sizes(self, size: int = SLICE) -> Iterator[Mapping[str, int]]:
         pages: Clause = {"size": size, "sources": [{"group": {"terms": {"field": GROUP}}}]}

@@ -393,9 +393,8 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
     @cached_property
     def _final_pipelines(self) -> Mapping[str, str]:
         """The final pipeline of each index that has one; it changes every document that is written whole."""
-        answer = self.cluster.ask(
-            "GET", f"/{quote_index(self.index)}/_settings", filter_path="*.settings.index.final_pipeline"
-        )
+        path, parts = f"/{quote_index(self.index)}/_settings", "*.settings.index.final_pipeline"
+        answer = self.cluster.ask("GET", path, filter_path=parts)
         pipelines = {index: str(each["settings"]["index"]["final_pipeline"]) for index, each in answer.items()}
         return {index: pipeline for index, pipeline in pipelines.items() if pipeline != "_none"}
 
