@@ -33,11 +33,8 @@ def groups(engine: Engine) -> StoredGroups:
 
 def leads(groups: StoredGroups, after: int = 0, size: int = 100) -> list[GroupedDocument]:
     end = groups.newest()
-    return [
-        each
-        for part in groups.parts()
-        for each in groups.documents(SeqNoRange(part, after, end[part]), size, leads=True)
-    ]
+    ranges = [SeqNoRange(part, after, end[part]) for part in groups.parts()]
+    return [each for seq_range in ranges for each in groups.documents(seq_range, size, leads=True)]
 
 
 def read_groups(groups: StoredGroups, engine: Engine, *ids: str) -> list[GroupedDocument]:

@@ -236,7 +236,10 @@ class ClusterEngine(protocol.Engine):
     def repair_ledgers(self) -> list[str]:
         self._ledgers.clear()
         rebuilt = records.repair(self._cluster, records.record_indices(self._names().sources[: layout.MAX_SOURCES]))
-        return [*rebuilt, *self._store("overrides", writes=True).rename_decisions()]
+        store = self._store("overrides", writes=True)
+        if misnamed := store.misnamed():  # the plugin follows only those under the names of indexes
+            store.put("overrides", misnamed)
+        return [*rebuilt, *sorted(misnamed)]
 
     def _store(self, ledger: Ledger, *, writes: bool = False) -> records.LedgerStore:
         """Return the store of a ledger; manual records go to the index that an alias points to now."""

@@ -384,19 +384,14 @@ class LedgerStore:
 
     def issues(self) -> Iterator[HealthIssue]:
         with unless_failure(FORBIDDEN):
-            if count := len(self._misnamed()):
+            if count := len(self.misnamed()):
                 message = (
                     f"{count} manual {'decision names' if count == 1 else 'decisions name'} an alias, not an index"
                 )
                 yield HealthIssue("records", f"{message}: the plugin does not follow it", "ibidem doctor --repair")
 
-    def rename_decisions(self) -> list[str]:
-        """Store manual decisions under the concrete names of indexes; returns their keys."""
-        if misnamed := self._misnamed():
-            self.put("overrides", misnamed)
-        return sorted(misnamed)
-
-    def _misnamed(self) -> dict[str, Any]:
+    def misnamed(self) -> dict[str, Any]:
+        """Return the manual decisions that are stored under other names than those of indexes, by their right keys."""
         keys = {each.key for each in self._stored("overrides", "")}
         return {key: entry for key, entry in self.get("overrides", "") if key not in keys}
 

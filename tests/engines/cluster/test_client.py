@@ -126,9 +126,8 @@ def test_a_refresh_is_repeated_as_it_was_where_a_shard_came_back_between_two_ans
     connect = Mock()
     refreshes = [{"_shards": {"total": 2, "successful": shards, "failed": 0}} for shards in (1, 2)]
     connect.return_value.send.side_effect = [refreshes[0], {"status": "green", "active_shards": 2}, refreshes[1]]
-    refresh_index(
-        ClusterClient(parse_address("opensearch+http://here"), Mock(), connect), "news", ignore_unavailable="true"
-    )
+    cluster = ClusterClient(parse_address("opensearch+http://here"), Mock(), connect)
+    refresh_index(cluster, "news", ignore_unavailable="true")
     asked = [(each.args[0].path, dict(each.args[0].params)) for each in connect.return_value.send.call_args_list]
     refresh = "/news/_refresh", {"ignore_unavailable": "true"}
     assert asked == [refresh, ("/_cluster/health/news", {"filter_path": "status,active_shards"}), refresh]
