@@ -12,7 +12,7 @@ from typing import Any
 from unicodedata import normalize
 
 from ibidem.grouped_search import pages, response
-from ibidem.grouped_search.pages import Page, check_page, check_scope, grouped_page, read_passage, stored_page
+from ibidem.grouped_search.pages import Page, check_scope, grouped_page, read_passage, stored_page
 from ibidem.grouped_search.response import Facets, Json, Passage
 from ibidem_core.errors import EngineError
 from ibidem_dedupe import evidence
@@ -26,6 +26,7 @@ from ibidem_engines.engine import Engine, EngineSearch, LookupResult, Ranking, S
 from ibidem_engines.ledger import KEY, checkpoint_of, load_overrides
 from ibidem_engines.query import Cursor, Filter, Place, Query, ReadView
 from ibidem_engines.requests import RequestFlow, in_slices
+from ibidem_engines.stored_groups import Hit
 from ibidem_ingest.dates import interval, time_of_day
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -60,9 +61,7 @@ class EngineBackend(pages.SearchBackend):
     def long_signatures(self, names: Sequence[DocumentRef]) -> RequestFlow[Mapping[DocumentRef, bytes]]:
         return self._search.long_signatures(names)
 
-    def passages(
-        self, hits: Sequence[stored_groups.Hit], fields: PassageFields
-    ) -> RequestFlow[Mapping[DocumentRef, Passage]]:
+    def passages(self, hits: Sequence[Hit], fields: PassageFields) -> RequestFlow[Mapping[DocumentRef, Passage]]:
         with self._timed("fetch"):
             read = yield from self.engine.searching().fetch([hit.name for hit in hits])
         return {(each.index, each.document.id): read_passage(each.document.as_record(), fields) for each in read}
@@ -70,7 +69,7 @@ class EngineBackend(pages.SearchBackend):
     def memberships(self, names: Sequence[DocumentRef]) -> RequestFlow[dict[DocumentRef, stored_groups.Values]]:
         return self._search.memberships(names)
 
-    def versioned(self, hits: Sequence[stored_groups.Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
+    def versioned(self, hits: Sequence[Hit]) -> RequestFlow[Mapping[DocumentRef, Document]]:
         """Read whole documents, a few texts at a time, and drop the texts."""
         documents: dict[DocumentRef, Document] = {}
         for some in in_slices(hits, TEXTS_AT_ONCE):
@@ -80,7 +79,7 @@ class EngineBackend(pages.SearchBackend):
         return documents
 
     def fetch(
-        self, hits: Sequence[stored_groups.Hit], outside: Collection[DocumentRef] = ()
+        self, hits: Sequence[Hit], outside: Collection[DocumentRef] = ()
     ) -> RequestFlow[Mapping[DocumentRef, Json]]:
         names = [hit.name for hit in hits]
         documents: list[StoredDocument] = []
@@ -114,7 +113,7 @@ class EngineBackend(pages.SearchBackend):
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[stored_groups.Members]:
         return self._search.members(groups, limit, self.how)
 
-    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
+    def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, Hit]]:
         return self._search.leads(groups)
 
     @property
@@ -202,7 +201,11 @@ def search_window(  # noqa: PLR0913 - those of `search_index`, and the order
     codec = partial(pages.cursor_codec, engine.index, query.digest(), order=order)
     way, cursor = pages.read_cursor(pages.choose_way(request, state), codec, is_free=request.by == "auto")
     request = way.request
-    check_page(page, size, deepest=sys.maxsize if request.takes_all else MAX_WINDOW)
+    what = f"page {page} of size {size}"
+    if page < 1 or size < 1:
+        raise UsageError(f"{what} does not exist", "page and size are whole numbers from 1 on")
+    if (page - 1) * size >= (sys.maxsize if request.takes_all else MAX_WINDOW):
+        raise UsageError(f"{what} lies beyond the first {MAX_WINDOW:,} hits", "narrow the query, or add a filter")
     deepest = MAX_WINDOW if order == "relevance" else request.window
     page_request = pages.PageRequest(
         request, (page - 1) * size, size, tables, deepest, portion=portion, next_page=cursor.next_page, facets=facets
@@ -284,12 +287,10 @@ def count_lacking(engine: Engine, query: Query, name: str, view: ReadView) -> in
     return engine.search(replace(query, filters=(*others, Filter(name, ""))), 1, view).total
 
 
-def sort_hits(
-    hits: Sequence[stored_groups.Hit], dates: Mapping[DocumentRef, str], order: stored_groups.Order
-) -> Sequence[stored_groups.Hit]:
+def sort_hits(hits: Sequence[Hit], dates: Mapping[DocumentRef, str], order: stored_groups.Order) -> Sequence[Hit]:
     """Sort the hits of a window by time; a date without a time counts as the start of its day."""
 
-    def moment(hit: stored_groups.Hit) -> tuple[bool, int, float]:
+    def moment(hit: Hit) -> tuple[bool, int, float]:
         text = dates.get(hit.name, "")
         first, last = interval(text)
         if order == "oldest":

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from ibidem.grouped_search import response
-from ibidem.grouped_search.response import NO_OVERLAPS, Group, Json, Passage, Window, WindowMembers, overlaps
+from ibidem.grouped_search.response import NO_OVERLAPS, Group, Json, Passage, Places, Window, WindowMembers, overlaps
 from ibidem_core.address import read_path
 from ibidem_dedupe import evidence
 from ibidem_dedupe.leader_clustering import Grouping
@@ -349,9 +349,6 @@ def check_scope(request: DedupeRequest) -> None:
         raise UsageError(what, "use dedupe_scope=window with it, or another preset")
 
 
-Places = Mapping[int, int]  # the place of each row among the versions of its group, the current one last
-
-
 def version_places(groups: Iterable[Sequence[int]], documents: Mapping[int, Document]) -> Places:
     places: Places = need_hook("version_places", "ibidem_mail")(groups, documents)
     return places
@@ -441,14 +438,6 @@ class Page:
     next_page: Place | None = None  # where the next page begins, for stored groups
 
 
-def check_page(page: int, size: int, deepest: int = MAX_WINDOW) -> None:
-    what = f"page {page} of size {size}"
-    if page < 1 or size < 1:
-        raise UsageError(f"{what} does not exist", "page and size are whole numbers from 1 on")
-    if (page - 1) * size >= deepest:
-        raise UsageError(f"{what} lies beyond the first {MAX_WINDOW:,} hits", "narrow the query, or add a filter")
-
-
 def cut_page(grouping: Grouping, page_request: PageRequest) -> tuple[int, list[int], list[tuple[int, int, int]]]:
     """Return where the window steps of a page end, the first occurrences of its groups, and what it shows late.
 
@@ -519,17 +508,22 @@ def stored_page(
     source: SearchBackend, page_request: PageRequest, state: IndexState
 ) -> RequestFlow[tuple[Page, Window]]:
     """Return a page of groups of all matches, and its window: the engine collapses, reasons are decided on the page."""
+    request = page_request.request
     page = yield from source.collapse(start_place(page_request), page_request.size)
     are_alone = page.several is None and page.counts.exact and page.counts.documents == page.counts.groups
     named = set() if are_alone else {head.group for head in page.heads if head.group}
     several = sorted(named if page.several is None else named & page.several)  # they may have more matching documents
-    members = (yield from source.members(several, most_members(page_request))) if several else Members((), {})
-    window, groups = yield from read_groups(source, page.heads, members, page_request.request)
-    window, groups = yield from read_leads(source, window, page_request.shown(groups), page_request.request)
+    most = MAX_MEMBERS  # which the page needs of a group: the shown ones, or all if the lead is chosen among them
+    if request.keep.by == "rank" and request.max_per_group is not None:
+        portion = 0 if page_request.portion is None else page_request.portion.offset + page_request.portion.size
+        most = min(MAX_MEMBERS, 1 + max(request.max_per_group, portion))
+    members = (yield from source.members(several, most)) if several else Members((), {})
+    window, groups = yield from read_groups(source, page.heads, members, request)
+    window, groups = yield from read_leads(source, window, page_request.shown(groups), request)
     sources = yield from source.fetch([window.hits[row] for group in groups for row in group.shown_rows])
     account = stored_stats(page.counts, groups, page_request, window)
     account = with_index(account, state, source.overrides)
-    hits = response.ResponseRenderer(window, groups, page_request.request, sources).hits()
+    hits = response.ResponseRenderer(window, groups, request, sources).hits()
     total, next_page = max(page.counts.documents, len(page.heads)), following_page(page_request, page.search_after)
     return Page(hits, account, total, page.best, next_page), window
 
@@ -538,15 +532,6 @@ def following_page(page_request: PageRequest, last: Sequence[object] | None) -> 
     """Return where the next page begins: behind the sort values of the last group; an empty page is at the end."""
     search_after = start_place(page_request).search_after if last is None else last
     return None if search_after is None else Place(page_request.start + page_request.size, search_after)
-
-
-def most_members(page_request: PageRequest) -> int:
-    """Return how many documents of a group the page needs: the shown ones, or all if the lead is chosen among them."""
-    request, portion = page_request.request, page_request.portion
-    if request.keep.by != "rank" or request.max_per_group is None:
-        return MAX_MEMBERS
-    count = request.max_per_group if portion is None else max(request.max_per_group, portion.offset + portion.size)
-    return min(MAX_MEMBERS, 1 + count)
 
 
 def read_groups(

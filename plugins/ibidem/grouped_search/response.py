@@ -30,7 +30,7 @@ from ibidem_engines.stored_groups import Hit, hit_names, read_packed
 from ibidem_ingest.dates import iso_day
 from ibidem_ingest.errors import UsageError, short_repr
 from ibidem_ingest.signatures.long_text import LongSignatures
-from ibidem_ingest.signatures.packed import IDF_BYTES, LONG, MISSING, NO_DATE, PackedColumns, hash_value
+from ibidem_ingest.signatures.packed import IDF_BYTES, LONG, NO_DATE, PackedColumns, hash_value
 
 # Passages of a document that may begin with the same run: a heading that more of them repeat is ignored from then on.
 # What follows in a list changes nothing before it, so that a longer list moves no passage of a shorter one.
@@ -287,11 +287,6 @@ class Window:
         evidence = self.matcher.evidence(row, other_row)
         return evidence or (word.evidence(self.policy.level) if word else None)
 
-    @property
-    def lacks_signatures(self) -> bool:
-        """Whether any ranked hit has no packed value."""
-        return bool((read_packed(self.hits).size[: self.ranked] == MISSING).any())
-
 
 NO_DAY = 1 << 40
 
@@ -302,12 +297,11 @@ def sort_key_earliest(columns: PackedColumns, row: int) -> int:
     return day if columns.is_signed[row] and day != NO_DATE else NO_DAY
 
 
-NO_PLACES: Mapping[int, int] = {}
+Places = Mapping[int, int]  # the place of each row among the versions of its group, the current one last
+NO_PLACES: Places = {}
 
 
-def choose_lead(
-    columns: PackedColumns, members: Sequence[int], keep: Keep, places: Mapping[int, int] = NO_PLACES
-) -> int:
+def choose_lead(columns: PackedColumns, members: Sequence[int], keep: Keep, places: Places = NO_PLACES) -> int:
     """Return the member that is shown as the lead; ties go to the first in rank.
 
     A packed value holds four bytes of a hash of the source: two names meet once in four billion pairs. Rows without a
@@ -356,9 +350,7 @@ class Group:
         return replace(self, offset=offset, shown_count=max(0, min(len(self.duplicates) - offset, size)))
 
 
-def build_group(
-    window: Window, first: int, rows: Sequence[int], request: DedupeRequest, places: Mapping[int, int] = NO_PLACES
-) -> Group:
+def build_group(window: Window, first: int, rows: Sequence[int], request: DedupeRequest, places: Places) -> Group:
     """Build one group; its lead is chosen among the members in the window step where the group began.
 
     A neighbour of the first never leads, since the best passage of a document was found. A thread or a work has an

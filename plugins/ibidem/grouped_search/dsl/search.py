@@ -40,6 +40,7 @@ from ibidem_engines.query import NOW, Cursor, CursorCodec, Place, ReadView
 from ibidem_engines.requests import ALIAS_S, COUNTS_S, INDEX_S, ApiRequest, RequestFlow, Target, TtlCache, Value
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
+from ibidem_ingest.signatures.packed import MISSING
 
 AT_ONCE = 1_000
 
@@ -487,7 +488,7 @@ def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFl
         aggregations, cursor = (yield from aggregate(source, window, page.total)), source.cursor
     took, shown = round((perf_counter() - start_time) * 1000), dict(source.first)
     account = page.account | {"cursor": cursor, "took_ms": took, "grouper": "client"} | source.way.account()
-    if account["unsigned"] and window.lacks_signatures:
+    if account["unsigned"] and (stored_groups.read_packed(window.hits).size[: window.ranked] == MISSING).any():
         account["remedy"] = "sign them with: ibidem backfill"
     account |= source.search.notes(page.total)
     if source.scores:
