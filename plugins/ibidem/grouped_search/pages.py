@@ -151,7 +151,10 @@ def choose_way(request: DedupeRequest, state: IndexState) -> Way:
     """Return how a request is grouped; figures that it does not name are those of the index."""
     if request.mode == "off":
         return Way(replace(request, by="window"), "request")
-    policy = requested_policy(request, own := parse_policy(state.checkpoint.policy))
+    own, policy, figures = parse_policy(state.checkpoint.policy), request.policy, dict(request.figures)
+    if not figures.keys() & {"dedupe_preset", "dedupe_similarity"}:
+        level = policy.level if "dedupe_level" in figures else own.level
+        policy = own.at(level).within(policy.window_days if "dedupe_window_days" in figures else own.window_days)
     rule = state.checkpoint.origin if policy == own else "request"
     # What an index whose signatures are beside it cannot give.
     given = {"by": request.by == "stored", "scope": request.scope != "window", "membership": request.membership}
@@ -198,15 +201,6 @@ def _reason_for_window(request: DedupeRequest, state: IndexState, policy: Policy
             (lacking > MAX_UNGROUPED * coverage.documents, uncovered),
         ]
     return next((reason for applies, reason in reasons if applies), "")
-
-
-def requested_policy(request: DedupeRequest, own: Policy) -> Policy:
-    """Return the requested policy; figures that are not named are those of the index."""
-    figures = dict(request.figures)
-    if figures.keys() & {"dedupe_preset", "dedupe_similarity"}:
-        return request.policy
-    level = request.policy.level if "dedupe_level" in figures else own.level
-    return own.at(level).within(request.policy.window_days if "dedupe_window_days" in figures else own.window_days)
 
 
 def read_cursor(way: Way, codec: Callable[[DedupeRequest], CursorCodec], *, is_free: bool) -> tuple[Way, Cursor]:

@@ -30,7 +30,7 @@ from ibidem_engines.cluster import lookup as ranks
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import search as cluster
 from ibidem_engines.cluster.client import Failure
-from ibidem_engines.cluster.dsl import ALL, PACKED_STATES, Clause, documents, ids_query
+from ibidem_engines.cluster.dsl import ALL, PACKED_STATES, documents, ids_query
 from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.source import as_document
@@ -214,11 +214,7 @@ class DslBackend(pages.SearchBackend):
         if not (yield from cluster.may_use_plugin(self.metadata.plugins, "")):
             return None
         may_pin, ranked = self.may_pin(), self._collapsed_ranking() if self.search.request.takes_all else None
-        answer = yield from search_by_plugin(
-            self.search,
-            self.up_to_now(dict(self.search.ranking)) if ranked is None else {**ranked.body},
-            {**self.search.aggregations, **(ranks.NEWEST if may_pin else {})},
-        )
+        answer = yield from self._ask_plugin(ranked)
         if answer is None:
             return None
         syntax.check_complete(answer)
@@ -232,6 +228,32 @@ class DslBackend(pages.SearchBackend):
             cursor = self.write_cursor(pages.following_page(self.page, last))
         account |= {"cursor": cursor} | self.way.account() | self.search.notes(account["documents"]["matched"])
         return answer | {"dedupe": account}
+
+    def _ask_plugin(self, ranked: cluster.ClusterCollapse | None) -> RequestFlow[Json | None]:
+        """Let the plugin search; None if the layer would have read other documents."""
+        search, request = self.search, self.search.request
+        ranking = self.up_to_now(dict(search.ranking)) if ranked is None else {**ranked.body}
+        aggregations = {**search.aggregations, **(ranks.NEWEST if self.may_pin() else {})}
+        body: Json = {**search.display, **ranking, "ext": {cluster.NAME: pages.plugin_request(request)}}
+        body |= {"track_total_hits": True, "from": search.start, "size": search.size}
+        body |= {"aggs": aggregations} if aggregations else {}
+        # What the plugin refuses of stored groups, the layer does or refuses in its own words.
+        answer: Json = yield replace(search.target.search(body), ok_statuses=(400,) if request.takes_all else ())
+        if not answer:
+            return None
+        account = cluster.pop_account(answer)
+        if request.takes_all:
+            most = stored_groups.MAX_MEMBERS if request.max_per_group is None else request.max_per_group
+            marks = [hit["_dedupe"] for hit in cluster.iterate_hits(answer["hits"]["hits"])]
+            # Every shown duplicate passes against its lead, and none is missing.
+            is_same = account["by"] == request.by and all(
+                (each["level"] or not each["indent"]) and each["shown"] > min(most, each["size"] - 1) for each in marks
+            )
+        else:  # the layer would deepen a kNN search whose page is not full
+            is_short = account["groups"]["on_page"] < search.size
+            has_more = is_short and account["documents"]["in_window"] >= request.window and grows(search.ranking)
+            is_same = pages.is_read_as_here(account, request, search.size) and not has_more
+        return answer | {"dedupe": with_current_tables(account, search.tables)} if is_same else None
 
     def window(self, depth: int) -> RequestFlow[Ranking]:
         deeper = self.search.deepen(depth) if grows(self.search.ranking) else self.search  # of a pure kNN search
@@ -424,30 +446,6 @@ def does(search: DslSearch, layout: Layout) -> bool:
     # Of several shards each returns all groups up to the page's end. A point in time is not grouped on both engines.
     is_near = search.start + search.size <= layout.max_hits // max(1, layout.shards) and search.target.point is None
     return is_near and request.keep.by == "rank" and request.policy.learned is None
-
-
-def search_by_plugin(search: DslSearch, ranking: Json, aggregations: Clause) -> RequestFlow[Json | None]:
-    """Let the plugin search; None if the layer would have read other documents."""
-    request = search.request
-    body: Json = {**search.display, **ranking, "ext": {cluster.NAME: pages.plugin_request(request)}}
-    body |= {"track_total_hits": True, "from": search.start, "size": search.size}
-    body |= {"aggs": aggregations} if aggregations else {}
-    # What the plugin refuses of stored groups, the layer does or refuses in its own words.
-    answer: Json = yield replace(search.target.search(body), ok_statuses=(400,) if request.takes_all else ())
-    if not answer:
-        return None
-    account = cluster.pop_account(answer)
-    if request.takes_all:
-        most = stored_groups.MAX_MEMBERS if request.max_per_group is None else request.max_per_group
-        marks = [hit["_dedupe"] for hit in cluster.iterate_hits(answer["hits"]["hits"])]
-        is_same = account["by"] == request.by and all(  # every shown duplicate passes against its lead, none is missing
-            (each["level"] or not each["indent"]) and each["shown"] > min(most, each["size"] - 1) for each in marks
-        )
-    else:
-        is_short = account["groups"]["on_page"] < search.size
-        has_more = is_short and account["documents"]["in_window"] >= request.window and grows(search.ranking)  # of kNN
-        is_same = pages.is_read_as_here(account, request, search.size) and not has_more
-    return answer | {"dedupe": with_current_tables(account, search.tables)} if is_same else None
 
 
 def cut_sort(hits: list[Json], sorted_by: int) -> Sequence[object] | None:
