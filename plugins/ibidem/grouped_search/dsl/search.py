@@ -185,6 +185,14 @@ class DslBackend(pages.SearchBackend):
     def read_metadata(self) -> RequestFlow[None]:
         """Read layouts and records of the indexes, then choose the way of the search and read its cursor."""
         target, asked = self.search.target, self.search.request
+        if parameters.asks_for_stored_preset(asked):
+            layout = NO_LAYOUT
+            if target.point is None:
+                layout = yield from self.metadata.layout(target.index, target.params)
+            names = layout_names(target.index, layout)
+            presets = yield from read_manual(self.metadata.stored_presets, names, "presets", read_preset)
+            presets = {**parameters.PRESETS, **presets}
+            asked = replace(asked, policy=parameters.parse_request(dict(asked.figures), presets=presets).policy)
         index = target.index if target.point is None else (yield from self.metadata.point_indices(target))
         if index or target.point is None:
             params = {name: target.params[name] for name in NAMES if name in target.params}
@@ -458,17 +466,13 @@ def cut_sort(hits: list[Json], sorted_by: int) -> Sequence[object] | None:
     return last
 
 
-# Parts of a search that decide on what is aggregated.
-AGGREGATION_PARTS = frozenset(("query", "knn", "min_score"))
-
-
 def grouped_search(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[Json]:
     """Search, and answer with a page of groups, or with the engine's own answer and a note."""
     start_time = perf_counter()
     if search.note:
         answer: Json = yield replace(search.target.search(search.ranking), params=search.target.params)
         return answer | {"dedupe": {"mode": "off", "note": search.note}}
-    source = DslBackend((yield from with_stored_preset(search, metadata)), metadata)
+    source = DslBackend(search, metadata)
     yield from source.read_metadata()
     if (plugin_answer := (yield from source.through_plugin())) is not None:
         return plugin_answer
@@ -506,7 +510,7 @@ def aggregate(source: DslBackend, window: Window, total: int) -> RequestFlow[Jso
     leaves_query = any("global" in each for each in syntax.iter_aggregations(aggs))
     all_read = window.ranked == total and not search.ranking.keys() & {"post_filter", "min_score"}
     bucket_groups = syntax.BucketGroups(window, is_whole=all_read and not leaves_query)
-    parts = {name: part for name, part in search.ranking.items() if name in AGGREGATION_PARTS}
+    parts = {name: part for name, part in search.ranking.items() if name in ("query", "knn", "min_score")}
     if "query" in parts:
         parts["query"] = search.display["query"]
     counted = syntax.request_counts(aggs, bucket_groups.own) if source.counts_buckets() else aggs
@@ -516,18 +520,6 @@ def aggregate(source: DslBackend, window: Window, total: int) -> RequestFlow[Jso
     if "aggregations" not in answer:  # no index matched
         return {}
     return {"aggregations": syntax.write_counts(answer["aggregations"], bucket_groups.own, bucket_groups.count)}
-
-
-def with_stored_preset(search: DslSearch, metadata: IndexMetadataCache) -> RequestFlow[DslSearch]:
-    """Read the preset of a search, if it is not built in."""
-    if not parameters.asks_for_stored_preset(search.request):
-        return search
-    target = search.target
-    layout = (yield from metadata.layout(target.index, target.params)) if target.point is None else NO_LAYOUT
-    names = layout_names(target.index, layout)
-    presets = yield from read_manual(metadata.stored_presets, names, "presets", read_preset)
-    policy = parameters.parse_request(dict(search.request.figures), presets={**parameters.PRESETS, **presets}).policy
-    return replace(search, request=replace(search.request, policy=policy))
 
 
 INDEX = ("index", "indices", "indice")  # names under which the engines look for the indexes in a head

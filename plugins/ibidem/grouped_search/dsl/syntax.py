@@ -46,8 +46,6 @@ HOLDERS: Mapping[str, Sequence[str]] = {
 Conditions (`filter` and `must_not` of `bool`) are left as they are: with another `k` they would let other hits through.
 """
 
-DEFAULT = 10  # neighbours that a search without `k` finds
-
 
 @dataclass(slots=True)
 class Depth:
@@ -98,7 +96,7 @@ class Depth:
 
     def _raise(self, parts: Mapping[str, Any], name: str, path: str, minimum: int) -> Json:
         """Raise a number in a part, if it is too small or missing."""
-        value = parts.get(name, DEFAULT)
+        value = parts.get(name, 10)  # which servers find where a search names none
         if isinstance(value, bool) or not isinstance(value, int) or not 1 <= value <= MAX_WINDOW:
             remedy = f"allowed: an integer from 1 to {MAX_WINDOW:,}"
             raise UsageError(f"{path}.{name}={short_repr(value)} is not valid", remedy)
