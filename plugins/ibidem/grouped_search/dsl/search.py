@@ -30,7 +30,7 @@ from ibidem_engines.cluster import lookup as ranks
 from ibidem_engines.cluster import records as ledgers
 from ibidem_engines.cluster import search as cluster
 from ibidem_engines.cluster.client import Failure
-from ibidem_engines.cluster.dsl import ALL, PACKED_STATES, documents, ids_query
+from ibidem_engines.cluster.dsl import ALL, PACKED, PACKED_STATES, documents, ids_query
 from ibidem_engines.cluster.groups import read_memberships
 from ibidem_engines.cluster.index import Layout, pipeline_fault, read_layout, schema_fault
 from ibidem_engines.cluster.source import as_document
@@ -432,8 +432,10 @@ class DslBackend(pages.SearchBackend):
         # With several indexes, more than one may contain the id.
         is_one_index = len(indices) == 1 and self.layout.indices == tuple(indices)
         clause = id_clause if is_one_index else {"bool": {"should": documents(names), "minimum_should_match": 1}}
-        shown = dict(display) if self.ids else syntax.with_state(display)
-        body = shown | {"size": len(names), "track_total_hits": False}
+        body, fields = dict(display), display.get("docvalue_fields") or []
+        if not self.ids and isinstance(fields, list | tuple):  # of others the server reports the error
+            body |= {"seq_no_primary_term": True, "docvalue_fields": [*fields, PACKED]}
+        body |= {"size": len(names), "track_total_hits": False}
         if self._ranks_as_a_whole() and display.keys() & MATCH_PARTS:
             conditions = [clause, *([body["post_filter"]] if body.get("post_filter") else [])]
             return self.search.target.search(body | {"post_filter": {"bool": {"filter": conditions}}})

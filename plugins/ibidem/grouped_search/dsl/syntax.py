@@ -512,18 +512,6 @@ def clean_explanation(hit: Json) -> Json:
     return hit
 
 
-def with_state(display: Mapping[str, Any]) -> Json:
-    """Request the packed value and the sequence number of a hit, which identify it in a window.
-
-    >>> with_state({"_source": False})
-    {'_source': False, 'seq_no_primary_term': True, 'docvalue_fields': ['ibidem.packed']}
-    """
-    fields = display.get("docvalue_fields") or []
-    if not isinstance(fields, list | tuple):  # the server reports the error
-        return dict(display)
-    return {**display, "seq_no_primary_term": True, "docvalue_fields": [*fields, PACKED]}
-
-
 def as_shown(hit: Mapping[str, Any], display: Mapping[str, Any]) -> Json:
     """Return a hit without the layer's own fields.
 
