@@ -380,7 +380,12 @@ class DslBackend(pages.SearchBackend):
             names = [hit.name for hit in batch]  # maybe one twice, since a stored id may be false
             answer = yield self._documents_request(names, display)
             syntax.check_complete(answer)
-            read = syntax.by_name(answer["hits"]["hits"])
+            read: dict[DocumentRef, Json] = {}
+            for raw in answer["hits"]["hits"]:
+                if "_id" not in raw:
+                    remedy = "do not let a search pipeline remove it, or use search_pipeline=_none"
+                    raise UsageError(f"a hit of the index {raw['_index']!r} has no _id", remedy)
+                read[raw["_index"], raw["_id"]] = raw
             there = ((name, hit) for name, hit in zip(names, batch, strict=True) if name in read)
             own = [name for name, hit in there if self.ids or ranks.is_same_state(read[name], hit)]
             self.renamed |= len(own) < len(batch) and not self.ids

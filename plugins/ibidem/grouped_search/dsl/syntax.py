@@ -12,7 +12,7 @@ has no such key, and documents beyond the window then count one by one.
 
 import re
 import sys
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fnmatch import fnmatchcase
 from typing import Any, Literal, NoReturn
@@ -469,23 +469,6 @@ def iter_aggregations(aggregations: Mapping[str, Any]) -> Iterator[Mapping[str, 
 def sub_aggregations(aggregation: Mapping[str, Any]) -> Mapping[str, Any]:
     aggregations = aggregation.get("aggs") or aggregation.get("aggregations") or {}
     return aggregations if isinstance(aggregations, Mapping) else {}
-
-
-def by_name(hits: Iterable[Json]) -> dict[tuple[str, str], Json]:
-    """Return hits by index and id.
-
-    >>> by_name([{"_index": "news"}])
-    Traceback (most recent call last):
-    ibidem_ingest.errors.UsageError: a hit of the index 'news' has no _id; do not let a search pipeline remove it, or \
-use search_pipeline=_none
-    """
-    named: dict[tuple[str, str], Json] = {}
-    for hit in hits:
-        if "_id" not in hit:
-            remedy = "do not let a search pipeline remove it, or use search_pipeline=_none"
-            raise UsageError(f"a hit of the index {hit['_index']!r} has no _id", remedy)
-        named[hit["_index"], hit["_id"]] = hit
-    return named
 
 
 def check_complete(answer: Mapping[str, Any]) -> None:
