@@ -11,13 +11,9 @@ from ibidem_core.settings import load, page
 from ibidem_ingest.errors import UsageError
 
 
-def write(folder: Path, name: str, text: str) -> None:
-    (folder / name).write_text(text, encoding="utf-8")
-
-
 def test_the_environment_wins_over_dotenv_and_dotenv_over_toml(tmp_path: Path) -> None:
-    write(tmp_path, "ibidem.toml", 'index = "from-toml"\nmax_text = 7\ntombstone_days = 3\n')
-    write(tmp_path, ".env", "IBIDEM_INDEX=from-dotenv\nIBIDEM_MAX_TEXT=8\nPATH_OF_OTHERS=x\n")
+    (tmp_path / "ibidem.toml").write_text('index = "from-toml"\nmax_text = 7\ntombstone_days = 3\n')
+    (tmp_path / ".env").write_text("IBIDEM_INDEX=from-dotenv\nIBIDEM_MAX_TEXT=8\nPATH_OF_OTHERS=x\n")
     settings = load({"IBIDEM_INDEX": "from-environment"}, tmp_path)
     assert (settings.index, settings.max_text, settings.tombstone_days) == ("from-environment", 8, 3)
     assert [settings.origin(name) for name in ("index", "max_text", "tombstone_days", "lease")] == [
@@ -100,7 +96,7 @@ def test_names_of_fields_are_given_in_the_address_or_apart(engine: str, fields: 
     ],
 )
 def test_a_wrong_file_is_an_error_that_names_it(name: str, text: str, names: list[str], tmp_path: Path) -> None:
-    write(tmp_path, name, text)
+    (tmp_path / name).write_text(text)
     check_refused({}, tmp_path, names)
 
 
