@@ -181,7 +181,7 @@ def parse_address(url: str) -> Address:
     A host without a port has 9200 with http and 443 with https. What is in a user name, a password or an option and
     means something in an address is written as in any URL (`%40` for `@`).
     """
-    match = _parse(url)
+    match = match_address(url)
     if match is None or match["scheme"] not in CLUSTERS or match["path"] not in (None, "/") or match["fragment"]:
         raise UsageError(f"engine address {redact(url)!r} is not valid", REMEDY)
     kind, _, scheme = match["scheme"].partition("+")
@@ -295,17 +295,12 @@ def redact(url: str) -> str:
     >>> redact("amqp:/reader:secret@mq.example")
     '***'
     """
-    match = _parse(url)
+    match = match_address(url)
     if match is None or (match["account"] or "").endswith(":"):  # the host may be a password that begins with an @
         return MASK if url else ""
     account = "" if match["account"] is None else f"{MASK}@"
     options = "" if match["options"] is None else "?" + "&".join(map(_option, match["options"].split("&")))
     return f"{match['scheme']}://{account}{match['hosts']}{match['path'] or ''}{options}"
-
-
-def is_address(url: str) -> bool:
-    """Return whether an address can be parsed."""
-    return _parse(url) is not None
 
 
 def redact_text(text: str, secret_values: Iterable[str] = ()) -> str:
@@ -338,7 +333,7 @@ def secrets(urls: Iterable[str]) -> set[str]:
     """Return every secret of some addresses, as written, as sent and as programs print it."""
     values: set[str] = set()
     for url in urls:
-        match = _parse(url)
+        match = match_address(url)
         if match is not None:
             user, _, password = (match["account"] or "").partition(":")
             parts = [password or ("" if match["scheme"].startswith("amqp") else user)]
@@ -361,7 +356,8 @@ def forms(parts: Iterable[str]) -> set[str]:
     return texts | {form for each in texts for form in (quote(each, safe=""), repr(each)[1:-1], json.dumps(each)[1:-1])}
 
 
-def _parse(url: str) -> re.Match[str] | None:
+def match_address(url: str) -> re.Match[str] | None:
+    """Parse an address; None for one that is not understood, and so may hold secrets anywhere."""
     match = _SHOWN_ADDRESS.fullmatch(url)
     if match is None or not url.isprintable():
         return None

@@ -12,7 +12,7 @@ from urllib.parse import parse_qsl, urlsplit
 from dotenv import dotenv_values
 from pydantic import BaseModel, ConfigDict, Field, PrivateAttr, ValidationError, ValidationInfo, field_validator
 
-from ibidem_core.address import BROKER_OPTIONS, BROKERS, ENGINES, FILES, is_address, redact, redact_text, with_fields
+from ibidem_core.address import BROKER_OPTIONS, BROKERS, ENGINES, FILES, match_address, redact, redact_text, with_fields
 from ibidem_ingest.document import MAX_TEXT
 from ibidem_ingest.errors import UsageError
 
@@ -80,7 +80,7 @@ def check_scheme(name: str, url: str, schemes: Sequence[str]) -> str:
     if not separator or scheme not in schemes:
         what = f"{variable(name)}={redacted_value(name, url)!r}: unknown kind of address."
         raise UsageError(what, f"Use {name_schemes(schemes)}")
-    if not is_address(url):
+    if match_address(url) is None:
         raise ValueError("it is not valid; special characters of an address are escaped")
     if scheme == "sqlite" and len(tail) < 2:
         raise ValueError(f"a path follows {scheme}:///")
