@@ -48,18 +48,20 @@ def body_sections(body: str, originals: Sequence[str] = ()) -> list[BodySection]
     quoted On 3 May 2004, Ann wrote 1
     """
     parts = part(body)
-    changes = list(find_changes(body, parts, originals))
+    changes = find_changes(body, parts, originals)
     sections = []
     for kind, some in groupby(parts, lambda each: "quoted" if each.kind in QUOTATION else each.kind):
         members = list(some)
         start, end = members[0].start, members[-1].end
         inside = [each for each in changes if start <= each.start < end]
-        sections.append(BodySection(kind, start, end, _author(body, members), _lines(body, members), inside))  # type: ignore[arg-type]  # a kind
+        quoted = (body[each.start : each.end] for each in members if each.kind == "quoted")
+        lines = sum(any(map(str.isalnum, line)) for text in quoted for line in text.splitlines())
+        sections.append(BodySection(kind, start, end, _author(body, members), lines, inside))  # type: ignore[arg-type]  # a kind
     return sections
 
 
-def find_changes(body: str, parts: Sequence[Part], originals: Sequence[str]) -> Iterator[Change]:
-    """Yield the words that differ between quotations and their originals, in text order."""
+def find_changes(body: str, parts: Sequence[Part], originals: Sequence[str]) -> list[Change]:
+    """Return the words that differ between quotations and their originals, in text order."""
     changes: list[Change] = []
     for depth, original in enumerate(originals, 1):
         if max(len(body), len(original)) > MAX_COMPARED:
@@ -67,8 +69,10 @@ def find_changes(body: str, parts: Sequence[Part], originals: Sequence[str]) -> 
         own, quoted = _words(original, part(original), 0), _words(body, parts, depth)
         for change in altered_words(_hashes(own), _hashes(quoted)):
             first, last = quoted.starts[change.quoted[0]], quoted.ends[change.quoted[1] - 1]
-            changes.append(Change(first, last, _text(original, own, *change.words)))
-    yield from sorted(changes, key=lambda each: each.start)
+            start, end = change.words
+            text = original[own.starts[start] : own.ends[end - 1]] if start < end else ""
+            changes.append(Change(first, last, " ".join(text.split())))
+    return sorted(changes, key=lambda each: each.start)
 
 
 def _words(body: str, parts: Sequence[Part], depth: int) -> Words:
@@ -85,16 +89,6 @@ def _words(body: str, parts: Sequence[Part], depth: int) -> Words:
 
 def _hashes(words: Words) -> np.ndarray[tuple[int, ...], np.dtype[np.uint64]]:
     return np.array([wh1(word) for word in words.tokens], np.uint64)
-
-
-def _text(body: str, words: Words, first: int, end: int) -> str:
-    """Return the text of a range of words, with lines joined by one space."""
-    return " ".join(body[words.starts[first] : words.ends[end - 1]].split()) if first < end else ""
-
-
-def _lines(body: str, parts: Sequence[Part]) -> int:
-    quoted = (body[each.start : each.end] for each in parts if each.kind == "quoted")
-    return sum(any(map(str.isalnum, line)) for text in quoted for line in text.splitlines())
 
 
 def _author(body: str, parts: Sequence[Part]) -> str:
