@@ -9,8 +9,8 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field
 
 from ibidem.comparison.word_diff import page_breaks
-from ibidem.grouped_search.api import format_count, reason
-from ibidem.index.documents import Inspection, find_overrides, read_document
+from ibidem.grouped_search.api import format_count
+from ibidem.index.documents import Duplicate, Inspection, find_overrides, read_document
 from ibidem_dedupe.overrides import Override
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import HIGHLIGHT, Phrase, mark
@@ -30,8 +30,7 @@ class Copy(NamedTuple):
     document: Document
     title: str  # its title, or its id
     about: Sequence[str]  # date and source, if known
-    level: str  # of the evidence
-    reason: str
+    found: Duplicate  # what makes it one
 
 
 def read_copies(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
@@ -43,8 +42,7 @@ def read_copies(engine: Engine, inspection: Inspection) -> Sequence[Copy]:
             document,
             printable(document.title or document.id),
             [printable(part) for part in (written_date(document.date), document.source) if part],
-            each.evidence.level,
-            reason(each.evidence.why),
+            each,
         )
         for each in duplicates
         if (document := read.get((each.index, each.id)))
@@ -63,7 +61,6 @@ class Point(NamedTuple):
     y: float  # from above
     id: str
     label: str  # title, date and source
-    own: bool  # whether it is the document that the page is about
 
 
 class Timeline(NamedTuple):
@@ -104,7 +101,6 @@ def timeline(document: Document, copies: Sequence[Document]) -> Timeline | None:
                     for part in (each.title or each.id, written_date(each.date), each.source)
                     if part
                 ),
-                own=each.id == document.id,
             )
             for day, each in dated
         ],

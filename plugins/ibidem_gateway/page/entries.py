@@ -1,7 +1,9 @@
 """Entries and facets of the result list: groups, members, differences, and the counts beside them."""
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from time import thread_time
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
@@ -171,20 +173,19 @@ def count_choices(engine: Engine, result: SearchResult, state: PageState) -> Cho
         facets = window_facets(engine, result.facets)
         documents = account["documents"]["in_window"] - account["unsigned"]
 
-    def choice(each: FacetCount, address: str, *, chosen: bool) -> FacetChoice:
-        return FacetChoice(printable(each.value), address, each.documents, each.groups, chosen)
+    def choices(some: Sequence[FacetCount], address: Callable[[str], str], chosen: Sequence[str]) -> list[FacetChoice]:
+        return [
+            FacetChoice(printable(each.value), address(each.value), each.documents, each.groups, each.value in chosen)
+            for each in some
+        ]
 
-    def choices(name: str, counts: Sequence[FacetCount]) -> list[FacetChoice]:
-        chosen = getattr(state, name)
-        return [choice(each, state.toggle(name, each.value), chosen=each.value in chosen) for each in counts]
-
-    sources, languages = choices("source", facets.sources), choices("language", facets.languages)
-    years = [(each, each.value == state.date) for each in facets.years]
+    sources = choices(facets.sources, partial(state.toggle, "source"), state.source)
+    languages = choices(facets.languages, partial(state.toggle, "language"), state.language)
     rest = documents - sum(each.documents for each in sources)
     return Choices(
         sources=sources,
         languages=languages if not is_stored or len(languages) > 1 or state.language else (),
-        years=[choice(each, state.address(date="" if chosen else each.value), chosen=chosen) for each, chosen in years],
+        years=choices(facets.years, lambda year: state.address(date=year if year != state.date else ""), [state.date]),
         without_source=max(0, rest) if 0 < len(sources) < MAX_SOURCES else 0,
     )
 
@@ -196,14 +197,13 @@ def window_facets(engine: Engine, facets: response.Facets) -> Facets:
     documents_by_name = {(each.index, each.document.id): each.document for each in engine.fetch(names)} if names else {}
 
     def count_values(name: str, buckets: Sequence[response.Json]) -> list[FacetCount]:
-        counts_by_value: dict[str, tuple[int, int]] = {}
+        all_documents, groups = Counter[str](), Counter[str]()
         for each in buckets:
             document = documents_by_name.get((each["index"], each["id"]))
             if document is not None and (value := str(getattr(document, name))):
-                documents, groups = counts_by_value.get(value, (0, 0))
-                counts_by_value[value] = documents + each["documents"], groups + each["groups"]
-        counted = [FacetCount(value, *counts) for value, counts in counts_by_value.items()]
-        return sorted(counted, key=lambda each: -each.documents)
+                all_documents[value] += each["documents"]
+                groups[value] += each["groups"]
+        return [FacetCount(value, count, groups[value]) for value, count in all_documents.most_common()]
 
     years = [FacetCount(str(each["year"]), each["documents"], each["groups"]) for each in facets.get("years", ())]
     return Facets(count_values("source", sources), count_values("language", tables), years)
