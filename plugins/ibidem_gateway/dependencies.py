@@ -107,20 +107,16 @@ def add_error_schema(app: FastAPI) -> None:
         """Describe the routes, with the error schema and its statuses."""
         document = described()
         document.setdefault("components", {}).setdefault("schemas", {})["Error"] = ERROR
+        content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
+        errors = {str(status): {"description": about, "content": content} for status, (*_, about) in STATUSES.items()}
         for operations in document["paths"].values():
             for operation in operations.values():
-                add_errors(operation["responses"])
+                operation["responses"].pop("422", None)  # the framework's own
+                for status, error in errors.items():
+                    operation["responses"].setdefault(status, error)
         return document
 
     app.openapi = openapi  # type: ignore[method-assign] # the framework's own way to change the document
-
-
-def add_errors(responses: dict[str, Any]) -> None:
-    """Describe every error, and remove the framework's own error schema."""
-    responses.pop("422", None)
-    content = {"application/json": {"schema": {"$ref": "#/components/schemas/Error"}}}
-    for status, (_, _, description) in STATUSES.items():
-        responses.setdefault(str(status), {"description": description, "content": content})
 
 
 MAX_QUERY = 10_000
