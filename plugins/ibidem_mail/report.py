@@ -27,13 +27,18 @@ def read(engine: Engine, name: str) -> dict[str, dict[str, object]]:
     found = next(iter(stored.values()), {})
     answer: dict[str, dict[str, object]] = {"thread": {}, "work": {}}
     if (thread := ThreadMember.read(found)) is not None:
+        documents = count(engine, "thread", thread.thread)
+        tree = None if thread.inclusive else read_thread(engine, name)
+        entry = tree.entry(name) if tree else None
+        if tree and entry and entry.member.is_attached:
+            entry = tree.entry(entry.member.parent)
         answer["thread"] = {
             "name": thread.thread,
-            "documents": count(engine, "thread", thread.thread),
+            "documents": documents,
             "parent": thread.parent or None,
             "by": thread.by or None,
             "inclusive": thread.inclusive,
-            "contained_in": list(contained_in(engine, name)) if not thread.inclusive else [],
+            "contained_in": list(entry.holders) if entry else [],  # the nearest first
         }
     if (work := WorkMember.read(found)) is not None:
         answer["work"] = {
@@ -44,15 +49,6 @@ def read(engine: Engine, name: str) -> dict[str, dict[str, object]]:
             "current": work.current,
         }
     return answer
-
-
-def contained_in(engine: Engine, name: str) -> Sequence[str]:
-    """Return the ids of the mails that contain all of a mail or attachment, the nearest first."""
-    thread = read_thread(engine, name)
-    entry = thread.entry(name) if thread else None
-    if thread and entry and entry.member.is_attached:
-        entry = thread.entry(entry.member.parent)
-    return entry.holders if entry else ()
 
 
 def count(engine: Engine, field: str, name: str) -> int:
@@ -109,7 +105,6 @@ class ThreadEntry(NamedTuple):
 
 
 class StoredThread(NamedTuple):
-    name: str  # id of its first mail
     entries: Sequence[ThreadEntry]  # its documents in the order of the tree, inclusive answers first
     total: int  # how many documents it has
     families: int  # number of mails that were read, each with its attachments
@@ -161,4 +156,4 @@ def read_thread(engine: Engine, id_: str) -> StoredThread | None:
         name = rows[row]
         document, id_ = documents[name], name[1]
         entries.append(ThreadEntry(document, places[name], depth, holders.get(id_, ()), id_ in altering))
-    return StoredThread(own.thread, entries, ranking.total, members.families(everything))
+    return StoredThread(entries, ranking.total, members.families(everything))
