@@ -155,8 +155,8 @@ class Reading:
                 yield document
             self.progress(len(self.text_hashes))
 
-    def write(self, places: Mapping[str, stored_groups.Values], fields: tuple[str, ...], sets: int) -> WrittenMembers:
-        """Write the places of documents that differ from the stored ones."""
+    def write(self, places: Mapping[str, stored_groups.Values], fields: tuple[str, ...]) -> WrittenMembers:
+        """Write the places of documents that differ from the stored ones; the first field names thread or work."""
         store, nothing = self.engine.groups(), dict.fromkeys(fields)
         store.prepare_memberships()
         holders = Counter(name for _, name in self.text_hashes)
@@ -172,25 +172,25 @@ class Reading:
             written += store.write_memberships(changes) if changes else 0
         ambiguous = sum(count for count in holders.values() if count > 1)
         documents = sum(holders[name] == 1 for name in places)
-        return WrittenMembers(documents, sets, written, planned - written, ambiguous)
+        sets = {place[fields[0]] for place in places.values()}
+        return WrittenMembers(documents, len(sets), written, planned - written, ambiguous)
 
 
 def write_threads(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
     """Find the threads of all mails, and store the place of each mail and attachment."""
     reading = Reading(engine.group_set(), progress)
     forest = Forest.grow(Parents.find(thread_mails(reading.documents())))
-    places = thread_places(forest.rows(), reading.families)
-    return reading.write(places, stored_groups.THREAD, len({place["thread"] for place in places.values()}))
+    return reading.write(thread_places(forest.rows(), reading.families), stored_groups.THREAD)
 
 
 def write_works(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
     """Find the works of all documents, and store each document's place among the versions."""
     reading = Reading(engine.group_set(), progress)
-    rows = list(versions(Works.find(versioned_documents(reading.documents()))))
     places = {
-        row.id: dict(zip(stored_groups.WORK, (row.work, row.version, row.by, row.current), strict=True)) for row in rows
+        row.id: dict(zip(stored_groups.WORK, (row.work, row.version, row.by, row.current), strict=True))
+        for row in versions(Works.find(versioned_documents(reading.documents())))
     }
-    return reading.write(places, stored_groups.WORK, len({row.work for row in rows}))
+    return reading.write(places, stored_groups.WORK)
 
 
 # Remedy where no document is of a thread or a work.
@@ -388,7 +388,10 @@ class ThreadPlaces:
                 families.append(family)
         if not placed:
             return None
-        new = self._unique(placed)
+        new = set(placed)
+        if len(stored_groups.index_places(self.engine.groups())) != 1:  # answers to an id of several are ambiguous
+            holders = Counter(id_ for _, id_ in self._find("id", sorted({id_ for _, id_ in placed})))
+            new = {name for name in placed if holders[name[1]] == 1}
         found = self._find("id", families)
         forms = [form for each in named for form in (f"<{each}>", each)]  # all that readers write
         for each in (head.MESSAGE_ID, head.ANSWERED, head.REFERENCES):
@@ -411,13 +414,6 @@ class ThreadPlaces:
                 raise _Crowd
             names |= {(hit.index, hit.id) for hit in ranking.hits}
         return names
-
-    def _unique(self, names: Sequence[DocumentRef]) -> set[DocumentRef]:
-        """Leave out documents whose id exists in several indexes, since answers to them are ambiguous."""
-        if len(stored_groups.index_places(self.engine.groups())) == 1:
-            return set(names)
-        holders = Counter(id_ for _, id_ in self._find("id", sorted({id_ for _, id_ in names})))
-        return {name for name in names if holders[name[1]] == 1}
 
     def _changes(
         self, documents: Sequence[stored_groups.GroupedDocument], new: set[DocumentRef]
