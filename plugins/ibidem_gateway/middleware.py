@@ -172,22 +172,6 @@ def log_response(scope: Scope, status: int, seconds: float) -> None:
         LOG.log(level, "answered", extra=event | times)
 
 
-def as_page(request: Request, error: upstream.HttpError) -> Response:
-    """Create an error page for people; form input is kept."""
-    title = upstream.STATUSES.get(error.status, upstream.STATUSES[500])[1]
-    answer = html(
-        "page_error.html",
-        error.status,
-        title=title,
-        reason=hide_address(error.reason, gateway_context(request).settings.engine),
-        remedy=hide_address(error.remedy, gateway_context(request).settings.engine),
-        state=read_leniently(request.query_params),
-        labels=LABELS,
-    )
-    answer.headers.update(upstream.RETRY_HEADERS.get(error.status, {}))
-    return answer
-
-
 def hide_address(text: str, engine: str) -> str:
     """Remove the engine's address from an error, since some servers include it.
 
@@ -202,10 +186,20 @@ def hide_address(text: str, engine: str) -> str:
 
 
 def refuse(request: Request, error: Exception) -> Response:
-    """Respond to a failed request, and count it."""
-    http_error = upstream.to_http_error(request, error)
-    gateway_context(request).metrics.errors.labels(http_error.kind).inc()
-    if upstream.accepts_html(request):
-        return as_page(request, http_error)
-    headers = upstream.RETRY_HEADERS.get(http_error.status)
-    return Response(orjson.dumps(http_error.as_json()), http_error.status, headers=headers, media_type=upstream.JSON)
+    """Respond to a failed request, for people with a page that keeps the input of its form, and count it."""
+    http_error, context = upstream.to_http_error(request, error), gateway_context(request)
+    context.metrics.errors.labels(http_error.kind).inc()
+    status, headers = http_error.status, upstream.RETRY_HEADERS.get(http_error.status, {})
+    if not upstream.accepts_html(request):
+        return Response(orjson.dumps(http_error.as_json()), status, headers=headers, media_type=upstream.JSON)
+    answer = html(
+        "page_error.html",
+        status,
+        title=upstream.STATUSES.get(status, upstream.STATUSES[500])[1],
+        reason=hide_address(http_error.reason, context.settings.engine),
+        remedy=hide_address(http_error.remedy, context.settings.engine),
+        state=read_leniently(request.query_params),
+        labels=LABELS,
+    )
+    answer.headers.update(headers)
+    return answer
