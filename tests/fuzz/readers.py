@@ -102,7 +102,7 @@ def check(outcome: Document | Refusal) -> None:
     if isinstance(outcome, Refusal):
         check_message(outcome.why)
         check_message(str(Refused(outcome)))
-        orjson.dumps(outcome.as_json())
+        orjson.dumps(outcome)
     else:
         assert len(outcome.text) <= MAX_TEXT
         assert read_record(orjson.loads(orjson.dumps(outcome.as_record())), "again") == outcome
