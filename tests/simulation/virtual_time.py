@@ -66,7 +66,7 @@ def virtual_time(scheduler: Scheduler) -> Iterator[None]:
         (ingest, "has_exited"): lambda name: ended(scheduler, name),
         (tasks, "time"): clock,
         (stored_groups, "token_hex"): lambda size: names.randbytes(size).hex(),
-        (retry, "_pause"): lambda seconds, has_ended, _: scheduler.pause(seconds),
+        (retry, "_pause"): lambda seconds, has_ended: scheduler.pause(seconds),
     }
     drawn = random.getstate()
     random.seed(scheduler.rng.getrandbits(64))  # tenacity draws its pauses from there
