@@ -157,7 +157,10 @@ def set_aside(a: str, b: str, around: int = 3 * WORD_CHARACTERS) -> tuple[int, s
     >>> set_aside("The same. " * 20 + "Rent is due.", "The same. " * 20 + "Rent is not due.", around=10)
     (194, 'same. Rent is due.', 'same. Rent is not due.')
     """
-    begin = word_border(a, common_length(a, b) - around)
+    reached = common_length(a, b) - around
+    first = max(0, reached - BORDER_CHARACTERS)
+    blanks = (at for at in range(reached, first, -1) if a[at - 1].isspace())
+    begin = next((at for at in blanks if a[first:at].rstrip()[-1:].isalnum()), first)  # not inside a hyphenated word
     left, right = a[begin:], b[begin:]
     mirrored = common_length(left[::-1], right[::-1])
     behind = max(0, mirrored - around)
@@ -176,13 +179,6 @@ def common_length(a: str, b: str) -> int:
         middle = (low + high + 1) // 2
         low, high = (middle, high) if a[low:middle] == b[low:middle] else (low, middle - 1)
     return low
-
-
-def word_border(text: str, reached: int) -> int:
-    """Return the last word boundary up to `reached` that is not inside a hyphenated word; else a limit before it."""
-    first = max(0, reached - BORDER_CHARACTERS)
-    borders = (at for at in range(reached, first, -1) if text[at - 1].isspace())
-    return next((at for at in borders if text[first:at].rstrip()[-1:].isalnum()), first)
 
 
 def places(a: Sequence[Hashable], b: Sequence[Hashable], depth: int = MAX_DEPTH) -> Iterator[Place]:

@@ -76,7 +76,8 @@ def find_gone(engine: Engine, folders: Sequence[str | Path], seen: Collection[in
     total = 0
     for total, document in enumerate(stored_documents(engine), 1):  # noqa: B007 - counted
         if document.origin.startswith(roots):
-            if any(map(_exists, _files(document.origin))):
+            # A name that is not UTF-8 is stored escaped, and is assumed to exist.
+            if any("\\x" in file or Path(file).exists() for file in _files(document.origin)):
                 left.add(_folder(document.origin))
             elif not any(each in seen for each in _hashes(document)):
                 gone[document.id] = document.origin
@@ -122,11 +123,6 @@ def _files(origin: str) -> Iterator[str]:
     file, _, number = origin.rpartition(":")
     if number.isdecimal():
         yield file
-
-
-def _exists(file: str) -> bool:
-    """Return whether a file exists; a name that is not UTF-8 is stored escaped, and is assumed to exist."""
-    return "\\x" in file or Path(file).exists()
 
 
 parse_deleted = partial(parse_record, DeletedDocument)
