@@ -58,9 +58,8 @@ def duplicate(entry: Entry) -> Iterator[RenderableType]:
     yield console.Indented(Text(facts_line(entry), "about"), width)
     yield console.Indented(Text.assemble((entry.level, "level"), console.sanitize(entry.evidence_with_lead)), width)
     if pieces := entry.difference:
-        yield console.Indented(
-            console.one_line(Text.assemble(("differs: ", "about"), console.format_difference(pieces))), width
-        )
+        line = Text.assemble(("differs: ", "about"), console.format_difference(pieces))
+        yield console.Indented(console.one_line(line), width)
 
 
 def facts_line(entry: Entry) -> str:

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -45,8 +45,7 @@ MAX_RUN = 6
 MAX_WORD = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """The tokens of a text and the characters that each of them covers."""
 
     tokens: list[str]  # as `tok3` cuts them
@@ -106,15 +105,13 @@ Kind = Literal["same", "gap", "lead", "duplicate", "page", "unread"]
 Place = tuple[int, int, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     # In both texts (`same`), only in one of them, a run of common words that is left out (`gap`), or a note.
     kind: Kind
     words: tuple[str, ...] = ()  # the words as in the text, or those of the note; empty for a gap
 
 
-@dataclass(frozen=True, slots=True)
-class DiffSide:
+class DiffSide(NamedTuple):
     """The beginning of a text, prepared for alignment: the words to compare, and the words to show."""
 
     # Tokens and signs that carry meaning, of each chunk, so that case and other punctuation are no difference.
