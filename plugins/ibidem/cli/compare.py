@@ -1,10 +1,9 @@
 """`ibidem compare`: two documents side by side, with the differing words in their shared passages."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import islice, zip_longest
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 from rich.console import Console, ConsoleOptions, RenderableType, RenderResult
@@ -53,8 +52,7 @@ def side_by_side(comparison: Comparison) -> Iterator[RenderableType]:
         yield from passage_columns(passage, comparison)
 
 
-@dataclass(frozen=True, slots=True)
-class Columns:
+class Columns(NamedTuple):
     """Two texts in columns of equal width, without blanks at the ends of lines."""
 
     left: Text  # the document on the left

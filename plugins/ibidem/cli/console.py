@@ -3,8 +3,7 @@
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
-from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import orjson
 import typer
@@ -192,8 +191,7 @@ def add_up(advance: Advance) -> Callable[[int], None]:
 MIN_WIDTH = 20
 
 
-@dataclass(frozen=True, slots=True)
-class Indented:
+class Indented(NamedTuple):
     """A text indented by some columns."""
 
     text: Text  # the text; if it must not wrap, it is cut with an ellipsis

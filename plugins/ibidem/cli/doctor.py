@@ -1,7 +1,6 @@
 """`ibidem doctor`: every setting with its source, and a check of each part of the installation."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
 from typing import Annotated, Any
 
 import typer
@@ -41,7 +40,7 @@ def run(
     try:
         settings = load()
     except UsageError as error:
-        findings |= {"settings": [], "checks": [asdict(Check.from_issue("settings", error))]}
+        findings |= {"settings": [], "checks": [Check.from_issue("settings", error)._asdict()]}
     else:
         findings |= report(settings, lambda: open_engine(settings.address, settings.index))
     show(findings, describe(findings), as_json=as_json)

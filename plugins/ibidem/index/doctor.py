@@ -4,11 +4,10 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass
 from functools import partial
 from importlib.util import find_spec
 from itertools import chain, islice
-from typing import get_args
+from typing import NamedTuple, get_args
 
 import numpy as np
 
@@ -90,8 +89,7 @@ LANGUAGE_SAMPLE = 50  # so many documents are looked at for their language
 MISREAD_SAMPLE = 10_000  # and so many, whether they look misread
 
 
-@dataclass(frozen=True, slots=True)
-class Check:
+class Check(NamedTuple):
     name: str  # the part that was checked
     ok: bool  # whether it is as it should be
     what: str  # the finding
@@ -105,7 +103,7 @@ class Check:
 
 def report(settings: Settings, open_index: Callable[[], Engine]) -> dict[str, object]:
     """Return every setting with its source and every check: the output of `ibidem doctor --json`."""
-    results = [asdict(check) for check in checks(settings, open_index)]
+    results = [check._asdict() for check in checks(settings, open_index)]
     return {"settings": settings_rows(settings), "checks": results}
 
 

@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -156,8 +156,7 @@ class Duplicate:
         return {"id": self.id, "title": self.title, **decided}
 
 
-@dataclass(frozen=True, slots=True)
-class Inspection:
+class Inspection(NamedTuple):
     id: str  # the document's id
     title: str  # its title, or an empty string
     signatures: Mapping[str, object]  # its signatures, by name
@@ -189,7 +188,7 @@ def inspect_outside(
     if packed is None or not packed.length:
         raise UsageError(f"{document.id} holds no words", "give a text to look for")
     found = _inspect(engine, Hit("", "", 0.0, value), packed, policy, outside=stored.long)
-    return replace(found, id=document.id, title=document.title)
+    return found._replace(id=document.id, title=document.title)
 
 
 def duplicates_of(  # noqa: PLR0913 - named options of a public function
