@@ -276,8 +276,7 @@ def settle(master: str, folder: Path, sizes: tuple[int, int]) -> None:
         settler = SimpleNamespace(rules=Rules(POLICY, Overrides([])))
         joins = settling.group(documents, settler, GroupCheckpoint())  # type: ignore[arg-type] # of which rules are read
         joins = joins.select("row", "earlier").toPandas()
-        frames = (spark.read.parquet(str(each)) for each in work.glob("pairs-*"))
-        pairs = sum(each.count() for each in frames)
+        pairs = sum(spark.read.parquet(str(each)).count() for each in work.glob("pairs-*"))
     lead = dict(zip(joins["row"].tolist(), joins["earlier"].tolist(), strict=True))
     (folder / "found.json").write_text(json.dumps({"pairs": pairs, "digest": digest(lead)}), encoding="utf-8")
 

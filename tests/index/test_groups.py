@@ -1,6 +1,7 @@
 """All groups of an index, also before it is signed; duplicates and pages of a document; documents without files."""
 
 import json
+from itertools import permutations
 from pathlib import Path
 from unittest.mock import patch
 
@@ -86,12 +87,8 @@ def test_every_document_s_duplicates_are_those_that_the_decision_finds_among_all
 def test_manual_decisions_are_followed_also_where_no_look_up_finds_the_other(
     library: Engine, records: list[Record]
 ) -> None:
-    name, other = next(
-        (a, b)
-        for a, first in unpacked(records).items()
-        for b, second in unpacked(records).items()
-        if a != b and not decide(first, second, Policy())
-    )
+    pairs = permutations(unpacked(records).items(), 2)
+    name, other = next((a, b) for (a, first), (b, second) in pairs if not decide(first, second, Policy()))
     override = Override((library.index, name), (library.index, other), "same", "Ada")
     library.put_records("overrides", {override.key: override.as_record()})
     assert other in {each.id for each in inspect(library, name).duplicates}
