@@ -30,11 +30,6 @@ def groups(engine: Engine) -> StoredGroups:
     return engine.groups()  # type: ignore[attr-defined, no-any-return]
 
 
-@pytest.fixture
-def way() -> None:
-    """Look-ups go one way only."""
-
-
 class TestLedgers(test_contract.TestLedgers):
     """Records next to the index."""
 
