@@ -273,6 +273,11 @@ class Settings(BaseModel):
     def workers(self) -> int:
         return self.concurrency or os.cpu_count() or 1
 
+    @property
+    def origins(self) -> dict[str, str]:
+        """Source of each value that was set."""
+        return self._origins
+
     def origin(self, name: str) -> str:
         """Return the source of a value: `default`, `environment`, `.env`, `ibidem.toml` or `command line`."""
         return self._origins.get(name, "default")
