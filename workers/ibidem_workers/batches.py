@@ -28,6 +28,7 @@ from ibidem_core.errors import REMOVE, DamagedRecord, parse_record
 from ibidem_core.settings import Settings
 from ibidem_engines.engine import Record
 from ibidem_engines.ledger import check_entry, read_entries
+from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.sign import digest, sign_and_pack

@@ -885,7 +885,7 @@ i64 ibidem_profiles(const u8 *buffer, const i64 *starts, const i64 *ends, const 
     return 0;
 }
 
-/* fingerprint.py: what is hashed of each document: up to six terms, in the order of their rarity, at the tokens `first`. */
+/* feature_set.py: what is hashed of each document: up to six terms, in the order of their rarity, at the tokens `first`. */
 static u8 *write_term(const u8 *from, i64 size, i64 place, u8 *at) {
     u8 digits[20];
     int figures = 0;
