@@ -31,18 +31,17 @@ from simulation.memory_reindex import MemorySource
 
 
 class MemoryLedgers:
-    """Records next to an index."""
+    """Records next to an index; see `Engine` for its methods, and `LedgerStore` for the others."""
 
-    def __init__(self, link: Link, name: str) -> None:
-        self._link, self._name = link, name
+    def __init__(self, link: Link, index: str) -> None:
+        self._link, self.index = link, index
 
     def _of(self, ledger: Ledger) -> dict[str, bytes]:
         cluster = self._link.cluster
-        cluster.resolve(self._name)
-        return cluster.records.setdefault((cluster.names_next_to(self._name), ledger), {})
+        cluster.resolve(self.index)
+        return cluster.records.setdefault((cluster.names_next_to(self.index), ledger), {})
 
-    def put(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        """Keep records."""
+    def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
         if ledger in MANUAL_LEDGERS and entries:
             put_in_place(self, self._link.label, ledger, entries)
             return
@@ -70,32 +69,38 @@ class MemoryLedgers:
         kept = self._link.each([partial(keep, key) for key in entries], f"put onto {ledger}") if entries else []
         return [key for key, is_kept in zip(entries, kept, strict=True) if not is_kept]
 
-    def get(self, ledger: Ledger, prefix: str) -> list[tuple[str, Any]]:
-        """Read the records whose key begins with a prefix."""
-        found = self._link.call(lambda: sorted(self._of(ledger).items()))
-        return [(key, orjson.loads(body)) for key, body in found if key.startswith(prefix)]
+    def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
+        return self.read_states(ledger, keys)[0]
 
-    def replace(
+    def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
+        entries, states = self.read_states(ledger, [key])
+        return entries.get(key), states.get(key)
+
+    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
+        found = self._link.call(lambda: sorted(self._of(ledger).items()))
+        return iter([(key, orjson.loads(body)) for key, body in found if key.startswith(prefix)])
+
+    def count(self, ledger: Ledger) -> int:
+        return len(list(self.get_records(ledger)))
+
+    def replace_record(
         self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
     ) -> RecordState | None:
-        """Keep a record onto the state that was read; returns its state, None where it has changed."""
         if self.put_onto(ledger, {key: entry}, {} if state is None else {key: state}):
-            entries, states = self.read_states(ledger, [key])
-            return states.get(key) if entries.get(key) == orjson.loads(orjson.dumps(entry)) else None
+            kept, state = self.read_record(ledger, key)
+            return state if kept == orjson.loads(orjson.dumps(entry)) else None
         return _state(orjson.dumps(entry))
 
     def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
-        """Remove records that are still as they were read."""
-
         def remove(key: str) -> bool:
             own = self._of(ledger)
             return key in own and orjson.loads(own[key]) == entries[key] and own.pop(key) is not None
 
         return sum(self._link.each([partial(remove, key) for key in entries])) if entries else 0
 
-    def delete(self, ledger: Ledger, keys: Sequence[str]) -> int:
-        """Remove records."""
-        return self._link.call(lambda: sum(self._of(ledger).pop(key, None) is not None for key in keys))
+    def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
+        found = list(keys)
+        return self._link.call(lambda: sum(self._of(ledger).pop(key, None) is not None for key in found))
 
 
 def _state(body: bytes) -> RecordState:
@@ -141,21 +146,16 @@ class MemoryTarget(WriteTarget):
         return link.each([partial(link.cluster.act, action) for action in actions], "bulk") if actions else []
 
 
-class MemoryEngine(Engine):
+class MemoryEngine(MemoryLedgers, Engine):
     """An index in memory, as one process sees it; see `Engine`."""
 
     def __init__(self, link: Link, index: str) -> None:
-        self.index = index
-        self._link = link
+        super().__init__(link, index)
         self._mode = WriteMode()
 
     @property
     def _cluster(self) -> MemoryCluster:
         return self._link.cluster
-
-    @property
-    def _ledgers(self) -> MemoryLedgers:
-        return MemoryLedgers(self._link, self.index)
 
     @override
     def create(self) -> None:
@@ -241,41 +241,6 @@ class MemoryEngine(Engine):
     def reindex_source(self) -> MemorySource:
         """Open the documents of the index."""
         return MemorySource(self._link, self.index)
-
-    @override
-    def put_records(self, ledger: Ledger, entries: Mapping[str, Mapping[str, object]]) -> None:
-        self._ledgers.put(ledger, entries)
-
-    @override
-    def get_records(self, ledger: Ledger, prefix: str = "") -> Iterator[tuple[str, Any]]:
-        return iter(self._ledgers.get(ledger, prefix))
-
-    @override
-    def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:
-        return self._ledgers.read_states(ledger, keys)[0]
-
-    @override
-    def read_record(self, ledger: Ledger, key: str) -> tuple[Any, RecordState | None]:
-        entries, states = self._ledgers.read_states(ledger, [key])
-        return entries.get(key), states.get(key)
-
-    @override
-    def replace_record(
-        self, ledger: Ledger, key: str, entry: Mapping[str, object], state: RecordState | None
-    ) -> RecordState | None:
-        return self._ledgers.replace(ledger, key, entry, state)
-
-    @override
-    def delete_unchanged(self, ledger: Ledger, entries: Mapping[str, Any]) -> int:
-        return self._ledgers.delete_unchanged(ledger, entries)
-
-    @override
-    def count(self, ledger: Ledger) -> int:
-        return len(self._ledgers.get(ledger, ""))
-
-    @override
-    def delete_records(self, ledger: Ledger, keys: Iterable[str]) -> int:
-        return self._ledgers.delete(ledger, list(keys))
 
 
 def _shares(document: Stored, search: SignatureLookup) -> bool:
