@@ -32,10 +32,9 @@ from pathlib import Path
 from zipfile import ZipFile
 
 from benchmark import draw_lots, introduction, options, publish
-from ibidem_dedupe.collection import CollectionFigures
+from ibidem_dedupe.collection import CollectionFigures, choose_policy
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import MISREAD, Policy, Slots
-from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.language import detect
@@ -158,7 +157,7 @@ def row(kind: str, language: str, documents: Sequence[Document], folder: str) ->
         columns = PackedColumns.decode(list(noisy_collection.columns.values)[: len(documents)])
         clean = replace(noisy_collection, ids=noisy_collection.ids[: len(documents)], columns=columns)
         alike = set().union(*(set(found_evidence(clean, each)) for each in policies))
-        rule = GroupCheckpoint().choose_policy(noisy_collection.columns)
+        rule = choose_policy(noisy_collection.columns)
         own = (set(found_evidence(noisy_collection, each)) for each in (rule, PRESETS["scans"].policy))
         cells += [figures(true, pairs, alike) for pairs in own]
     table = tables.of(language)

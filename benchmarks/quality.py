@@ -35,10 +35,10 @@ from pathlib import Path
 import numpy as np
 
 from benchmark import introduction, options, publish
+from ibidem_dedupe.collection import choose_policy
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import LEVELS, Level, Policy
-from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.readers import read
@@ -243,7 +243,7 @@ def section(target: LabelledCollection, folder: Path, tables: Tables, seeds: int
     columns = collection.columns
     titles = dict(zip(collection.ids, np.where(columns.flags & TITLED, columns.title, 0).tolist(), strict=True))
     truth = Truth.build(folder, target, collection.ids, titles if target.titles else None)
-    rule = GroupCheckpoint().choose_policy(columns)
+    rule = choose_policy(columns)
     rows, peers = list(own_rows(truth, collection, target, rule)), list(peer_rows(truth, documents, seeds))
     main_row, best = rows[LEVELS.index(target.level)], max(peers, key=lambda row: row.mean)
     yield f"## {target.name}{target.truth}\n"

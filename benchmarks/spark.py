@@ -38,6 +38,7 @@ from pyarrow import parquet
 import million
 from benchmark import exponent, introduction, options, run_servers, show
 from generations import generations
+from ibidem_dedupe.collection import choose_policy
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.overrides import Overrides
 from ibidem_engines.connect import open_engine
@@ -238,7 +239,7 @@ def without_index(arguments: Namespace, masters: Sequence[str]) -> Iterator[str]
             save(values, PackedColumns.decode(values), documents)
             began = time.process_time()
             columns = PackedColumns.decode(parquet.read_table(documents, columns=["packed"])["packed"].to_pylist())
-            lead = group(columns, GroupCheckpoint().choose_policy(columns)).lead
+            lead = group(columns, choose_policy(columns)).lead
             took = time.process_time() - began
             follows = {row: earlier for row, earlier in enumerate(lead.tolist()) if row != earlier}
             what = f"{name}, {len(values):,}"

@@ -19,9 +19,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from benchmark import introduction, options, publish
+from ibidem_dedupe.collection import choose_policy
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import PackedColumns
@@ -75,7 +75,7 @@ class Splits:
     def add_own(self, second: set[str], known: dict[Policy, set[Pair]]) -> None:
         """Note what ibidem reaches, by default and by what it chooses on the first half."""
         choice = choose_figures(*self.first_half(second), learn=True, collection_size=len(self.truth.ids))
-        rule = GroupCheckpoint().choose_policy(self.collection.columns)
+        rule = choose_policy(self.collection.columns)
         policies = {"ibidem, default": rule, "ibidem tune": choice.chosen.policy if choice.thresholds_improve else rule}
         if self.target.preset:
             policies[f"ibidem, preset {self.target.preset}"] = PRESETS[self.target.preset].policy

@@ -70,6 +70,15 @@ class CollectionFigures:
             is_misread = share > LEAVE_MISREAD if earlier.terms else share >= BECOME_MISREAD
         return replace(MISREAD if is_misread else CLEAN, slots=Slots(long=self.long))
 
+    def rule(self, earlier: Policy | None) -> Policy | None:
+        """Return the policy, as above; None where too few documents can be counted."""
+        return self.policy(earlier) if self.blocks >= noise.MIN_DOCUMENTS else None
+
+
+def choose_policy(columns: PackedColumns) -> Policy:
+    """Return the policy of a collection without an index."""
+    return CollectionFigures.count(columns).rule(None) or Policy()
+
 
 def look_misread(columns: PackedColumns) -> Bools:
     """Return which documents look misread among others."""

@@ -15,7 +15,6 @@ import orjson
 from xxhash import xxh3_64_hexdigest
 
 from ibidem_core.errors import REMOVE, DamagedRecord, NoIndex, Unavailable, parse_record
-from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.overrides import Override
 from ibidem_dedupe.parameters import PRESETS, Preset
 from ibidem_dedupe.policy import Policy
@@ -23,9 +22,7 @@ from ibidem_engines.engine import Engine, Outcome, Record, WriteStatus
 from ibidem_engines.stored_groups import Ledger, Marks, RecordState, ShardRef, parse_marks
 from ibidem_ingest.document import MAX_ID_BYTES, Document
 from ibidem_ingest.errors import IbidemError, UsageError
-from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.lookup_keys import LookupField, stored_keys
-from ibidem_ingest.signatures.packed import PackedColumns
 
 T = TypeVar("T")
 LookupValues = dict[LookupField, list[str]]  # values under which a document is looked up
@@ -174,18 +171,16 @@ class GroupCheckpoint:
         self.uuids = dict(uuids)
         return bool(gone)
 
-    def choose_policy(self, columns: PackedColumns) -> Policy:
-        """Return the policy for all documents: of the collection, unless it was named or too few can be counted."""
-        return self.choose(lambda: CollectionFigures.count(columns), guarded=bool(columns.guard.any()))
+    def choose(self, count: Callable[[Policy | None], Policy | None], *, guarded: bool) -> Policy:
+        """Return the policy of all documents: of the collection, unless it was named or too few can be counted.
 
-    def choose(self, count: Callable[[], CollectionFigures], *, guarded: bool) -> Policy:
-        """Return the policy by the figures of a collection, which are counted if they are needed."""
+        `count` returns that of the collection by its earlier one, if it has one, and is called only if it is needed.
+        """
         policy, self.guarded = parse_policy(self.policy), guarded
-        if self.origin == "named" or (figures := count()).blocks < noise.MIN_DOCUMENTS:
+        if self.origin == "named" or (found := count(policy if self.origin == "collection" else None)) is None:
             return policy
-        policy = figures.policy(policy if self.origin == "collection" else None)
-        self.policy, self.origin = asdict(policy), "collection"
-        return policy
+        self.policy, self.origin = asdict(found), "collection"
+        return found
 
     def settled_write(self, part: ShardRef) -> int:
         return self.done.get(str(part), 0)

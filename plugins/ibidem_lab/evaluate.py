@@ -17,12 +17,12 @@ from ibidem.grouped_search.api import guards, reason
 from ibidem.index.idf_build import ForeignShare, LanguageSampler
 from ibidem_dedupe import evidence
 from ibidem_dedupe.candidates import KeyIndex
+from ibidem_dedupe.collection import choose_policy
 from ibidem_dedupe.column_rules import Bools, Rows
 from ibidem_dedupe.evidence import Why
 from ibidem_dedupe.leader_clustering import group
 from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys, decide, duplicates
 from ibidem_dedupe.policy import Policy
-from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
 from ibidem_ingest.idf.store import Tables
@@ -226,7 +226,7 @@ def evaluate(
     began = perf_counter()
     sampler = LanguageSampler()
     collection = sign_collection(sampler.sample(items), tables, progress)
-    policy = policy or GroupCheckpoint().choose_policy(collection.columns)
+    policy = policy or choose_policy(collection.columns)
     ids, true = set(collection.ids), labels.pairs(collection.ids)
     matcher, suspected = collection.build_matcher(policy)
     evidence = found_evidence(collection, policy, matcher, suspected)

@@ -26,12 +26,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ibidem.grouped_search.api import format_count
+from ibidem_dedupe.collection import choose_policy
 from ibidem_dedupe.column_rules import Bools, Pairs, Rows
 from ibidem_dedupe.learned_evidence import add_up, measure_columns
 from ibidem_dedupe.pairs import duplicates, verify
 from ibidem_dedupe.parameters import PRESETS
 from ibidem_dedupe.policy import FIGURES, Learned, Policy, Weight
-from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_ingest.errors import UsageError
 from ibidem_lab.evaluate import FOLDS, Collection, Counts, PairFigures, Truth, components, f1, score
 from ibidem_lab.labels import MAX_CONTRADICTIONS, Labels, Pair
@@ -260,7 +260,7 @@ def choose_figures(
     counts = {figures: truth.counts(a, b) for preset in presets for figures, a, b in found(truth, preset)}
     totals = {figures: folds.sum(axis=0) for figures, folds in counts.items()}
     best_figures, chosen = best(totals), cross_validate(counts)
-    rule = GroupCheckpoint().choose_policy(collection.columns)
+    rule = choose_policy(collection.columns)
     pairs = duplicates(collection.columns, rule)
     default = truth.counts(pairs.row.astype(np.int64), pairs.earlier.astype(np.int64))
     learned = None

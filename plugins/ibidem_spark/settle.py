@@ -249,9 +249,9 @@ class SparkSettling(Job):
         sums = [f"coalesce(sum({name}), 0) as {name}" for name in ("block", "misread", "long")]
         totals = documents.selectExpr(*sums, "coalesce(max(guarded), false) as guarded").first()
 
-        def count() -> CollectionFigures:
+        def count(earlier: Policy | None) -> Policy | None:
             least = self.long_slots(documents) if totals["long"] > 1 else None
-            return CollectionFigures(totals["block"], totals["misread"], least)
+            return CollectionFigures(totals["block"], totals["misread"], least).rule(earlier)
 
         settler.rules = rules = Rules(checkpoint.choose(count, guarded=totals["guarded"]), settler.rules.overrides)
         constraints = self.constraints(documents, rules)

@@ -12,9 +12,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dedupe.test_collection import prose
+from ibidem_dedupe.collection import choose_policy
 from ibidem_dedupe.policy import CLEAN
 from ibidem_engines.connect import open_engine
-from ibidem_engines.ledger import GroupCheckpoint
 from ibidem_engines.stored_groups import SeqNoRange, ShardRef
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
@@ -165,7 +165,7 @@ def test_evaluate_finds_the_pairs_that_are_stored(tmp_path: Path, misread: float
     engine.write(list(records(documents, general_tables())))
     settle_all(engine)
     collection = sign_collection(documents, general_tables())
-    expected = set(found_evidence(collection, GroupCheckpoint().choose_policy(collection.columns)))
+    expected = set(found_evidence(collection, choose_policy(collection.columns)))
     store = engine.groups()
     names: dict[str, list[str]] = {}
     for each in store.documents(SeqNoRange(ShardRef("news"), 0, 10_000), 1_000):

@@ -25,6 +25,7 @@ from uuid import uuid4
 import orjson
 
 from ibidem_core.errors import EngineError, NoIndex, Unavailable
+from ibidem_dedupe.collection import CollectionFigures
 from ibidem_dedupe.overrides import DocumentRef, Override, Overrides
 from ibidem_dedupe.policy import Policy
 from ibidem_engines import ledger
@@ -44,11 +45,17 @@ SettleEverything = Callable[["Follower", settling.Settler, GroupCheckpoint, Mark
 NAMES_AT_ONCE = 10_000  # documents that are named together once all are written
 
 
+def choose_policy(checkpoint: GroupCheckpoint, columns: PackedColumns) -> Policy:
+    """Return the policy of all documents of an index."""
+    guarded = bool(columns.guard.any())
+    return checkpoint.choose(lambda earlier: CollectionFigures.count(columns).rule(earlier), guarded=guarded)
+
+
 def settle_everything(follower: "Follower", settler: settling.Settler, checkpoint: GroupCheckpoint, end: Marks) -> None:
     """Settle all documents again, as requested by `regroup`; after an interruption it starts again."""
     store = settler.store
     with settling.StoredColumns(store.counts().documents, follower.memory) as stored:
-        regrouping = settling.Regrouping(stored, settler, end, checkpoint.choose_policy, follower.tell)
+        regrouping = settling.Regrouping(stored, settler, end, partial(choose_policy, checkpoint), follower.tell)
         for seq_range in all_writes(end):
             for documents in settling.read_slices(store.documents, [seq_range]):
                 regrouping.write(store, seq_range, documents, partial(follower.plan, checkpoint))
