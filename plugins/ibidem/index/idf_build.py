@@ -6,6 +6,7 @@ The language check warns of documents whose words the idf table of their languag
 import random
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import NamedTuple
 
 from ibidem.grouped_search.api import format_count
@@ -23,7 +24,8 @@ MIN_SHARE = 0.2  # share of documents in another language from which it is said:
 REMEDY = "give each document its `language`; rare words of one language say nothing about another"
 
 
-class ForeignShare(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class ForeignShare:
     """The share of documents that are not in their declared language."""
 
     language: str  # the language that they say, or that is meant when they say nothing
@@ -80,7 +82,7 @@ class BuiltTable(NamedTuple):
 
     def as_json(self) -> dict[str, object]:
         """Return what `ibidem idf build --json` prints."""
-        foreign = [each._asdict() for each in self.foreign]
+        foreign = [asdict(each) for each in self.foreign]
         return table_facts(self.table) | {"left_out": dict(self.others), "refused": self.refused, "foreign": foreign}
 
 
