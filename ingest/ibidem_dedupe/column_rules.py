@@ -239,6 +239,7 @@ def contained_shingles(pairs: Pairs, policy: Policy) -> Bools:
     a, b = pairs.a[selection], pairs.b[selection]
     equal = (columns.slots[a] == columns.slots[b]).sum(axis=1)
     similarity, sizes = SIMILARITIES[equal], (columns.shingles[a], columns.shingles[b])
+    # `minhash.containment` of many pairs
     share = similarity * (sizes[0] + sizes[1]) / ((1 + similarity) * np.maximum(1, np.minimum(*sizes)))
     mask[selection] = np.where(equal < MIN_FOR_CONTAINMENT, 0.0, np.minimum(1.0, share)) >= rule.share
     return mask

@@ -185,6 +185,11 @@ class GroupCheckpoint:
     def settled_write(self, part: ShardRef) -> int:
         return self.done.get(str(part), 0)
 
+    def take_over(self, engine: Engine) -> None:
+        """Take over the checkpoint, so that another process with documents in progress can no longer write it."""
+        self.takeovers += 1
+        self.save(engine)
+
     def settle(self, part: ShardRef, end: int, joins: Mapping[str, int]) -> None:
         """Mark all writes of a part up to a sequence number as settled."""
         self.joined = dict(Counter(self.joined) + Counter(joins))

@@ -61,6 +61,11 @@ class SeqNoRange(NamedTuple):
     end: int  # number of the last of them
 
 
+def all_writes(end: Mapping[ShardRef, int]) -> list[SeqNoRange]:
+    """Return for each part the range of all writes up to a sequence number."""
+    return [SeqNoRange(part, 0, last) for part, last in end.items()]
+
+
 @dataclass(frozen=True, slots=True)
 class Name:
     """Index, shard and id of a document."""

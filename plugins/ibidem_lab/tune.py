@@ -64,9 +64,8 @@ class Examples:
         """Collect all judged candidates, and random pairs."""
         columns = truth.collection.columns
         pairs = duplicates(columns, EVERY_CANDIDATE)
-        random = np.random.default_rng(1).choice(
-            np.flatnonzero(columns.length > 0), (2, RANDOM_PAIRS)
-        )  # always the same
+        # the same pairs each time
+        random = np.random.default_rng(1).choice(np.flatnonzero(columns.length > 0), (2, RANDOM_PAIRS))
         random = np.sort(random[:, random[0] != random[1]], axis=0)
         a, b = np.hstack([(pairs.earlier, pairs.row), random]).astype(np.int64)
         judged = np.flatnonzero(~np.isin(truth.code(a, b), truth.unjudged))

@@ -155,8 +155,8 @@ class Reading:
                 yield document
             self.progress(len(self.text_hashes))
 
-    def write(self, places: Mapping[str, stored_groups.Values], fields: tuple[str, ...]) -> WrittenMembers:
-        """Write the places of documents that differ from the stored ones; the first field names thread or work."""
+    def write(self, places: Mapping[str, stored_groups.Values], fields: tuple[str, ...], sets: int) -> WrittenMembers:
+        """Write the places of documents that differ from the stored ones."""
         store, nothing = self.engine.groups(), dict.fromkeys(fields)
         store.prepare_memberships()
         holders = Counter(name for _, name in self.text_hashes)
@@ -172,25 +172,25 @@ class Reading:
             written += store.write_memberships(changes) if changes else 0
         ambiguous = sum(count for count in holders.values() if count > 1)
         documents = sum(holders[name] == 1 for name in places)
-        sets = {place[fields[0]] for place in places.values()}
-        return WrittenMembers(documents, len(sets), written, planned - written, ambiguous)
+        return WrittenMembers(documents, sets, written, planned - written, ambiguous)
 
 
 def write_threads(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
     """Find the threads of all mails, and store the place of each mail and attachment."""
     reading = Reading(engine.group_set(), progress)
     forest = Forest.grow(Parents.find(thread_mails(reading.documents())))
-    return reading.write(thread_places(forest.rows(), reading.families), stored_groups.THREAD)
+    places = thread_places(forest.rows(), reading.families)
+    return reading.write(places, stored_groups.THREAD, len({place["thread"] for place in places.values()}))
 
 
 def write_works(engine: Engine, progress: Progress = lambda _: None) -> WrittenMembers:
     """Find the works of all documents, and store each document's place among the versions."""
     reading = Reading(engine.group_set(), progress)
+    rows = list(versions(Works.find(versioned_documents(reading.documents()))))
     places = {
-        row.id: dict(zip(stored_groups.WORK, (row.work, row.version, row.by, row.current), strict=True))
-        for row in versions(Works.find(versioned_documents(reading.documents())))
+        row.id: dict(zip(stored_groups.WORK, (row.work, row.version, row.by, row.current), strict=True)) for row in rows
     }
-    return reading.write(places, stored_groups.WORK)
+    return reading.write(places, stored_groups.WORK, len({row.work for row in rows}))
 
 
 # Remedy where no document is of a thread or a work.

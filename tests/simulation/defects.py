@@ -21,6 +21,10 @@ def _nothing(*_: object, **__: object) -> None:
     """Do nothing."""
 
 
+def _notes_nothing(follower: Follower, checkpoint: GroupCheckpoint, _: object) -> None:
+    checkpoint.save(follower.engine)
+
+
 def _is_not_fenced(_: object, __: object, checkpoint: GroupCheckpoint) -> bool:
     checkpoint.in_hand = []
     return True
@@ -40,7 +44,7 @@ def _acknowledges_first(self: MemoryQueue, real: Any = MemoryQueue.get) -> objec
 
 
 def _puts_over(self: MemoryLedgers, ledger: Ledger, entries: Mapping[str, Any], _: object) -> list[str]:
-    self.put(ledger, entries)
+    self.put_records(ledger, entries)
     return []
 
 
@@ -66,7 +70,7 @@ class Defect:
 
 DEFECTS: Mapping[str, Defect] = {
     "the portion in hand is not noted": Defect(
-        lambda: patch.object(GroupCheckpoint, "plan", _nothing), "documents were counted as joined", first=300
+        lambda: patch.object(Follower, "plan", _notes_nothing), "documents were counted as joined", first=300
     ),
     "what another process has in hand is not written again": Defect(
         lambda: patch.object(Follower, "_fence", _is_not_fenced), "a group has no lead", "HEIRS", 8000

@@ -145,8 +145,8 @@ def _errors(url: str, failure: str, remedy: str) -> Iterator[None]:
         yield
     except AMQPError as error:
         rows = (row[1:] for row in BROKER_ERRORS if isinstance(error, row[0]))
-        error_type, reason, what = next(rows)  # the last one is of every error
-        raise error_type(f"the broker {redact(url)} {reason}: {redacted_message(error, url)}", what) from error
+        error_type, reason, remedy = next(rows)  # the last one is of every error
+        raise error_type(f"the broker {redact(url)} {reason}: {redacted_message(error, url)}", remedy) from error
     except (OperationalError, OSError) as error:
         raise Unavailable(f"the broker {redact(url)} {failure}: {redacted_message(error, url)}", remedy) from error
 

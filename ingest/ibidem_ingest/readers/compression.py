@@ -119,5 +119,7 @@ def open_compressed(path: Path | None) -> Iterator["io.BufferedReader[Any]"]:
         is_plain = suffix not in _UNITS or not start
         yield file if is_plain else io.BufferedReader(PiecesStream(_unpack(file, suffix)), _UNPACKED_PIECE)
     finally:
-        end = file.detach if path is None else file.close
-        end()
+        if path is None:
+            file.detach()  # standard input stays open
+        else:
+            file.close()

@@ -30,7 +30,7 @@ from ibidem_dedupe.pairs import LongSignatureCache, LongTextMatcher, PageKeys, d
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines.engine import Engine, ReindexSource, SourceDocument
 from ibidem_engines.ledger import GroupCheckpoint, load_overrides, parse_policy
-from ibidem_engines.stored_groups import GroupedDocument, Hit, index_places
+from ibidem_engines.stored_groups import GroupedDocument, Hit, all_writes, index_places
 from ibidem_engines.stored_groups import Name as Place
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import Refusal, UsageError
@@ -38,7 +38,7 @@ from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.long_text import LongField, LongSignatures
 from ibidem_ingest.signatures.packed import LONG, NO_DATE, PackedColumns, unpack
-from ibidem_workers.backfill.batch import all_writes, read_ranges, refusal, signed_records
+from ibidem_workers.backfill.batch import read_ranges, refusal, signed_records
 from ibidem_workers.backfill.run import check_fields, look_through, open_for_backfill
 from ibidem_workers.groups.settle import ARRAYS
 

@@ -6,7 +6,7 @@ Each passage has the duplicates that were left out, and their reasons.
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date
-from typing import Any, NamedTuple
+from typing import Any
 
 from ibidem.grouped_search.api import Response, reason, search_index
 from ibidem.grouped_search.response import DUPLICATES, Passage
@@ -113,7 +113,8 @@ MAX_DUPLICATES = 100  # duplicates that a passage names, unless `dedupe_max_per_
 OPTIONS: Mapping[str, object] = {"dedupe": "collapse", "dedupe_explain": True}
 
 
-class FoundPassage(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class FoundPassage:
     id: str
     text: str
     score: float | None  # its score, as the engine gave it

@@ -374,8 +374,8 @@ def refresh_index(cluster: ClusterClient, indices: str, /, **params: str) -> Non
             return
         path, parts = f"/_cluster/health/{quote_index(indices)}", {"filter_path": "status,active_shards"}
         request = ApiRequest("GET", path, parts, ok_statuses=(FORBIDDEN, NOT_FOUND))
-        health = {"status": "red"} if answer["failed"] else cluster.send(request)
-        if health.get("status") == "red":
+        health: Json = {} if answer["failed"] else cluster.send(request)
+        if answer["failed"] or health.get("status") == "red":
             problem = f"{answer['successful']} of {answer['total']} shards of {indices!r} were refreshed"
             failure = Failure(503, "unavailable_shards_exception", problem)
             raise to_engine_error(failure, cluster.label) from failure

@@ -197,7 +197,7 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
 
     def __init__(self, cluster: client.ClusterClient, index: str) -> None:
         super().__init__(cluster, index)
-        self._fields, self._at_once = cluster.address.fields, FIRST_READ
+        self._fields, self._kind, self._at_once = cluster.address.fields, cluster.address.layout, FIRST_READ
         self.text_field = self._fields.text
 
     @property
@@ -370,7 +370,7 @@ class ClusterReindexSource(layouts.ClusterParts, protocol.ReindexSource):
 
     def added_bytes(self, record: Record) -> int:
         (values,) = stored_keys([(record.packed, record.long)])
-        return len(source.with_signatures(b"{}", record, self.cluster.address.layout, values))
+        return len(source.with_signatures(b"{}", record, self._kind, values))
 
     def get_records(self, ledger: Ledger) -> Iterator[tuple[str, Any]]:
         return LedgerStore(self.cluster, self.layout.names(self.index)).get(ledger, "")
@@ -433,7 +433,7 @@ class BesideSource(ClusterReindexSource):
 
     def __init__(self, cluster: client.ClusterClient, index: str, *, lookup: bool) -> None:
         super().__init__(cluster, index)
-        self._lookup = lookup
+        self._kind, self._lookup = "lean", lookup
 
     @property
     def updates_in_part(self) -> bool:

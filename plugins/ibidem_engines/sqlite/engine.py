@@ -182,7 +182,8 @@ def _insert(file: SqliteFile, records: Mapping[str, _Ready], stored: Mapping[str
 def _keys_of(file: SqliteFile, places: Sequence[int]) -> list[tuple[int, str]]:
     """Return the look-up values of documents as words, computed from their signatures."""
     rows = file.run(_SIGNED, (as_json(places),)).fetchall()
-    keys = stored_keys([(packed or b"", long_value or b"") for _, packed, long_value in rows])
+    blobs = [[each if isinstance(each, bytes) else b"" for each in signed] for _, *signed in rows]  # others may write
+    keys = stored_keys([(packed, long) for packed, long in blobs])
     return [(place, words(values)) for (place, *_), values in zip(rows, keys, strict=True) if values]
 
 
@@ -417,6 +418,8 @@ class SqliteEngine(Engine):
         start, end = prefix, f"{prefix}\U0010ffff"  # greater than whatever may follow the prefix
         while rows := self._file.read(_SLICE, (ledger, start, end, SLICE)):
             yield from ((key, parse(entry)) for key, entry in rows)
+            if len(rows) < SLICE:
+                return
             start = f"{rows[-1][0]}\0"
 
     def get_records_by_key(self, ledger: Ledger, keys: Sequence[str]) -> dict[str, Any]:

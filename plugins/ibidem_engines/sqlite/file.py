@@ -157,6 +157,7 @@ class SqliteFile:
             with connection:
                 self._check(connection)
                 yield
+                connection.execute("commit")  # fails where SQLite has rolled back by itself and the block went on
 
     @contextmanager
     def reading(self) -> Iterator[None]:

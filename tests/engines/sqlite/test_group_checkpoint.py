@@ -78,8 +78,7 @@ def test_a_checkpoint_is_read_as_it_was_written(engine: Engine, noted: GroupChec
 def test_who_takes_over_is_counted_and_the_other_writes_no_more(engine: Engine, noted: GroupCheckpoint) -> None:
     noted.save(engine)
     one, other = GroupCheckpoint.read(engine), GroupCheckpoint.read(engine)
-    one.takeovers += 1
-    one.save(engine)
+    one.take_over(engine)
     assert GroupCheckpoint.read(engine).takeovers == 3
     for _ in range(2):
         with pytest.raises(Conflict):

@@ -280,7 +280,9 @@ def test_a_pair_of_slots_is_its_number_the_slots_the_length_of_the_runs_and_the_
 @example_settings
 @given(windows)
 def test_many_at_once_have_the_keys_that_each_has_alone(window: SampleWindow) -> None:
-    assert lookup_keys(window.values) == [lookup_keys([each])[0] for each in window.values]
+    found = lookup_keys(window.values)
+    assert found == [lookup_keys([each])[0] for each in window.values]
+    assert [bool(keys) for keys in found] == [bool(each and unpack(each)) for each in window.values]
 
 
 def test_a_text_without_words_has_only_its_own_content() -> None:

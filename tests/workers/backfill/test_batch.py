@@ -11,6 +11,7 @@ from ibidem_core.errors import Permanent
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine, Signed
+from ibidem_engines.stored_groups import all_writes
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill import batch as pages
@@ -19,7 +20,6 @@ from ibidem_workers.backfill.batch import (
     BackfillBatch,
     BackfillContext,
     Portions,
-    all_writes,
     names,
     sign_batch,
 )

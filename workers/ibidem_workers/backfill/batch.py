@@ -81,11 +81,6 @@ def paginate(items: Iterable[Item], size: int = PAGE) -> Iterator[list[Item]]:
         yield page
 
 
-def all_writes(end: Marks) -> list[SeqNoRange]:
-    """Return for each part the range of all writes up to a sequence number."""
-    return [SeqNoRange(part, NONE, last) for part, last in end.items()]
-
-
 def read_ranges(
     source: ReindexSource, seq_ranges: Iterable[SeqNoRange], *, raw: bool = False
 ) -> Iterator[list[SourceDocument]]:

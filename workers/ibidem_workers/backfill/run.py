@@ -24,7 +24,7 @@ from ibidem_core.settings import Settings
 from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Beside, Engine, FieldCounts, ReindexSource, ReindexTarget, SourceDocument
 from ibidem_engines.ledger import GroupCheckpoint, OwnRecord, read_key
-from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, marks_as_record, parse_marks
+from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, ShardRef, all_writes, marks_as_record, parse_marks
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.lookup_keys import content_key
@@ -294,7 +294,7 @@ def start_in_place(
 
 def look_through(source: ReindexSource, tables: Tables, *keep: str) -> Sequence[SharedPassage]:
     """Look for passages that the first documents of an index share, leave them out, and keep that for some indexes."""
-    originals = chain.from_iterable(batch.read_ranges(source, batch.all_writes(source.newest())))
+    originals = chain.from_iterable(batch.read_ranges(source, all_writes(source.newest())))
     return tables.look_through((original.document for original in originals), *keep)
 
 
@@ -328,8 +328,8 @@ def check(settings: Settings, report: Report = lambda *_: None) -> dict[str, Any
         source.check("place")
         check_fields(source)
         end = source.newest()
-        documents = sum(map(source.count, batch.all_writes(end)))
-        for portion in batch.read_ranges(source, batch.all_writes(end)):
+        documents = sum(map(source.count, all_writes(end)))
+        for portion in batch.read_ranges(source, all_writes(end)):
             for original in portion:
                 fault = batch.refusal(original, source.text_field, settings.max_text)
                 found = {"refused"} if fault else set(compare(original, tables, settings.distinct))

@@ -11,9 +11,9 @@ from dataclasses import dataclass, field
 from ibidem_core.settings import Settings
 from ibidem_engines.connect import check_name
 from ibidem_engines.engine import Engine, ReindexSource, ReindexTarget, Signed, SourceDocument, WriteStatus
-from ibidem_engines.stored_groups import Marks, Name, SeqNoRange
+from ibidem_engines.stored_groups import Marks, Name, SeqNoRange, all_writes
 from ibidem_ingest.errors import Refusal, UsageError
-from ibidem_workers.backfill.batch import NONE, ROUNDS, all_writes, read_ranges
+from ibidem_workers.backfill.batch import NONE, ROUNDS, read_ranges
 from ibidem_workers.backfill.run import MAX_PASSES, FieldGuard, Report, check_copy, open_for_backfill
 
 MAX_REFUSALS = 1_000  # refusals that are listed; more are counted

@@ -31,11 +31,19 @@ from ibidem_dedupe.policy import Policy
 from ibidem_engines import ledger
 from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import Conflict, GroupCheckpoint
-from ibidem_engines.stored_groups import Assignment, Marks, SeqNoRange, StoredGroups, marks_as_record, parse_marks
+from ibidem_engines.stored_groups import (
+    Assignment,
+    Marks,
+    SeqNoRange,
+    StoredGroups,
+    all_writes,
+    marks_as_record,
+    parse_marks,
+)
 from ibidem_ingest.distribution import hook
 from ibidem_ingest.signatures import noise
 from ibidem_ingest.signatures.packed import PackedColumns
-from ibidem_workers.backfill.batch import all_writes, paginate
+from ibidem_workers.backfill.batch import paginate
 from ibidem_workers.executors import has_exited, this_process
 from ibidem_workers.groups import settle as settling
 
@@ -244,8 +252,7 @@ class Follower:
         """
         if not checkpoint.in_hand:
             return True
-        checkpoint.takeovers += 1  # so that the other process can no longer write the checkpoint
-        checkpoint.save(self.engine)
+        checkpoint.take_over(self.engine)
         if not (revisit(store, checkpoint.in_hand) and settling.promote(store)):
             return False
         checkpoint.in_hand = []

@@ -38,11 +38,18 @@ from ibidem_dedupe.overrides import DocumentRef, Overrides, PairConstraints, app
 from ibidem_dedupe.pairs import PairClassifier
 from ibidem_dedupe.policy import Level, Policy
 from ibidem_engines import stored_groups
-from ibidem_engines.stored_groups import Assignment, GroupedDocument, LeadKeys, Marks, SeqNoRange, StoredGroups
+from ibidem_engines.stored_groups import (
+    Assignment,
+    GroupedDocument,
+    LeadKeys,
+    Marks,
+    SeqNoRange,
+    StoredGroups,
+    all_writes,
+)
 from ibidem_ingest.kernel import loops
 from ibidem_ingest.signatures.lookup_keys import LookupField, content_key, lookup_keys
 from ibidem_ingest.signatures.packed import Packed, PackedColumns, unpack
-from ibidem_workers.backfill.batch import all_writes
 
 
 @dataclass(frozen=True, slots=True)
