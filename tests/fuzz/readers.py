@@ -1,24 +1,18 @@
 """Files of every format, and dates."""
 
-import gzip
-import lzma
-import zipfile
 from collections.abc import Callable, Mapping
-from io import BytesIO
-from typing import Any
 
-import docx
 import orjson
-import zstandard
 
 from fuzz.target import Target, as_any_text, check_message, folder
 from ibidem_ingest.dates import interval, iso_date
 from ibidem_ingest.document import Document, read_record
 from ibidem_ingest.errors import Refusal, Refused, Unreadable
 from ibidem_ingest.readers import read
-from ibidem_ingest.readers.books import CONTAINER
 from ibidem_ingest.readers.formats import Format
 from ibidem_ingest.readers.sandbox import RECORDS
+from ingest.readers.test_inputs import COMPRESS
+from ingest.readers.test_text import write_book, write_epub
 from support.outlook_files import Message
 from support.pdf_files import pdf
 
@@ -50,13 +44,6 @@ MARKUP = (
     b"<meta charset=",
     b"<![CDATA[",
 )
-COMPRESS: Mapping[str, Callable[[bytes], bytes]] = {
-    "gz": lambda data: gzip.compress(data, mtime=0),
-    "xz": lzma.compress,
-    "zst": zstandard.ZstdCompressor().compress,
-}
-
-
 MAILS = (
     b"From: =?utf-8?q?Ann?= <a@b.c>\nSubject: Rent\nDate: Mon, 19 Oct 1987 09:30:00 GMT\n\nDear Sir\n",
     (
@@ -64,30 +51,6 @@ MAILS = (
         b"Content-Disposition: attachment; filename=a.txt\nContent-Transfer-Encoding: base64\n\nV2U=\n--b--\n"
     ),
 )
-
-
-def word() -> bytes:
-    """Write a small Word file."""
-    document: Any = docx.Document()
-    document.add_heading("A title", 1)
-    document.add_paragraph("We the People")
-    out = BytesIO()
-    document.save(out)
-    return out.getvalue()
-
-
-def book() -> bytes:
-    """Write a small EPUB whose parts are not compressed, so that changes reach them."""
-    package = (
-        "<package><metadata><title>A</title></metadata><manifest><item id='a' href='a.xhtml' "
-        "media-type='application/xhtml+xml'/></manifest><spine><itemref idref='a'/></spine></package>"
-    )
-    out = BytesIO()
-    with zipfile.ZipFile(out, "w") as archive:
-        archive.writestr(CONTAINER, "<a><rootfile full-path='a.opf'/></a>")
-        archive.writestr("a.opf", package)
-        archive.writestr("a.xhtml", "<html><body><p>We the People</p></body></html>")
-    return out.getvalue()
 
 
 def letter() -> bytes:
@@ -172,8 +135,14 @@ TARGETS: Mapping[str, Target] = {
         tuple(b"From a\n" + mail + b"\nFrom b\n" + mail for mail in MAILS),
         (b"\nFrom ", b">From "),
     ),
-    "docx": Target(write_record(Format.DOCX), (word(),), (b"PK\x03\x04", b"word/document.xml")),
-    "epub": Target(write_record(Format.EPUB), (book(),), (b"PK\x03\x04", b"META-INF/container.xml")),
+    "docx": Target(
+        write_record(Format.DOCX), (write_book(folder() / "docx").read_bytes(),), (b"PK\x03\x04", b"word/document.xml")
+    ),
+    "epub": Target(
+        write_record(Format.EPUB),
+        (write_epub(folder() / "epub").read_bytes(),),
+        (b"PK\x03\x04", b"META-INF/container.xml"),
+    ),
     "csv": Target(
         write_file("a.csv"),
         (b'id,text,date,more\na,"We, the ""People""",1787,x\n\nb,Union,,y\n', b"\xef\xbb\xbftext;version\nx;3\n"),
@@ -191,7 +160,7 @@ TARGETS: Mapping[str, Target] = {
         (b"-", b"0000", b"9999", b"T24:00", b"+99:99"),
     ),
     **{
-        f"jsonl.{suffix}": Target(write_file(f"a.jsonl.{suffix}"), (file(LINES), file(LINES) * 2, file(BOMB)))
+        f"jsonl{suffix}": Target(write_file(f"a.jsonl{suffix}"), (file(LINES), file(LINES) * 2, file(BOMB)))
         for suffix, file in COMPRESS.items()
     },
 }

@@ -40,6 +40,8 @@ from ibidem_engines.stored_groups import Hit, Name, SeqNoRange, hit_names, read_
 from ibidem_ingest.document import Document
 from ibidem_ingest.signatures.lookup_keys import stored_keys
 from ibidem_ingest.signatures.packed import PackedValues
+from ingest.signatures.test_packed import values
+from ingest.test_document import DOCUMENTS
 from servers.indices import ask
 from support.signed_records import make_record
 
@@ -57,23 +59,11 @@ def write_json(value: object, style: tuple[str, str], *, is_plain: bool) -> str:
 
 
 OWN = Fields()
-TEXT = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), max_size=30)
-DOCUMENTS = st.builds(
-    Document,
-    id=TEXT.filter(bool),
-    text=TEXT,
-    title=TEXT,
-    date=st.sampled_from(["", "1787", "1787-09", "1787-09-17", "1787-09-17T12:00:00Z"]),
-    source=TEXT,
-    url=TEXT,
-    language=st.sampled_from(["en", "de"]),
-    meta=st.dictionaries(TEXT, st.none() | st.booleans() | st.integers(-9, 9) | TEXT | st.lists(TEXT), max_size=4),
-)
 
 
 @given(DOCUMENTS, st.sampled_from(["full", "lean"]))
 def test_a_document_is_put_together_again(document: Document, layout: str) -> None:
-    record = replace(make_record("a"), document=document)
+    record = replace(make_record("a"), document=document, version=1 if document.version is None else document.version)
     source = orjson.loads(as_source(record, OWN, layout, *stored_keys([(record.packed, record.long)])))
     assert as_document(document.id, source, OWN) == document
     assert (read_version(source), source["ibidem"]["idf"]) == (record.version, record.signatures.idf)
@@ -286,9 +276,6 @@ def test_fields_are_found_in_objects_nested_ones_and_as_parts_of_others() -> Non
     ]
 
 
-PACKED = [make_record(name).packed for name in ("a", "b", "é1", "reuters-12345", "x" * 70)]
-
-
 def read_plainly(answer: Mapping[str, Any]) -> list[Hit]:
     return [make_hit(hit) for hit in answer["hits"]["hits"]]
 
@@ -313,20 +300,9 @@ def make_hit(hit: Mapping[str, Any]) -> Hit:
 
 
 @st.composite
-def packed_values(draw: st.DrawFn) -> bytes:
-    """Packed values: whole ones, of an earlier scheme, damaged, cut, none at all."""
-    value = bytearray(draw(st.sampled_from(PACKED)))
-    if draw(st.booleans()):
-        value[:] = b"\x01" + value[1:74] + value[154:]
-    if draw(st.integers(0, 3)) == 0:
-        value[draw(st.integers(0, len(value) - 1))] ^= 1 << draw(st.integers(0, 7))
-    return bytes(value[: draw(st.integers(0, len(value)))] if draw(st.integers(0, 5)) == 0 else value)
-
-
-@st.composite
 def fields(draw: st.DrawFn) -> dict[str, Any]:
     """Forms of a packed value in answers: as OpenSearch, as Elasticsearch, missing, or no base64."""
-    value = draw(packed_values())
+    value = draw(values()) or b""
     hits_by_row, safe = base64.b64encode(value).decode(), base64.urlsafe_b64encode(value).decode().rstrip("=")
     packed_value = draw(
         st.one_of(

@@ -16,6 +16,7 @@ from ibidem_ingest.errors import Refusal
 from ibidem_ingest.readers import compression, inputs
 from ibidem_ingest.readers.formats import Choice, Tally
 from ibidem_ingest.readers.jsonl import read
+from ingest.readers.test_inputs import COMPRESS
 from support.pdf_files import pdf
 from support.readings import parted
 
@@ -86,7 +87,6 @@ def test_a_file_without_any_line_is_refused_as_empty(reading: Reading, data: byt
     assert reading(data) == [Refusal("f.jsonl", "", "", "it is empty; leave it out, or give one JSON object per line")]
 
 
-COMPRESS = {".gz": gzip.compress, ".xz": lzma.compress, ".zst": zstandard.ZstdCompressor().compress}
 MANY = b"".join(b'{"id": %d, "text": "%d"}\n' % (number, number**50) for number in range(5_000))
 
 
