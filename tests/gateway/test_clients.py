@@ -20,7 +20,7 @@ from ibidem_core.settings import Settings
 from ibidem_engines.requests import MAX_KEPT
 from ibidem_gateway.app import make_gateway
 from ibidem_gateway.dependencies import CALLERS
-from ibidem_gateway.upstream import Caller, Engines
+from ibidem_gateway.upstream import Caller
 from servers.fake_server import Answer
 from servers.indices import ask as ask_engine
 from servers.indices import remove_indices
@@ -212,10 +212,3 @@ def test_neither_callers_nor_names_of_indexes_are_remembered_without_end() -> No
     for number in range(CALLERS):
         metadata(Caller((("authorization", str(number)),)))
     assert metadata(ADA) is not entry
-
-
-def test_two_callers_never_share_an_engine_and_one_keeps_his() -> None:
-    engines = Engines(Settings(engine="opensearch+http://clerk:pw@127.0.0.1:9"))
-    assert engines.get(ADA) is engines.get(ADA)
-    assert engines.get(ADA) is not engines.get(BOB)
-    engines.close()

@@ -53,6 +53,9 @@ PAGES = (
     "/ibidem/page/document?id=story-1&q=said",
     "/ibidem/page/inspect?id=story-1",
     "/ibidem/page/compare?a=story-1&b=first-half-1",
+    "/ibidem/page/overrides",
+    "/{index}/_count?q=text:said",
+    "/{index}/_doc/story-1",
     "/ibidem/search?q=said&dedupe_by=stored&dedupe_explain=true&size=50",
     "/{index}/_search?q=text:said&dedupe=collapse&dedupe_by=stored&dedupe_explain=true&size=50",
     "/ibidem/doctor",
@@ -189,10 +192,16 @@ def test_decisions_on_hidden_documents_are_neither_shown_nor_told_by_their_effec
     archives: Archives, gateways: dict[str, str]
 ) -> None:
     decision = {"a": "story-1", "b": "classified-1", "verdict": "not", "reason": "unspeakable"}
-    headers = {"authorization": CLERK}
-    made = httpx2.post(f"{gateways[archives.whole]}/ibidem/overrides", json=decision, headers=headers, timeout=60)
-    assert made.status_code == 201
+
+    def decide(account: str, method: str) -> httpx2.Response:
+        body = {"json": decision} if method == "POST" else {"params": {"a": "story-1", "b": "classified-1"}}
+        url = f"{gateways[archives.whole]}/ibidem/overrides"
+        return httpx2.request(method, url, headers={"authorization": account}, timeout=60, **body)
+
+    assert decide(CLERK, "POST").json()["overrides"][0]["author"] == "clerk"
     for path in (*PATHS, "/?q=said"):
         check_hidden(get(gateways, archives.whole, path, READER).text)
     check_hidden(archives.search(archives.whole, READER, BODIES["all"], GROUPED["indent"]))
     assert json.loads(get(gateways, archives.whole, "/ibidem/overrides", READER).text) == {"overrides": []}
+    assert [decide(READER, method).status_code for method in ("POST", "DELETE")] == [404, 404]
+    assert decide(CLERK, "DELETE").status_code == 200

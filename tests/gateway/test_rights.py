@@ -1,7 +1,6 @@
 """The gateway has no rights of its own: whatever is answered was read with the caller's."""
 
 from collections.abc import Iterator
-from typing import Any
 
 import httpx2
 import pytest
@@ -86,54 +85,12 @@ def test_a_stranger_is_turned_away_by_the_engine(leases: Leases, gateway: str, p
             assert answer.json()["error"]["type"] == "security_exception"
 
 
-@pytest.mark.parametrize("path", READS[:-1])
-def test_nothing_that_a_guest_is_answered_tells_of_the_hidden_document(leases: Leases, gateway: str, path: str) -> None:
-    get(gateway, path.format(index=leases.index), CLERK)  # what the clerk may know is remembered for him alone
-    answer = get(gateway, path.format(index=leases.index), GUEST)
-    assert f'"{HIDDEN}"' not in answer.text
-    assert f"id={HIDDEN}" not in answer.text
-    assert "LANDLORD" not in answer.text
-
-
-def test_counts_sizes_and_groups_are_those_of_what_a_guest_may_read(leases: Leases, gateway: str) -> None:
-    def view(account: str) -> tuple[Any, ...]:
-        response = get(gateway, f"/{leases.index}/_search?q=text:rent&dedupe=collapse", account).json()
-        sizes = sorted(hit["_dedupe"]["size"] for hit in response["hits"]["hits"])
-        inspected = [each["id"] for each in get(gateway, "/ibidem/inspect/lease", account).json()["duplicates"]]
-        groups = get(gateway, "/ibidem/groups", account).json()
-        account_beyond = get(gateway, "/ibidem/search?q=lease&dedupe_scope=index", account).json()["dedupe"]
-        return (
-            response["hits"]["total"]["value"],
-            sizes,
-            inspected,
-            groups["documents"],
-            groups["sizes"],
-            account_beyond["documents"]["matched"],
-        )
-
-    assert view(CLERK) == (4, [1, 3], ["copy", "draft"], 5, {"3": 1}, 3)
-    assert view(GUEST) == (3, [1, 2], ["draft"], 4, {"2": 1}, 2)
-
-
 def test_a_document_that_may_not_be_read_is_answered_as_one_that_is_not_there(gateway: str) -> None:
     pages = [f"/ibidem/page/{page}" for page in ("document?id={}", "inspect?id={}", "compare?a={}&b=lease")]
     for path in ("/ibidem/inspect/{}", "/ibidem/compare?a=lease&b={}", "/ibidem/compare?a={}&b=lease", *pages):
         hidden_answer, missing = (get(gateway, path.format(name), GUEST) for name in (HIDDEN, "nosuch"))
         assert hidden_answer.status_code == missing.status_code == 404
         assert hidden_answer.text.replace(HIDDEN, "nosuch") == missing.text
-
-
-def test_a_word_on_a_hidden_document_is_neither_shown_to_a_guest_nor_taken_back_by_him(gateway: str) -> None:
-    word = {"a": "lease", "b": HIDDEN, "verdict": "not", "reason": "told to the clerk"}
-    pair = f"/ibidem/overrides?a=lease&b={HIDDEN}"
-    assert get(gateway, "/ibidem/overrides", CLERK, "POST", word).status_code == 201
-    try:
-        assert get(gateway, "/ibidem/overrides", CLERK).json()["overrides"][0]["author"] == "clerk"
-        assert get(gateway, "/ibidem/overrides", GUEST).json() == {"overrides": []}
-        assert get(gateway, "/ibidem/overrides", GUEST, "POST", word).status_code == 404
-        assert get(gateway, pair, GUEST, "DELETE").status_code == 404
-    finally:
-        assert get(gateway, pair, CLERK, "DELETE").status_code == 200
 
 
 def test_several_searches_are_each_asked_with_the_callers_account(
