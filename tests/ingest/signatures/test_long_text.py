@@ -17,8 +17,7 @@ from ibidem_ingest.signatures.long_text import (
     local_minima,
     sign_long,
 )
-from ibidem_ingest.signatures.unique_words import UniqueWords, common_places, compare, longest, sign, sign_batch
-from ibidem_ingest.text.tokens import TermGroups, TokenBatch, tokens
+from ibidem_ingest.signatures.unique_words import UniqueWords, common_places, compare, longest, sign
 from support.some import some
 
 WORDS = [f"{a}{b}{c}{d}" for a in "bdfgk" for b in "aeiou" for c in "lmnpr" for d in ("ate", "ing", "ous", "ly")]
@@ -113,22 +112,6 @@ def test_the_longest_common_subsequence_is_that_of_the_textbook(a: list[int], b:
     assert [a[at] for at in left] == [b[at] for at in right]
     assert (np.diff(left) > 0).all()
     assert (np.diff(right) > 0).all()
-
-
-def test_a_batch_is_signed_as_one_by_one() -> None:
-    texts = [
-        " ".join(SHUFFLED[:900] + SHUFFLED[200:300] + ["12", "no"]),
-        "too short a text",
-        " ".join(NAMES[:500]),
-    ]
-    batch = TokenBatch.tokenize(texts)
-    signatures, places = sign_batch(batch, TermGroups.group(batch))
-    for number, text in enumerate(texts):
-        value = sign(tokens(text))
-        assert signatures[number].words.tolist() == value.words.tolist()
-        assert signatures[number].alphabetical == value.alphabetical
-        assert len(places[number]) == len(value.words)
-    assert [batch.token(at) for at in places[0][198:202]] == [SHUFFLED[at] for at in (198, 199, 300, 301)]
 
 
 def test_scores_are_those_of_the_paper() -> None:

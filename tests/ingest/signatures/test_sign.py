@@ -28,6 +28,7 @@ from support.some import some
 WORDS = [a + b + c for a in "bcdfgh" for b in "aeiou" for c in "lmnrst"]
 TABLE = Table.build("en", 10**6, {word: 5.0 * 1.2 ** (place // 2) for place, word in enumerate(WORDS)}, "a test")
 STRANGE = ["x" + word for word in WORDS[:40]]
+SHUFFLED = sorted(WORDS, key=lambda word: word[::-1])
 word = st.sampled_from([*WORDS, *STRANGE, "the", "12", "a1", "émeute", "ж1", "東京", "un-\nbroken", "\f", "द्वारा"])
 text = (st.lists(word, max_size=9) | st.lists(word, max_size=300)).map(" ".join)
 
@@ -64,6 +65,7 @@ def one_table(tmp_path: Path) -> Tables:
     documents_of("a b c a b c a b c a b c", "a b c d e f", "a a a a a a a", "a" * 70 + "1", "é" * 40, "b" * 63 + "9"),
     TABLE,
 )
+@example(documents_of(*("\f".join(f"a {each}" for each in (*order, *order[:9])) for order in (WORDS, SHUFFLED))), None)
 def test_a_batch_signs_as_plain_python_does(several: list[Document], table: Table | None) -> None:
     assert sign_batch(several, table) == [sign_one(document, table) for document in several]
 
