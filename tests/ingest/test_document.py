@@ -284,11 +284,6 @@ def test_what_may_be_two_days_or_none_is_no_date(value: object) -> None:
     assert iso_date(value) == ""
 
 
-@given(st.text() | st.integers() | st.floats())
-def test_whatever_is_there_is_a_date_or_none(value: object) -> None:
-    interval(iso_date(value))
-
-
 @given(st.dates())
 def test_a_month_and_a_year_begin_and_end_with_their_first_and_last_day(day: date) -> None:
     first, last = interval(day.isoformat()[:7])

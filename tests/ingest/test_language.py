@@ -8,9 +8,8 @@ from pathlib import Path
 import pytest
 
 from ibidem_ingest.document import Document
-from ibidem_ingest.errors import Refusal
 from ibidem_ingest.idf.store import Tables
-from ibidem_ingest.language import EXCERPT, EXCERPTS, add_languages, detect
+from ibidem_ingest.language import EXCERPT, EXCERPTS, detect
 from ibidem_ingest.signatures.sign import sign
 
 TEXTS = {
@@ -54,12 +53,6 @@ def test_a_page_that_was_misread_throughout_is_in_no_other_language() -> None:
 
 def test_a_title_in_another_language_does_not_decide() -> None:
     assert detect(TEXTS["en"] + "\n" + TEXTS["de"] * (EXCERPTS * EXCERPT) + "\n" + TEXTS["en"]) == "de"
-
-
-def test_only_documents_without_a_language_get_the_detected_one() -> None:
-    refusal = Refusal("a.jsonl:3", "c", "text", "it is missing")
-    items = [Document("a", TEXTS["de"], language=""), Document("b", TEXTS["de"], language="nl"), refusal]
-    assert list(add_languages(items)) == [Document("a", TEXTS["de"], language="de"), items[1], refusal]
 
 
 @pytest.mark.slow  # it makes the table of a language

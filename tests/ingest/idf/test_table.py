@@ -119,11 +119,6 @@ def test_a_term_counts_once_for_each_document() -> None:
     assert [table.term(rank) for rank in range(table.size)] == ["appeal", "court", "the"]
 
 
-def test_too_few_documents_are_refused_with_the_least_that_is_needed() -> None:
-    with pytest.raises(TableError, match=r"10 documents are too few.*1,000"):
-        count_terms(["a text"] * 10, "en", "a test")
-
-
 OWN = Table.build("da", 1000, {"ret": 600.0, "lov": 80.0}, "a test")
 
 

@@ -263,12 +263,6 @@ def test_a_full_document_is_looked_up_by_everything() -> None:
     assert len(set(keys["bands"])) == 33
 
 
-@given(st.lists(st.integers(0, 65535), min_size=100, max_size=100))
-def test_a_band_is_its_number_and_three_slots(slots: list[int]) -> None:
-    expected = [key("b", slots[3 * i] | slots[3 * i + 1] << 16 | slots[3 * i + 2] << 32 | i << 48) for i in range(33)]
-    assert keys_of(slots=tuple(slots))["bands"] == expected
-
-
 @given(st.binary(min_size=64, max_size=64), st.sampled_from([5, 7, 133]))
 def test_a_pair_of_slots_is_its_number_the_slots_the_length_of_the_runs_and_the_table(slots: bytes, run: int) -> None:
     block = slots + bytes([run, 80, 0, 0]) + bytes(8)
