@@ -17,6 +17,7 @@ from ibidem_ingest.readers import compression, inputs
 from ibidem_ingest.readers.formats import Choice, Tally
 from ibidem_ingest.readers.jsonl import read
 from ingest.readers.test_inputs import COMPRESS
+from ingest.readers.test_sandbox import packed_pdf
 from support.pdf_files import pdf
 from support.readings import parted
 
@@ -209,12 +210,7 @@ def packed_over(layers: int, size: int) -> bytes:
     stream = b"".join([*(packer.compress(piece) for _ in range(size >> 20)), packer.flush()])
     for _ in range(layers - 1):
         stream = zlib.compress(stream, 9)
-    content = pdf([["a"]])
-    start, end = content.index(b"<< /Length"), content.index(b"\nendstream")
-    filters = b" ".join([b"/FlateDecode"] * layers)
-    return (
-        content[:start] + b"<< /Filter [%b] /Length %d >>\nstream\n" % (filters, len(stream)) + stream + content[end:]
-    )
+    return packed_pdf(stream, layers)
 
 
 BLANK = "blank lines"

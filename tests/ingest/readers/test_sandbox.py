@@ -195,10 +195,15 @@ def bomb(operators: int) -> bytes:
     packer = zlib.compressobj(9)
     packed = [packer.compress(b"BT /F1 1 Tf ")]
     packed += [packer.compress(b"(a)Tj " * 10_000) for _ in range(operators // 10_000)]
-    stream = b"".join([*packed, packer.compress(b" ET"), packer.flush()])
-    content = pdf([["a"]])
+    return packed_pdf(b"".join([*packed, packer.compress(b" ET"), packer.flush()]), 1)
+
+
+def packed_pdf(stream: bytes, layers: int) -> bytes:
+    """Write a PDF of one page whose content was packed so many times."""
+    content, filters = pdf([["a"]]), b" ".join([b"/FlateDecode"] * layers)
     start, end = content.index(b"<< /Length"), content.index(b"\nendstream")
-    return content[:start] + b"<< /Filter /FlateDecode /Length %d >>\nstream\n" % len(stream) + stream + content[end:]
+    head = b"<< /Filter [%b] /Length %d >>\nstream\n" % (filters, len(stream))
+    return content[:start] + head + stream + content[end:]
 
 
 PAGES = 12
