@@ -4,7 +4,6 @@ import json
 from io import StringIO
 from pathlib import Path
 
-import orjson
 import pytest
 
 from ibidem_engines.connect import open_engine
@@ -185,13 +184,9 @@ def test_dead_letters_are_dropped_by_id_or_all_at_once_and_never_by_mistake(run:
 
 
 @pytest.mark.slow
-def test_two_followers_of_a_third_stay_together_until_the_decision_that_is_named(
-    run: Run, answer: Answer, tmp_path: Path
-) -> None:
+def test_two_followers_of_a_third_stay_together_until_the_decision_that_is_named(run: Run, answer: Answer) -> None:
     text = "The tenant of the harbour house shall pay for wharf, crane and the two sheds behind it, in advance."
-    lines = [orjson.dumps({"id": name, "text": text, "title": "Harbour"}) for name in ("first", "second", "third")]
-    (tmp_path / "harbour.jsonl").write_bytes(b"\n".join(lines))
-    assert run("ingest", str(tmp_path / "harbour.jsonl"))[0] == 0
+    ingest(run, dict.fromkeys(("first", "second", "third"), text), title="Harbour")
     code, _, said = run("overrides", "add", "second", "third")
     said = " ".join(said.split())
     assert code == 0

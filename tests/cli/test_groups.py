@@ -1,7 +1,6 @@
 """`ibidem groups` and `regroup`: all groups of the index, the figures that they are settled by, and their export."""
 
 import csv
-import json
 import random
 from dataclasses import dataclass
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 from rich.text import Text
 
+from cli.test_delete import ingest
 from dedupe.test_collection import prose
 from ibidem.cli.groups import report, write_rows
 from ibidem.cli.regroup import stored_policy
@@ -81,14 +81,12 @@ def test_scans_are_found_in_a_language_without_a_list_of_words(
         words = [each[0] + "".join(rng.choices("qxzjwyvk", k=4)) + each[5:] for each in texts[f"text {at}"].split()]
         pairs = zip(words, texts[f"text {at}"].split(), strict=True)
         texts[f"scan {at}"] = " ".join(misread if rng.random() < 0.25 else word for misread, word in pairs)
-    lines = [json.dumps({"id": name, "text": text, "language": "eu"}) for name, text in texts.items()]
-    Path("basque.jsonl").write_text("\n".join(lines), encoding="utf-8")
-    assert run("ingest", "basque.jsonl")[0] == 0
+    ingest(run, texts, language="eu")
     assert answer("groups", "--stored")["sizes"] == {"2": 40}
     Path("labels.csv").write_text(
         "\n".join(["id,cluster", *(f"{name},{name.split()[1]}" for name in texts)]), encoding="utf-8"
     )
-    assert answer("evaluate", "basque.jsonl", "labels.csv")["pairs"]["f1"] == 1.0
+    assert answer("evaluate", "texts.jsonl", "labels.csv")["pairs"]["f1"] == 1.0
 
 
 def test_the_owner_of_an_index_sets_the_window_for_searches_that_name_no_way(run: Run, answer: Answer) -> None:

@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cli.test_delete import ingest
 from dedupe.test_collection import prose
 from ibidem_dedupe.collection import choose_policy
 from ibidem_dedupe.policy import CLEAN
@@ -246,11 +247,9 @@ def test_a_rule_is_learned_and_recommended_only_where_it_wins(tables: Tables) ->
 
 
 def test_labels_of_unknown_documents_are_listed_and_the_rest_is_measured(run: Run) -> None:
-    Path("two.jsonl").write_text(
-        '{"id": "a", "text": "a deed of gift"}\n{"id": "b", "text": "a deed of gift"}\n', encoding="utf-8"
-    )
+    ingest(run, {"a": "a deed of gift", "b": "a deed of gift"})
     Path("labels.csv").write_text("id,cluster\na,1\nb,1\nlost,1\n", encoding="utf-8")
-    code, out, _ = run("evaluate", "two.jsonl", "labels.csv")
+    code, out, _ = run("evaluate", "texts.jsonl", "labels.csv")
     assert code == 3
     assert "1 id in the labels that no document has: 'lost'" in out
     assert "F1 1.000" in out
@@ -258,20 +257,17 @@ def test_labels_of_unknown_documents_are_listed_and_the_rest_is_measured(run: Ru
 
 def test_each_kind_of_evidence_tells_how_many_pairs_it_joins_and_how_many_rightly(run: Run, answer: Answer) -> None:
     words = " ".join(f"clause{chr(97 + at)}" for at in range(20))
-    lines = [{"id": "a", "text": words}, {"id": "b", "text": words.upper()}, {"id": "c", "text": f"{words} more"}]
-    Path("three.jsonl").write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    ingest(run, {"a": words, "b": words.upper(), "c": f"{words} more"})
     Path("labels.csv").write_text("id,cluster\na,1\nb,1\nc,2\n", encoding="utf-8")
-    output = answer("evaluate", "three.jsonl", "labels.csv")["evidence"]
+    output = answer("evaluate", "texts.jsonl", "labels.csv")["evidence"]
     assert output == {"minhash": {"found": 2, "right": 0}, "content": {"found": 1, "right": 1}}
-    assert "five-word runs): 2 pairs, 0 right" in run("evaluate", "three.jsonl", "labels.csv")[1]
+    assert "five-word runs): 2 pairs, 0 right" in run("evaluate", "texts.jsonl", "labels.csv")[1]
 
 
 def test_the_worst_mistakes_are_shown(run: Run) -> None:
-    Path("two.jsonl").write_text(
-        '{"id": "a", "text": "a deed of gift"}\n{"id": "b", "text": "another letter"}\n', encoding="utf-8"
-    )
+    ingest(run, {"a": "a deed of gift", "b": "another letter"})
     Path("labels.csv").write_text("id,cluster\na,1\nb,1\n", encoding="utf-8")
-    assert "missed  a and b" in run("evaluate", "two.jsonl", "labels.csv")[1]
+    assert "missed  a and b" in run("evaluate", "texts.jsonl", "labels.csv")[1]
 
 
 @pytest.mark.slow
@@ -294,15 +290,14 @@ def test_documents_in_another_language_than_they_say_are_warned_about_and_a_miss
 def rewritten(run: Run) -> None:
     """Thirty pairs of texts that have six tenths in common, with labels; the first pair is in the index."""
     documents = pairs_with(0.65, "law", 30)
-    Path("pairs.jsonl").write_text("\n".join(json.dumps({"id": each.id, "text": each.text}) for each in documents))
+    ingest(run, {each.id: each.text for each in documents})
     Path("labels.csv").write_text("\n".join(["id,cluster", *(f"{each.id},{each.id[:-1]}" for each in documents)]))
-    assert run("ingest", "pairs.jsonl")[0] == 0
 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("rewritten")
 def test_the_curve_is_printed_and_the_choice_next_to_the_default(run: Run) -> None:
-    code, out, _ = run("tune", "pairs.jsonl", "labels.csv")
+    code, out, _ = run("tune", "texts.jsonl", "labels.csv")
     assert code == 0
     assert "60 documents, 60 with labels, 30 pairs of duplicates in 30 sets" in out
     assert len([line for line in out.splitlines() if line.strip()[:2].isdigit()]) > 10
@@ -312,11 +307,11 @@ def test_the_curve_is_printed_and_the_choice_next_to_the_default(run: Run) -> No
 @pytest.mark.slow
 @pytest.mark.usefixtures("rewritten")
 def test_the_choice_is_kept_with_the_index_and_asked_for_by_its_name(run: Run, answer: Answer) -> None:
-    output = answer("tune", "pairs.jsonl", "labels.csv", "--save", "leases")
+    output = answer("tune", "texts.jsonl", "labels.csv", "--save", "leases")
     assert (output["improves"], output["saved"]) == (True, "leases")
     assert output["expected"]["f1"] > output["default"]["f1"] + 0.2
     similarity = output["chosen"]["similarity"]
-    for command in (["groups"], ["evaluate", "pairs.jsonl", "labels.csv"]):
+    for command in (["groups"], ["evaluate", "texts.jsonl", "labels.csv"]):
         default_evidence, preset_evidence = (answer(*command, *options) for options in ([], ["--preset", "leases"]))
         noun = "pairs" if "pairs" in preset_evidence else "duplicates"
         assert preset_evidence[noun] != default_evidence[noun]
