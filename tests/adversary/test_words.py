@@ -2,7 +2,7 @@
 
 import pytest
 
-from adversary.words import another_word_for, pairs_of_words, swapped, words_of_one_hash
+from adversary.words import another_word_for, pairs, words_of_one_hash
 from ibidem.grouped_search.api import search_index
 from ibidem_dedupe.pairs import decide
 from ibidem_dedupe.parameters import parse_request
@@ -19,10 +19,10 @@ from ibidem_workers.batches import records
 from support.general_tables import general_tables
 from support.windows import counts
 
-PAIRS = pairs_of_words(120)
-WORDS = [word_a for word_a, _ in PAIRS]
+PAIRS = [(first.decode(), second.decode()) for first, second in pairs(120)]
+WORDS, TWINS = zip(*PAIRS, strict=True)
 VICTIM = Document("victim", " ".join(WORDS), title="verdict", source="court", version=1)
-FORGED = Document("forged", " ".join(swapped(WORDS, PAIRS)), title="verdict verdict", source="stranger", version=1)
+FORGED = Document("forged", " ".join(TWINS), title="verdict verdict", source="stranger", version=1)
 OTHERS = [
     Document(f"other{at}", "verdict " + " ".join(f"w{at}x{word}" for word in range(300)), version=1) for at in range(5)
 ]

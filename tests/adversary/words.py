@@ -1,7 +1,5 @@
 """Words built to have equal `wh1` hashes: what differs in no byte's upper three bits is evened out by a letter each."""
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -12,7 +10,6 @@ DIGITS = np.frombuffer(b"abcdefghijklmnopqrstuvwxyz0123456789", np.uint8)
 UPPER = np.uint64(0xE0E0E0E0E0E0E0E0)
 START = None
 Numbers = NDArray[np.uint64]
-Pair = tuple[str, str]
 
 
 def stems(count: int, seed: int) -> Numbers:
@@ -61,11 +58,6 @@ def pairs(count: int, seed: int = 0, state: int | None = START) -> list[tuple[by
             ends = evened_out(int(states[first] ^ states[second]))
             results.append((samples[first].tobytes() + ends[0], samples[second].tobytes() + ends[1]))
     return results[:count]
-
-
-def pairs_of_words(count: int) -> list[Pair]:
-    """Find pairs of words of one hash."""
-    return [(first.decode(), second.decode()) for first, second in pairs(count)]
 
 
 def words_of_one_hash(doublings: int) -> list[str]:
@@ -119,9 +111,3 @@ def unshifted(value: int, shift: int) -> int:
     for _ in range(64 // shift + 1):
         result = value ^ result >> shift
     return result
-
-
-def swapped(words: Sequence[str], collisions: Sequence[Pair]) -> list[str]:
-    """Put the other word of its pair in the place of each."""
-    second = dict(collisions)
-    return [second[word] for word in words]
