@@ -1,17 +1,14 @@
 """The parser reads a typed query as words, phrases and filters, which are marked in passages that we cut."""
 
 import re
-from collections.abc import Iterator
 from datetime import date
 from typing import Any
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from engines.test_contract import mark_words
-from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine
 from ibidem_engines.query import (
     HIGHLIGHT,
     MAX_PARENTHESES,
@@ -177,42 +174,6 @@ def test_a_filter_that_is_not_valid_is_refused_with_what_would_be_right(typed: s
 def test_as_many_words_as_engines_allow_are_asked_for_and_the_name_of_a_flag_is_a_word() -> None:
     assert len(parse_query("a " * MAX_WORDS).all_of) == MAX_WORDS
     assert parse_query("current:true").filters == ()
-
-
-@pytest.fixture(scope="module")
-def library(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """An empty index: FTS5 reads every query all the same."""
-    engine = open_engine(f"sqlite:///{tmp_path_factory.mktemp('query')}/index.sqlite", "news")
-    engine.create()
-    yield engine
-    engine.close()
-
-
-def answered(library: Engine, typed: str, *filters: str) -> bool:
-    """Return whether a query is refused with what would be right, or runs and finds nothing."""
-    try:
-        query = parse_query(typed, filters)
-    except UsageError as error:
-        return bool(error.remedy)
-    return library.search(query, 10).total == 0
-
-
-SYNTAX = [*"\"'-*^:(){}+\\/a \0é", "OR", "AND", "NOT", "title:", "date:", "NEAR("]
-
-
-@pytest.mark.slow
-@given(st.text() | st.lists(st.sampled_from(SYNTAX), max_size=12).map("".join))
-@example('"' * 99 + "a")
-@example("a\0b \ud800 \U0001e900")
-def test_any_text_is_a_query_that_runs_or_is_refused_with_reason(library: Engine, typed: str) -> None:
-    assert answered(library, typed)
-
-
-@pytest.mark.slow
-@given(st.text(), st.text())
-def test_any_filter_runs_or_is_refused_with_reason(library: Engine, name: str, value: str) -> None:
-    for field in (name, f"meta.{name}", "source", "date", "id"):
-        assert answered(library, "a", f"{field}={value}")
 
 
 ENGLISH = [names.split()[0] for names in MONTHS]

@@ -10,7 +10,7 @@ import orjson
 from fastapi.exceptions import RequestValidationError
 from starlette.datastructures import QueryParams
 
-from fuzz.target import Target, as_any_text, as_sent, folder
+from fuzz.target import Target, as_any_text, as_sent, check_message, folder
 from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.dsl.search import read_lines
 from ibidem.grouped_search.dsl.syntax import read_search
@@ -44,7 +44,7 @@ BODY = orjson.dumps(
 )
 LINES = b'{"index": "news"}\n{"query": {"match_all": {}}, "dedupe": "collapse"}\n{}\n{"size": 0}\n'
 DEEP = b'{"query": ' + b'{"bool": {"must": [' * 200 + b"{}" + b"]}}" * 200 + b"}"
-TYPED = (b'grain OR wheat "export duty" -rice', 'don\'t „x“ «y» OR OR -"a b" …'.encode(), b'a\0b "c')
+TYPED = (b'grain OR wheat "export duty" -rice', 'don\'t „x“ «y» OR OR -"a b" …'.encode(), b'a\0b "c', b'"' * 99 + b"a")
 OPTIONS = (
     b"q=wheat&dedupe=indent&dedupe_level=partial&dedupe_keep=source:AP,%20Reuters&dedupe_window_days=none"
     b"&dedupe_window=500&dedupe_max_per_group=3&dedupe_explain=true"
@@ -67,7 +67,11 @@ def index() -> Engine:
 def query(data: bytes) -> None:
     """Read words and a filter as they are typed, and search an index for them."""
     typed, _, condition = as_any_text(data).partition("\n")
-    query = parse_query(typed, [condition] if condition else [])
+    try:
+        query = parse_query(typed, [condition] if condition else [])
+    except UsageError as refusal:
+        check_message(refusal.remedy)
+        return
     index().search(query, 10)
 
 
@@ -154,7 +158,9 @@ def condition(data: bytes) -> None:
 
 TARGETS: Mapping[str, Target] = {
     "query": Target(
-        query, (*TYPED, TYPED[0] + b"\ndate=1987-03..1987-06", b"a\nmeta.court=9th"), (b'"', b" OR ", b" -", b"\nid=")
+        query,
+        (*TYPED, TYPED[0] + b"\ndate=1987-03..1987-06", b"a\nmeta.court=9th"),
+        (*b"\" ' - * ^ : ( ) { } + \\ /".split(), b" OR ", b" NOT ", b"NEAR(", b"title:", b"\nid=", b"\nmeta."),
     ),
     "parameters": Target(
         parameters, (OPTIONS,), (b"&dedupe=", b"%00", b"\xd9\xa3", b"999999999999999999999"), REFUSALS

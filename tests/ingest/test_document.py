@@ -2,7 +2,6 @@
 
 import lzma
 import zlib
-from dataclasses import astuple
 from datetime import UTC, date, datetime, timedelta, timezone
 
 import lxml.etree
@@ -61,11 +60,6 @@ def test_whatever_a_record_holds_it_becomes_a_document_or_a_refusal(record: dict
     else:
         read = read_record(document.as_record(), "f:1", max_text=50)
     assert read == document if isinstance(read, Document) else (read.where, bool(read.why)) == ("f:1", True)
-
-
-@given(st.text(st.characters()), st.text(st.characters()))
-def test_a_refusal_can_travel_whatever_it_refuses(id_: str, date: str) -> None:
-    "".join(astuple(refusal(id=id_, date=date, text=None))).encode()
 
 
 @pytest.mark.parametrize(

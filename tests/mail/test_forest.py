@@ -208,6 +208,7 @@ def test_threads_and_works_are_stored_and_searches_are_narrowed_by_them(run: Run
     place = {"name": one, "documents": 2, "parent": one, "by": "headers", "inclusive": True, "contained_in": []}
     assert inspected["thread"] == place
     assert inspected["work"] == {}
+    assert "it answers no mail; in.mbox#2 holds all of it." in " ".join(run("inspect", one)[1].split())
     said = " ".join(run("inspect", "in.mbox#2")[1].split())
     assert (
         f"Thread of 2 documents that begins with {one}: it answers {one}, according to its header; no other mail"

@@ -10,7 +10,7 @@ from ibidem_engines.connect import open_engine
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import Document
 from ibidem_mail.memberships import ThreadMember, write_threads
-from ibidem_mail.report import describe, read, read_thread
+from ibidem_mail.report import read_thread
 from ibidem_workers.batches import records
 from mail.letters import LEASE as RENT
 from mail.letters import answer, mail
@@ -108,13 +108,3 @@ def test_a_thread_is_a_tree_with_inclusive_answers_first_and_attachments_below_t
         ("bill", 3),
     ]
     assert (thread.total, thread.families, thread.inclusive) == (7, 6, 4)
-
-
-def test_an_inspection_says_why_a_mail_is_in_its_thread_and_which_mails_hold_it(threads: Engine) -> None:
-    lines = {name: describe(read(threads, name)) for name in ("question", "faithful", "altered")}
-    assert lines["question"] == [
-        "Thread of 7 documents that begins with question: it answers no mail; faithful and last hold all of it."
-    ]
-    assert lines["faithful"][0].endswith("answers question, according to its header; last holds all of it.")
-    assert lines["altered"][0].endswith("no other mail holds all of it.")
-    assert read(threads, "question")["thread"]["contained_in"] == ["faithful", "last"]

@@ -50,14 +50,6 @@ def test_a_stored_value_is_read_as_it_was(document: Document) -> None:
     assert read.lookup_keys() == long_signatures.lookup_keys()
 
 
-@given(st.binary(max_size=200), st.integers(0, 180))
-def test_a_damaged_value_is_none_and_never_an_error(noise: bytes, cut: int) -> None:
-    value = some(sign_long(book(2, 60))).encode()
-    assert LongSignatures.decode(noise) is None
-    assert LongSignatures.decode(value[:cut]) is None
-    assert LongSignatures.decode(value + b"\0") is None
-
-
 def make_hashes(seed: int, size: int) -> np.ndarray:
     return np.random.default_rng(seed).integers(0, 1 << 63, size).astype(np.uint64)
 

@@ -129,13 +129,6 @@ def test_what_was_packed_is_read(value: Signatures, date: str, name: str) -> Non
     assert packed.date_from <= packed.date_to
 
 
-@given(signatures(), st.data())
-def test_a_cut_value_counts_as_unsigned(signed: Signatures, data: st.DataObject) -> None:
-    value = pack(STORY, signed)
-    assert unpack(value[: data.draw(st.integers(0, len(value) - 1))]) is None
-    assert unpack(value + b"x") is None
-
-
 NOISE = b"n\x01\x4c\x00" + bytes(range(76))
 
 
@@ -235,13 +228,6 @@ def test_columns_hold_what_each_value_says(several: list[bytes | None]) -> None:
         assert columns.idf[row] == int.from_bytes(packed.idf, "little")
         assert columns.ids[row] == packed.id
         assert (columns.term_count[row], columns.slot_count[row]) == (len(packed.terms), len(packed.slots))
-
-
-@given(st.lists(st.binary(max_size=700), max_size=4))
-@example([b"", bytes(103), bytes(600), b"\x03\x0e" + bytes(105)])
-def test_no_values_can_break_the_columns(several: list[bytes]) -> None:
-    columns = PackedColumns.decode(several)
-    assert columns.is_signed.tolist() == [unpack(value) is not None for value in several]
 
 
 def keys_of(**changes: Any) -> dict[LookupField, list[str]]:
