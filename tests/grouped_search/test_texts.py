@@ -1,7 +1,6 @@
 """Texts without an index are grouped, and passages of one document that overlap are shown below the best."""
 
 import random
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -10,17 +9,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from ibidem.grouped_search import texts as texts_module
-from ibidem.grouped_search.api import search_index
 from ibidem.grouped_search.response import MAX_HOLDERS, Passage, overlaps
 from ibidem.grouped_search.texts import TextGroup, group_texts
 from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.relations import RUN
-from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import Engine
-from ibidem_engines.query import parse_query
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from support.passages import cut_lease, passage
 
 WORDS = ("tenant", "rent", "lease", "harbour", "wheat", "tariff", "court", "decree", "quota", "ministry")
 
@@ -118,27 +112,6 @@ def test_no_setting_is_read_and_no_file_is_written(
     assert places(group_texts([text(1), text(1)], language="en")) == [[0, 1]]
     assert list(tmp_path.iterdir()) == []
     texts_module.general_tables.cache_clear()
-
-
-@pytest.fixture(scope="module")
-def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    opened = open_engine(f"sqlite:///{tmp_path_factory.mktemp('passages')}/index.sqlite", "passages")
-    opened.create()
-    opened.write([*cut_lease(), passage("nameless", "rent of a house", "", "2020-01-01")])
-    yield opened
-    opened.close()
-
-
-@pytest.mark.parametrize(
-    ("keep", "lead"), [("rank", "best"), ("latest", "copy of best"), ("earliest", "best"), ("longest", "best")]
-)
-def test_the_lead_is_chosen_among_the_duplicates_and_a_neighbour_never_leads(
-    engine: Engine, keep: str, lead: str
-) -> None:
-    request = parse_request({"dedupe": "indent", "dedupe_document": "meta.document", "dedupe_keep": keep})
-    hits = search_index(engine, parse_query("rent"), request, overrides=())["hits"]["hits"]
-    assert hits[0]["_id"] == lead
-    assert {hit["_id"]: hit["_dedupe"] for hit in hits}["next"]["of"] == "best"
 
 
 def test_stored_groups_hold_no_neighbours_and_say_so() -> None:

@@ -262,8 +262,10 @@ def test_a_list_of_passages_shows_the_neighbours_of_each_below_it(index: Engine,
     page = client.get("/?q=w24+OR+w45&document=meta.document", headers=PAGE).text
     assert "follows it in the same document, 6 words overlap" in page
     assert 'name="document" type="text" size="14" value="meta.document"' in page
-    answer = client.get("/ibidem/search?q=w24+OR+w45&dedupe_document=meta.document&dedupe=collapse")
-    (best, _) = answer.json()["hits"]["hits"]
+    search = "/ibidem/search?q=w24+OR+w45&dedupe_document=meta.document&dedupe=collapse"
+    for keep, lead in {"latest": "copy of best", "earliest": "best", "longest": "best", "rank": "best"}.items():
+        (best, _) = client.get(f"{search}&dedupe_keep={keep}").json()["hits"]["hits"]
+        assert best["_id"] == lead
     members = best["inner_hits"]["duplicates"]["hits"]["hits"]
     assert {each["_id"]: each["_dedupe"].get("side") for each in members} == {"copy of best": None, "next": "after"}
 
