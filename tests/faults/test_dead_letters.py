@@ -19,7 +19,7 @@ MAPPING = {"properties": {"title": {"type": "text"}, "text": {"type": "text"}, "
 def way(opensearch: str, tmp_path: Path) -> Iterator[Way]:
     program = Way(tmp_path, opensearch, "", FIELDS="meta=", CONCURRENCY=1)
     small_table(tmp_path)
-    ask(opensearch, "PUT", f"/{program.index}", json.dumps({"mappings": MAPPING}))
+    ask(opensearch, "PUT", f"/{program.index}", {"mappings": MAPPING})
     yield program
     program.end()
     remove_indices(opensearch, program.index)
@@ -50,7 +50,7 @@ def test_a_document_that_its_mapping_refused_is_there_once_the_mapping_is_mended
     assert {letter["id"] for letter in way.json("status", "--dead")["dead"]} == {"bad", "odd"}
 
     mended = {"properties": {"pages_in_print": {"type": "integer", "ignore_malformed": True}}}
-    ask(opensearch, "PUT", f"/{way.index}/_mapping", json.dumps(mended))
+    ask(opensearch, "PUT", f"/{way.index}/_mapping", mended)
     assert way.json("status", "--dead", "--retry", "bad")["indexed"] == 1
     assert [letter["id"] for letter in way.json("status", "--dead")["dead"]] == ["odd"]
     assert way.json("status", "--dead", "--drop", "odd") == {"dropped": 1}

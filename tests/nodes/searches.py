@@ -30,14 +30,14 @@ def fill(nodes: Nodes) -> str:
     settle_all(engine)
     engine.close()
     ask(nodes.address, "POST", f"/{INDEX}/_forcemerge?max_num_segments=1&flush=true")
-    ask(nodes.address, "PUT", f"/{INDEX}/_settings", json.dumps({"index.number_of_replicas": 1}))
+    ask(nodes.address, "PUT", f"/{INDEX}/_settings", {"index.number_of_replicas": 1})
     nodes.settle()
     return found(nodes.address)
 
 
 def found(address: str) -> str:
     """Search by a window and by stored groups; returns which documents the answers show, and how they are marked."""
-    bodies = (json.dumps(QUERY | {"ext": {"ibidem": {"dedupe": "indent"} | way}}) for way in WAYS)
+    bodies = (QUERY | {"ext": {"ibidem": {"dedupe": "indent"} | way}} for way in WAYS)
     hits = [ask(address, "POST", f"/{INDEX}/_search", body)["hits"]["hits"] for body in bodies]
     return json.dumps([[hit["_id"], hit["_dedupe"]] for each in hits for hit in each])
 

@@ -1,6 +1,5 @@
 """A search engine with a seemingly full disk: its watermarks are set above the free space."""
 
-import json
 import time
 
 from servers.indices import ask
@@ -34,7 +33,7 @@ class Flood:
             f"{WATERMARKS}.reroute_interval": enabled and "1s",
             "cluster.info.update.interval": enabled and LOOKS_EVERY,
         }
-        ask(self._address, "PUT", "/_cluster/settings", json.dumps({"transient": settings | looks}))
+        ask(self._address, "PUT", "/_cluster/settings", {"transient": settings | looks})
 
     def _wait(self, *, closed: bool) -> None:
         deadline = time.monotonic() + PATIENCE_S

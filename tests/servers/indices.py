@@ -7,11 +7,12 @@ from typing import Any
 from ibidem_engines.cluster.index import template
 
 
-def ask(address: str, method: str, path: str, body: str | None = None, *, seconds: float = 60.0) -> Any:
+def ask(address: str, method: str, path: str, body: object = None, *, seconds: float = 60.0) -> Any:
     """Send a request past the engine under test, to the first node, and return the answer's JSON; what fails raises."""
+    data = body if body is None or isinstance(body, str) else json.dumps(body)
     first = address.partition("://")[2].partition("/")[0].partition(",")[0]
     connection = HTTPConnection(first, timeout=seconds)
-    connection.request(method, path, body, {"content-type": "application/json"})
+    connection.request(method, path, data, {"content-type": "application/json"})
     answer = connection.getresponse()
     content = answer.read()
     connection.close()
@@ -24,7 +25,7 @@ def create_index(address: str, index: str, **settings: object) -> None:
     """Create an index as ibidem does, with settings of its own: those of a template give way to ibidem's."""
     body = template("full")
     body["settings"]["index"] |= {"auto_expand_replicas": False, "number_of_replicas": 0, **settings}
-    ask(address, "PUT", f"/{index}", json.dumps(body))
+    ask(address, "PUT", f"/{index}", body)
 
 
 def names(index: str) -> str:
@@ -39,7 +40,7 @@ def remove_indices(address: str, index: str = "news") -> None:
 def empty_indices(address: str, index: str = "news") -> None:
     """Remove every document of an index and its record indexes, as far as they are there."""
     ask(address, "POST", f"/{names(index)}/_refresh?ignore_unavailable=true")
-    body = json.dumps({"size": 10_000, "_source": False})
+    body = {"size": 10_000, "_source": False}
     hits = ask(address, "POST", f"/{names(index)}/_search?ignore_unavailable=true", body)["hits"]["hits"]
     lines = [json.dumps({"delete": {"_index": hit["_index"], "_id": hit["_id"]}}) + "\n" for hit in hits]
     if lines:

@@ -60,7 +60,7 @@ def articles(opensearch: str) -> Iterator[str]:
     for document in documents():
         source = {"headline": document["title"], "body": {"content": document["text"]}, "published": document["date"]}
         lines += [{"index": {"_id": document["id"]}}, source]
-    ask(opensearch, "PUT", f"/{MINE}-1", json.dumps({"aliases": {MINE: {}}}))
+    ask(opensearch, "PUT", f"/{MINE}-1", {"aliases": {MINE: {}}})
     ask(opensearch, "POST", f"/{MINE}/_bulk?refresh=true", "".join(f"{json.dumps(line)}\n" for line in lines))
     yield opensearch
     remove(opensearch, MINE)

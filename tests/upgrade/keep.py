@@ -40,7 +40,7 @@ def keep(folder: Path, opensearch: str) -> None:
     signed_records = list(records(documents, Tables(folder / "tables")))
     layout = json.loads(load(f"cluster.v{VERSION}.json").replace("{schema}", SCHEMA))
     del layout["mappings"]["_source"]  # what it leaves out is to be kept, too
-    ask(opensearch, "PUT", f"/keep-{os.getpid()}", json.dumps(layout))
+    ask(opensearch, "PUT", f"/keep-{os.getpid()}", layout)
     write(opensearch, f"keep-{os.getpid()}", signed_records)
     hits = ask(opensearch, "GET", f"/keep-{os.getpid()}/_search?size=100")["hits"]["hits"]
     remove_indices(opensearch, f"keep-{os.getpid()}")

@@ -1,6 +1,5 @@
 """Rolling upgrade of two nodes with the plugin: one after the other is exchanged, and all goes on at each stage."""
 
-import json
 import random
 import shutil
 from collections.abc import Iterator
@@ -22,7 +21,7 @@ from servers.process import Launch
 DOCUMENTS = 80
 ACTS = 3
 PATIENCE_S = 600.0
-BODY = json.dumps(QUERY | {"query": {"match_all": {}}, "ext": {"ibidem": {"dedupe": "indent", "window": 100}}})
+BODY = QUERY | {"query": {"match_all": {}}, "ext": {"ibidem": {"dedupe": "indent", "window": 100}}}
 
 
 class RollingCluster(Nodes):

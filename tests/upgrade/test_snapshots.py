@@ -1,6 +1,5 @@
 """A snapshot that is taken in the middle of settling is restored: the groups are those of one plain pass once more."""
 
-import json
 import random
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -32,7 +31,7 @@ class Archive:
         return open_engine(self.address, self.index)
 
     def ask(self, method: str, path: str, body: object = None) -> object:
-        return ask(self.address, method, path, None if body is None else json.dumps(body))
+        return ask(self.address, method, path, body)
 
     def make(self) -> None:
         nodes = ask(self.address, "GET", "/_nodes/settings")["nodes"].values()

@@ -70,7 +70,7 @@ def release(request: pytest.FixtureRequest, tmp_path: Path, schema: str) -> Iter
     address: str = request.getfixturevalue(request.param)
     alias = f"kept-{uuid4().hex}"
     body = json.loads(load(f"cluster.v{VERSION}.json").replace("{schema}", schema)) | {"aliases": {alias: {}}}
-    ask(address, "PUT", f"/{alias}-1", json.dumps(body))
+    ask(address, "PUT", f"/{alias}-1", body)
     ask(address, "POST", f"/{alias}-1/_bulk?refresh=true", (tmp_path / "bulk.jsonl").read_text())
     settings = {"IBIDEM_ENGINE": address, "IBIDEM_INDEX": alias}
     yield Release(tmp_path, schema, common | settings, f"{alias}-2")

@@ -60,7 +60,7 @@ class Theirs:
     def make(self, documents: dict[str, Source] | None = None, mapping: Source | None = None, shards: int = 2) -> None:
         """Make the index behind its alias, with documents."""
         body = {"settings": {"number_of_shards": shards}, "mappings": mapping or MAPPING, "aliases": {ALIAS: {}}}
-        ask(self.address, "PUT", f"/{FIRST}", json.dumps(body))
+        ask(self.address, "PUT", f"/{FIRST}", body)
         if documents:
             self.write(documents)
 
@@ -88,7 +88,7 @@ class Theirs:
     def all(self, index: str = ALIAS) -> dict[str, dict[str, Any]]:
         """Read every document as it is stored."""
         ask(self.address, "POST", f"/{index}/_refresh")
-        body = json.dumps({"size": 10_000, "version": True})
+        body = {"size": 10_000, "version": True}
         hits = ask(self.address, "POST", f"/{index}/_search", body)["hits"]["hits"]
         return {hit["_id"]: hit for hit in hits}
 

@@ -173,7 +173,7 @@ class TestBackfill:
 
     def test_signatures_of_several_indexes_are_dropped_together(self, beside: Theirs) -> None:
         strip(beside.settings)
-        ask(beside.address, "PUT", f"/{SECOND}", json.dumps({"mappings": MAPPING, "aliases": {ALIAS: {}}}))
+        ask(beside.address, "PUT", f"/{SECOND}", {"mappings": MAPPING, "aliases": {ALIAS: {}}})
         beside.write(stories(10), SECOND)
         backfill_in_place(beside.settings, beside="index")
         with pytest.raises(UsageError, match=f"also holds the signatures of '{SECOND}'; .*IBIDEM_INDEX={ALIAS}"):
@@ -183,14 +183,14 @@ class TestBackfill:
 
     def test_an_index_of_another_program_under_its_name_is_no_index_of_signatures(self, theirs: Theirs) -> None:
         theirs.make(stories(3))
-        ask(theirs.address, "PUT", f"/{HELD}", json.dumps({"mappings": {"_meta": {"of": "others"}}}))
+        ask(theirs.address, "PUT", f"/{HELD}", {"mappings": {"_meta": {"of": "others"}}})
         with pytest.raises(UsageError, match="is not one of signatures"):
             backfill_in_place(theirs.settings, beside="index")
         strip(theirs.settings)
         assert ask(theirs.address, "GET", f"/{HELD}")
 
     def test_an_index_without_documents_is_signed(self, theirs: Theirs) -> None:
-        ask(theirs.address, "PUT", f"/{FIRST}", json.dumps({"aliases": {ALIAS: {}}}))
+        ask(theirs.address, "PUT", f"/{FIRST}", {"aliases": {ALIAS: {}}})
         backfill_in_place(theirs.settings, beside="index")
         assert theirs.all(HELD) == {}
 
@@ -224,7 +224,7 @@ class TestDates:
             "mappings": MAPPING,
             "aliases": {ALIAS: {}},
         }
-        ask(theirs.address, "PUT", f"/{FIRST}", json.dumps(body))
+        ask(theirs.address, "PUT", f"/{FIRST}", body)
         theirs.write({name: {**each, "published": "1987/03/01"} for name, each in stories(10).items()})
         theirs.write({f"t{at}": {"headline": f"{at}", "body": story(at)["body"]} for at in range(10, 30)})
         theirs.all()
@@ -254,7 +254,7 @@ class TestDates:
         self, dated: Settings, theirs: Theirs, monkeypatch: pytest.MonkeyPatch
     ) -> None:
         monkeypatch.setattr(batch, "PAGE", 2)
-        ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index.max_result_window": 5}))
+        ask(theirs.address, "PUT", f"/{FIRST}/_settings", {"index.max_result_window": 5})
         with pytest.raises(UsageError, match="have one 'published'; name a field with the time of a change"):
             backfill_in_place(dated, beside="index")
 

@@ -1,6 +1,5 @@
 """Fields that answers leave out of `_source` stay: embeddings are searched after a backfill, or a strip, as before."""
 
-import json
 import random
 from collections.abc import Iterator
 from pathlib import Path
@@ -52,7 +51,7 @@ class Embedded(Theirs):
         """Make the index, and write documents with embeddings."""
         mapping = MAPPING | {"properties": {**MAPPING["properties"], **VECTORS}}  # type: ignore[dict-item]
         body = {"settings": settings, "mappings": mapping, "aliases": {ALIAS: {}}}
-        ask(self.address, "PUT", f"/{FIRST}", json.dumps(body))
+        ask(self.address, "PUT", f"/{FIRST}", body)
         self.write(embedded_stories())
 
     def nearest(self, index: str = ALIAS) -> dict[str, list[str]]:
@@ -62,7 +61,7 @@ class Embedded(Theirs):
         for number in (1, 8):
             for field in ("meaning", "parts.meaning"):
                 knn = {"field": field, "query_vector": vector(number), "k": 5, "num_candidates": 50}
-                body = json.dumps({"knn": knn, "_source": False, "size": 5})
+                body = {"knn": knn, "_source": False, "size": 5}
                 hits = ask(self.address, "POST", f"/{index}/_search", body)["hits"]["hits"]
                 neighbours[f"{field} {number}"] = [hit["_id"] for hit in hits]
         return neighbours
@@ -73,7 +72,7 @@ class Embedded(Theirs):
         queries: dict[str, Source] = {name: {"exists": {"field": name}} for name in ("meaning", "sound", "weights")}
         queries["parts"] = {"nested": {"path": "parts", "query": {"exists": {"field": "parts.meaning"}}}}
         return {
-            name: ask(self.address, "POST", f"/{index}/_count", json.dumps({"query": query}))["count"]
+            name: ask(self.address, "POST", f"/{index}/_count", {"query": query})["count"]
             for name, query in queries.items()
         }
 
@@ -197,7 +196,7 @@ def test_sparse_embeddings_in_opensearch_rank_documents_as_before(opened_index: 
 def ranked(theirs: Theirs, index: str) -> list[str]:
     """Rank documents by one feature of their sparse embeddings."""
     ask(theirs.address, "POST", f"/{index}/_refresh")
-    body = json.dumps({"query": {"rank_feature": {"field": "weights.grain"}}, "size": COUNT, "_source": False})
+    body = {"query": {"rank_feature": {"field": "weights.grain"}}, "size": COUNT, "_source": False}
     return [hit["_id"] for hit in ask(theirs.address, "POST", f"/{index}/_search", body)["hits"]["hits"]]
 
 
@@ -220,7 +219,7 @@ class TestIndexesWithoutSource:
         settings = opened_index.settings.changed(fields="text=body,meta=")
         mapping = {"properties": {"body": {"type": "text", "store": True}}}
         body = {"settings": {"index.derived_source.enabled": True}, "mappings": mapping, "aliases": {ALIAS: {}}}
-        ask(opened_index.address, "PUT", f"/{FIRST}", json.dumps(body))
+        ask(opened_index.address, "PUT", f"/{FIRST}", body)
         for command in (backfill_in_place, backfill_into):
             with pytest.raises(Permanent, match=rf"'{FIRST}'.*index\.derived_source\.enabled: true.*_reindex"):
                 command(settings)

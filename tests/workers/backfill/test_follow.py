@@ -1,6 +1,5 @@
 """What others add or change is signed while an index is followed; nothing that they wrote is left out."""
 
-import json
 import re
 import threading
 import time
@@ -146,7 +145,7 @@ def test_an_index_that_is_made_anew_under_the_same_alias_is_followed(theirs: The
     with Following(theirs.settings) as following:
         following.until(lambda: following.said)
         definition = {"aliases": {ALIAS: {"is_write_index": True}}, "mappings": MAPPING}
-        ask(theirs.address, "PUT", f"/{SECOND}", json.dumps(definition))
+        ask(theirs.address, "PUT", f"/{SECOND}", definition)
         theirs.write({"t50": story(50)}, SECOND)
         following.until(lambda: "t50" in theirs.signed(SECOND))
         theirs.write({"t1": story(1, 1)}, FIRST)

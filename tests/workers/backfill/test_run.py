@@ -1,6 +1,5 @@
 """Signing an index in its place: only what ibidem adds is new, and a run that was ended goes on."""
 
-import json
 import subprocess
 import sys
 import threading
@@ -87,7 +86,7 @@ class TestTheirIndex:
     @pytest.mark.parametrize("pipeline", ["default_pipeline", "final_pipeline"])
     def test_pipelines_see_no_document_twice(self, theirs: Theirs, pipeline: str) -> None:
         theirs.make(stories(3))
-        ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": {pipeline: "no-such"}}))
+        ask(theirs.address, "PUT", f"/{FIRST}/_settings", {"index": {pipeline: "no-such"}})
         backfill_in_place(theirs.settings)
         assert theirs.sources() == stories(3)
         assert len(theirs.signed()) == 3

@@ -57,7 +57,7 @@ class TestTheirIndex:
         pipeline = f"{ALIAS}-stamp"
         fails = {"pipeline": {"name": "nowhere"}}
         steps = {"processors": [fails] if "opensearch" in theirs.address else []}  # the bare server has no processors
-        ask(theirs.address, "PUT", f"/_ingest/pipeline/{pipeline}", json.dumps(steps))
+        ask(theirs.address, "PUT", f"/_ingest/pipeline/{pipeline}", steps)
         theirs.make(stories(5))
         before = theirs.sources()
         backfill_in_place(theirs.settings)
@@ -108,4 +108,4 @@ class TestTheirIndex:
 
 
 def pipelines(theirs: Theirs, **settings: str) -> None:
-    ask(theirs.address, "PUT", f"/{FIRST}/_settings", json.dumps({"index": settings}))
+    ask(theirs.address, "PUT", f"/{FIRST}/_settings", {"index": settings})

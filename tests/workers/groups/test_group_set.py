@@ -54,7 +54,7 @@ class Cluster:
         return self.engines[-1]
 
     def ask(self, method: str, path: str, body: object = None) -> Any:
-        return ask(self.address, method, path, None if body is None else json.dumps(body))
+        return ask(self.address, method, path, body)
 
     def add(self, number: int, **properties: object) -> str:
         """Make the next index behind the alias."""
