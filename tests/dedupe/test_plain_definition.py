@@ -13,14 +13,7 @@ from hypothesis import strategies as st
 from ibidem_dedupe import collection
 from ibidem_dedupe.leader_clustering import DATES, READ_BY_RULES, first_copies, group
 from ibidem_dedupe.overrides import PairConstraints
-from ibidem_dedupe.pairs import (
-    CandidateRanges,
-    PageKeys,
-    build_key_index,
-    duplicates,
-    expand_pairs,
-    verify,
-)
+from ibidem_dedupe.pairs import CandidateRanges, PageKeys, build_key_index, duplicates, expand_pairs, verify
 from ibidem_dedupe.parameters import MIN_SIMILARITY, PRESETS
 from ibidem_dedupe.policy import Policy
 from ibidem_ingest.kernel import loops

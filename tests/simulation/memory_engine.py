@@ -16,13 +16,7 @@ from ibidem_engines.cluster.write import WriteMode, WriteTarget
 from ibidem_engines.engine import Engine, Info, LookupResult, Outcome, Ranking, Record, SignatureLookup, StoredDocument
 from ibidem_engines.ledger import StoredVersion, UnstorableRecord, check_storable
 from ibidem_engines.query import NOW, Query, ReadView
-from ibidem_engines.stored_groups import (
-    MANUAL_LEDGERS,
-    Hit,
-    Ledger,
-    RecordState,
-    new_group,
-)
+from ibidem_engines.stored_groups import MANUAL_LEDGERS, Hit, Ledger, RecordState, new_group
 from ibidem_ingest.dates import interval
 from ibidem_ingest.signatures.schema import SCHEMA
 from simulation.memory_cluster import Link, MemoryCluster, Stored

@@ -6,15 +6,7 @@ import pytest
 from ibidem_engines.engine import Engine
 from ibidem_ingest.document import ORIGIN
 from ibidem_ingest.errors import Refusal
-from ibidem_workers.tasks import (
-    MAX_RECORD,
-    RECORD_EXCERPT,
-    DeadLetter,
-    add_dead_letters,
-    forget,
-    letters,
-    writable,
-)
+from ibidem_workers.tasks import MAX_RECORD, RECORD_EXCERPT, DeadLetter, add_dead_letters, forget, letters, writable
 
 
 def letter(name: str, run: str = "run-1", when: float = 1.0, **record: object) -> DeadLetter:

@@ -14,14 +14,7 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.stored_groups import Name, SeqNoRange, ShardRef, marks_as_record
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
-from ibidem_workers.backfill.batch import (
-    PAGE,
-    Checkpoint,
-    OpenPage,
-    OwnWrites,
-    Portions,
-    load_checkpoint,
-)
+from ibidem_workers.backfill.batch import PAGE, Checkpoint, OpenPage, OwnWrites, Portions, load_checkpoint
 from workers.conftest import OTHER
 
 NAMES = [Name("news", f"d{at}", at + 1) for at in range(2_000)]
@@ -64,9 +57,7 @@ def test_a_damaged_checkpoint_is_none(engine: Engine, change: dict[str, Any]) ->
         assert load_checkpoint(engine, "copy") == expected
 
 
-def test_another_table_of_a_language_in_use_signs_otherwise_and_a_new_language_does_not(
-    own_tables: Tables,
-) -> None:
+def test_another_table_of_a_language_in_use_signs_otherwise_and_a_new_language_does_not(own_tables: Tables) -> None:
     checkpoint = Checkpoint("r", 0.0, "news", tables=dict(own_tables.current()))
     own_tables.use(Table.build("la", 9_000, {"populus": 10.0}, "Latin"))
     assert checkpoint.signs_alike(own_tables)

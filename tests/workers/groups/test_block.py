@@ -15,14 +15,7 @@ from ibidem_engines.ledger import POLICY
 from ibidem_engines.stored_groups import GroupedDocument, Name
 from ibidem_ingest.signatures.lookup_keys import content_key, lookup_keys
 from ibidem_ingest.signatures.packed import unpack
-from ibidem_workers.groups.settle import (
-    Match,
-    Row,
-    Rules,
-    StoredColumns,
-    match_columns,
-    near_keys,
-)
+from ibidem_workers.groups.settle import Match, Row, Rules, StoredColumns, match_columns, near_keys
 from simulation.memory_groups import carries
 from support.naive_settling import judge
 from support.windows import SampleWindow, example_settings, pack_signatures, signatures, value, windows, with_slots
