@@ -13,11 +13,7 @@ from ibidem_engines.stored_groups import Assignment, StoredGroups
 from ibidem_ingest.kernel import loops
 from ibidem_workers.groups import follower as module
 from ibidem_workers.groups.follower import Follower, begin_again, is_settled, settle_all
-from support.signed_records import make_record
-from workers.groups.test_service import check, groups, index, named, plain, regroup, stored
-
-TEXT = " ".join(f"word{at}" for at in range(90))
-OTHER = " ".join(f"other{at}" for at in range(90))
+from workers.groups.test_service import OTHER, TEXT, check, groups, index, named, plain, regroup, stored, write
 
 Happen = Callable[[], object]
 
@@ -38,10 +34,6 @@ def before_a_write(engine: Engine, happen: Happen, *, position: int = 1) -> Iter
         patch.setattr(kind, "assign", late)
         yield
     assert len(calls) >= position
-
-
-def write(engine: Engine, version: int = 1, **texts: str) -> None:
-    engine.write([make_record(name, text, version) for name, text in texts.items()])
 
 
 def joined(engine: Engine) -> int:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 from unittest.mock import patch
 
 import pytest
@@ -34,6 +35,8 @@ from support.windows import counts, documents, example_settings
 
 Groups = dict[str, str]
 
+TEXT, OTHER = (" ".join(f"{stem}{at}" for at in range(90)) for stem in ("word", "other"))
+
 MANY = (1, 10, 10_000)  # new documents from which on leads are read into columns: always, now and then, never
 
 
@@ -53,6 +56,10 @@ def signed(seed: int, families: int = 6, versions: int = 6) -> list[Record]:
         tables.use(Table.build("en", 10_000, counts(texts), "a test"))
         whole = sign(texts, tables)  # a record keeps the fields that engines store with the packed value
         return [replace(one, signatures=each) for one, each in zip(records(texts, tables), whole, strict=True)]
+
+
+def write(engine: Engine, version: int = 1, **texts: str) -> None:
+    engine.write([make_record(name, text, version) for name, text in texts.items()])
 
 
 def stored(engine: Engine) -> list[GroupedDocument]:
@@ -116,34 +123,33 @@ class Killed(BaseException):
     """A process ended."""
 
 
+@contextmanager
+def deadly(kind: type, name: str, rng: random.Random) -> Iterator[None]:
+    """Let a process end before a call now and then, or in the middle of a write of groups."""
+    way = getattr(kind, name)
+
+    def call(self: object, *args: Any) -> object:
+        if rng.random() < 0.3:
+            raise Killed
+        if name == "assign" and rng.random() < 0.3:
+            way(self, args[0][: rng.randrange(1 + len(args[0]))])
+            raise Killed
+        return way(self, *args)
+
+    with patch.object(kind, name, call):
+        yield
+
+
 @pytest.mark.slow
 @example_settings
 @given(st.integers(0, 2**32), st.integers(1, 7), st.sampled_from(MANY), st.randoms(use_true_random=False))
 def test_killed_at_any_point_and_gone_on_they_are_the_same(seed: int, size: int, many: int, rng: random.Random) -> None:
     with index() as engine:
         engine.write(signed(seed))
-        ways = {"assign": type(engine.groups()).assign, "replace_record": type(engine).replace_record}
-
-        def deadly(name: str) -> object:
-            def call(self: object, *args: object) -> object:
-                if rng.random() < 0.3:
-                    raise Killed
-                if name == "assign" and rng.random() < 0.3:
-                    ways[name](self, args[0][: rng.randrange(1 + len(args[0]))])  # type: ignore[arg-type, index]
-                    raise Killed
-                return ways[name](self, *args)
-
-            return call
-
-        for _ in range(8):
-            with (
-                patch.object(type(engine.groups()), "assign", deadly("assign")),
-                patch.object(type(engine), "replace_record", deadly("replace_record")),
-            ):
-                try:
+        with deadly(type(engine.groups()), "assign", rng), deadly(type(engine), "replace_record", rng):
+            for _ in range(8):
+                with suppress(Killed):
                     Follower(engine, size=size, min_new=many).catch_up()
-                except Killed:
-                    continue
         count = Follower(engine, size=size, min_new=many).catch_up().joined
         assert groups(engine) == plain(engine)
         assert sum(count.values()) == sum(not each.lead for each in stored(engine))
@@ -197,9 +203,8 @@ def signed_like(record: Record, document: Document, version: int) -> Record:
 
 
 def test_a_group_outlives_its_lead_under_its_name() -> None:
-    text = " ".join(f"word{at}" for at in range(90))
     with index() as engine:
-        engine.write(made_of(engine, {"a": text, "b": f"{text} more", "c": f"{text} again"}))
+        write(engine, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again")
         Follower(engine).catch_up()
         assert groups(engine) == {"a": "a", "b": "a", "c": "a"}
         (name,) = {each.group for each in stored(engine)}
@@ -212,23 +217,18 @@ def test_a_group_outlives_its_lead_under_its_name() -> None:
 
 
 def test_the_name_stays_with_the_larger_part_when_a_lead_becomes_another_text() -> None:
-    text, other = (" ".join(f"{stem}{at}" for at in range(90)) for stem in ("word", "other"))
     with index() as engine:
-        engine.write(made_of(engine, {"a": text, "b": f"{text} more", "c": f"{text} again"}))
+        write(engine, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again")
         Follower(engine).catch_up()
         (name,) = {each.group for each in stored(engine)}
-        engine.write(made_of(engine, {"a": other}, version=2))
+        write(engine, 2, a=OTHER)
         Follower(engine).catch_up()
         assert groups(engine) == {"a": "a", "b": "b", "c": "b"}
         group_of = {each.name.id: each.group for each in stored(engine)}
         assert group_of["b"] == group_of["c"] == name != group_of["a"]
-        engine.write(made_of(engine, {"d": other}, version=2))
+        write(engine, 2, d=OTHER)
         Follower(engine).catch_up()
         assert groups(engine)["d"] == "a"
-
-
-def made_of(engine: Engine, texts: dict[str, str], version: int = 1) -> list[Record]:
-    return [make_record(name, text, version) for name, text in texts.items()]
 
 
 def test_regrouping_everything_writes_nothing_where_nothing_changes(engine: Engine) -> None:
@@ -251,15 +251,7 @@ def test_regrouping_everything_that_is_killed_goes_on_to_the_groups_of_one_plain
     with index() as engine:
         engine.write(signed(seed))
         Follower(engine, size=5).catch_up()
-        assign = type(engine.groups()).assign
-
-        def deadly(self: object, changes: Sequence[Assignment]) -> object:
-            if rng.random() < 0.5:
-                assign(self, changes[: rng.randrange(1 + len(changes))])  # type: ignore[arg-type]
-                raise Killed
-            return assign(self, changes)  # type: ignore[arg-type]
-
-        with patch.object(type(engine.groups()), "assign", deadly), suppress(Killed):
+        with deadly(type(engine.groups()), "assign", rng), suppress(Killed):
             regroup(engine, everything=True, policy=policy, size=5)
         Follower(engine, size=5).catch_up()
         assert groups(engine) == plain(engine, policy)
@@ -316,19 +308,16 @@ def killed(path: str, seconds: float) -> None:
         each.join()
 
 
-def address_of(engine: Engine) -> str:
-    return f"sqlite:////{engine._file.path}"  # type: ignore[attr-defined]
-
-
 @pytest.mark.slow
 def test_killed_processes_leave_the_groups_of_one_plain_pass() -> None:
     rng = random.Random(17)  # noqa: S311 - made-up data keeps no secret
     records = signed(17, families=40, versions=8)
     with index() as engine:
+        address = f"sqlite:////{engine._file.path}"  # type: ignore[attr-defined]
         while records:
             some, records = records[:15], records[15:]
             engine.write(some)
-            killed(address_of(engine), rng.uniform(0.0, 0.15))
+            killed(address, rng.uniform(0.0, 0.15))
         settle_all(engine)
         assert groups(engine) == plain(engine)
 
@@ -344,10 +333,10 @@ def rewrite_leads(engine: Engine, rng: random.Random, steps: tuple[int, ...]) ->
         begin = rng.choice(steps)
         return " ".join(WORDS[begin : begin + 80])
 
-    engine.write([make_record(name, text()) for name in NAMES])
+    write(engine, **{name: text() for name in NAMES})
     settle_all(engine)
     for version in range(2, 6):
-        engine.write([make_record(rng.choice(sorted(set(groups(engine).values()))), text(), version=version)])
+        write(engine, version, **{rng.choice(sorted(set(groups(engine).values()))): text()})
         settle_all(engine)
 
 

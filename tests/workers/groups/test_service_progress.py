@@ -13,9 +13,9 @@ from ibidem_engines.engine import Engine
 from ibidem_engines.ledger import POLICY, GroupCheckpoint
 from ibidem_workers.groups import follower
 from ibidem_workers.groups.follower import PAUSE, Follower, SettlingLease, follow_decisions, is_settled, regroup, settle
-from workers.groups.test_follower import OTHER, TEXT, decide, write
+from workers.groups.test_follower import decide
 from workers.groups.test_lease import taken_by_another
-from workers.groups.test_service import check, groups, index
+from workers.groups.test_service import OTHER, TEXT, check, groups, index, write
 
 
 @pytest.fixture

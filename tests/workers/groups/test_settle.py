@@ -11,8 +11,8 @@ from ibidem_workers.groups.follower import Follower
 from ibidem_workers.groups.settle import Join, Rules, Settler, promote
 from simulation.memory_cluster import MemoryCluster
 from simulation.memory_engine import opened
-from workers.groups.test_follower import OTHER, TEXT, before_a_write, decide, followers, joined, write
-from workers.groups.test_service import check, groups, index, named, plain
+from workers.groups.test_follower import before_a_write, decide, followers, joined
+from workers.groups.test_service import OTHER, TEXT, check, groups, index, named, plain, write
 
 
 @pytest.mark.parametrize(
