@@ -1,52 +1,31 @@
 """The Celery application: JSON alone, late acknowledgement, a queue for each index, and what no worker carries out."""
 
-from collections.abc import Callable
-from pathlib import Path
-from uuid import uuid4
-
 import pytest
 from redis import Redis
 
 from faults.environment import wait_for
 from ibidem_core.errors import Permanent, Unavailable
-from ibidem_core.settings import Settings, load
+from ibidem_core.settings import Settings
 from ibidem_workers.celery_app import connect_broker, count_rejected, make_app, send
 from servers.kinds import BROKERS
-from support.rabbitmq_queues import delete_queues
+from workers.test_stop import own_queue
 
 PATIENCE = 30.0
 
 
-def given_up_in_redis(settings: Settings) -> Callable[[], object]:
-    key, client = f"ibidem:{settings.queue}-dead", Redis.from_url(settings.broker)
-    client.lpush(key, "not ours")
-    return lambda: client.delete(key)
-
-
-def given_up_in_rabbitmq(settings: Settings) -> Callable[[], object]:
-    name = f"{settings.queue}-dead"
-    with make_app(settings).connection_for_write() as connection:
-        connection.Producer().publish("not ours", routing_key=name)
-
-    return lambda: delete_queues(settings)
-
-
-GIVEN_UP = {"redis": given_up_in_redis, "rabbitmq": given_up_in_rabbitmq}
-
-
 @pytest.mark.parametrize("broker", BROKERS)
-def test_what_no_worker_carries_out_is_counted_where_it_is_kept(
-    request: pytest.FixtureRequest, tmp_path: Path, broker: str
-) -> None:
-    settings = load(
-        {"IBIDEM_BROKER": request.getfixturevalue(broker), "IBIDEM_INDEX": f"apart-{uuid4().hex}"}, tmp_path
-    )
-    connect_broker(settings)
-    assert count_rejected(settings)[0] == 0
-    remove = GIVEN_UP[broker](settings)
-    wait_for(lambda: count_rejected(settings)[0] > 0, PATIENCE)
-    assert count_rejected(settings)[:2] == (1, f"{settings.queue}-dead")
-    remove()
+def test_what_no_worker_carries_out_is_counted_where_it_is_kept(request: pytest.FixtureRequest, broker: str) -> None:
+    with own_queue(Settings(broker=request.getfixturevalue(broker)), "apart") as settings:
+        connect_broker(settings)
+        assert count_rejected(settings)[0] == 0
+        dead = f"{settings.queue}-dead"
+        if broker == "redis":
+            Redis.from_url(settings.broker).lpush(f"ibidem:{dead}", "not ours")
+        else:
+            with make_app(settings).connection_for_write() as connection:
+                connection.Producer().publish("not ours", routing_key=dead)
+        wait_for(lambda: count_rejected(settings)[0] > 0, PATIENCE)
+        assert count_rejected(settings)[:2] == (1, dead)
 
 
 ADDRESSES = ["amqp://mq.example//", "redis://redis.example/0"]
@@ -58,14 +37,6 @@ def test_nothing_but_json_is_read_and_nothing_is_acknowledged_early(broker: str)
     assert conf.accept_content == ["json"]
     assert (conf.task_acks_late, conf.task_reject_on_worker_lost, conf.worker_prefetch_multiplier) == (True, True, 1)
     assert conf.result_backend is None
-
-
-def test_each_index_has_its_queue() -> None:
-    queues = {
-        make_app(Settings(index=index, broker="redis://redis.example")).conf.task_default_queue
-        for index in ("news", "law")
-    }
-    assert queues == {"news-ibidem-ingest", "law-ibidem-ingest"}
 
 
 def test_a_rabbitmq_queue_is_kept_on_several_nodes_and_gives_poison_up() -> None:

@@ -1,6 +1,5 @@
 """Dead letters: listed, read again, dropped, and noted of a document that nobody can write down."""
 
-import orjson
 import pytest
 
 from ibidem_engines.engine import Engine
@@ -21,22 +20,6 @@ def test_two_files_that_gave_one_id_fail_each_by_itself(engine: Engine) -> None:
     assert letters(engine, ["a"]) == of_two_files
     forget(engine, of_two_files[:1])
     assert letters(engine) == of_two_files[1:]
-
-
-def nested(depth: int) -> object:
-    value: object = "deep"
-    for _ in range(depth):
-        value = [value]
-    return value
-
-
-@pytest.mark.parametrize(
-    "meta", [1 << 64, "\ud800", nested(400), float("nan")], ids=["number", "surrogate", "deep", "nan"]
-)
-def test_every_record_has_a_form_that_can_be_written_with_its_id(meta: object) -> None:
-    record = writable({"id": "a", "text": "We the People", "meta": meta})
-    assert record["id"] == "a"
-    assert b"We the People" in orjson.dumps(record)
 
 
 @pytest.mark.slow
