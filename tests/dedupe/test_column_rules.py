@@ -18,7 +18,7 @@ from ibidem_dedupe.pairs import UNDECIDED, decide, screen, strongest_codes, veri
 from ibidem_dedupe.policy import FIGURES, LEVELS, Learned, Policy, Weight
 from ibidem_ingest.document import Document
 from ibidem_ingest.kernel import loops
-from ibidem_ingest.signatures.packed import NO_TERM, Packed, PackedColumns, pack, unpack
+from ibidem_ingest.signatures.packed import NO_TERM, PackedColumns, pack, unpack
 from ibidem_ingest.signatures.schema import Signatures
 from ibidem_ingest.signatures.sign import sign_one
 from support.learned_rules import make_rule
@@ -161,15 +161,9 @@ def rule_of(intercept: float, **weights: float) -> Policy:
     return Policy.from_rule(Learned(intercept, tuple(Weight(name, weights.get(name, 0.0), 0.0) for name in FIGURES)))
 
 
-@pytest.fixture
-def halves() -> tuple[Packed, Packed]:
-    """Two texts that share 30 slots of 100, too little for the default figures."""
-    one = signatures(1)
-    other = replace(signatures(2), slots=(*one.slots[:30], *signatures(2).slots[30:]))
-    return pack_signatures(one, "a"), pack_signatures(other, "b")
-
-
-def test_a_sum_that_is_not_negative_joins_a_pair(halves: tuple[Packed, Packed]) -> None:
+def test_a_sum_that_is_not_negative_joins_a_pair() -> None:
+    other = replace(SECOND, slots=(*FIRST.slots[:30], *SECOND.slots[30:]))  # too few for the default figures
+    halves = pack_signatures(FIRST, "a"), pack_signatures(other, "b")
     assert decide(*halves, Policy()) is None
     evidence = decide(*halves, rule_of(-1.0, runs=4.0))
     assert evidence
@@ -179,17 +173,13 @@ def test_a_sum_that_is_not_negative_joins_a_pair(halves: tuple[Packed, Packed]) 
     assert decide(*halves, rule_of(-1.3, runs=4.0)) is None
 
 
-def pairs_of(window: SampleWindow) -> Pairs:
-    columns = PackedColumns.decode(window.values)
-    rows = np.flatnonzero(columns.length > 0)
-    return Pairs(columns, np.repeat(rows, len(rows)), np.tile(rows, len(rows)))
-
-
 @pytest.mark.slow
 @example_settings
 @given(windows)
 def test_columns_hold_the_figures_of_each_pair(window: SampleWindow) -> None:
-    pairs = pairs_of(window)
+    columns = PackedColumns.decode(window.values)
+    rows = np.flatnonzero(columns.length > 0)
+    pairs = Pairs(columns, np.repeat(rows, len(rows)), np.tile(rows, len(rows)))
     figures = measure_columns(pairs)
     assert figures.shape == (len(pairs.a), len(FIGURES))
     for row, (a, b) in enumerate(zip(pairs.a.tolist(), pairs.b.tolist(), strict=True)):

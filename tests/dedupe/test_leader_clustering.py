@@ -2,6 +2,7 @@
 
 import random
 from collections import Counter, defaultdict
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 from unittest.mock import patch
@@ -181,13 +182,14 @@ def pages(engine: FakeEngine, size: int, **options: object) -> list[Response]:
     return responses
 
 
-def listed(response: Response) -> list[str]:
-    """The ids of a page, those inside a lead too."""
-    ids = []
+def shown(response: Response) -> Iterator[Response]:
+    """The hits of a page, those inside a lead too."""
     for hit in response["hits"]["hits"]:
-        inner = hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", [])
-        ids += [hit["_id"], *(each["_id"] for each in inner)]
-    return ids
+        yield from (hit, *hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", []))
+
+
+def listed(response: Response) -> list[str]:
+    return [each["_id"] for each in shown(response)]
 
 
 def late(response: Response) -> list[str]:
@@ -198,10 +200,9 @@ def groups(responses: list[Response]) -> dict[str, str]:
     """Which group each document is in, late ones too."""
     members = {}
     for response in responses:
-        for hit in response["hits"]["hits"]:
-            for each in [hit, *hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", [])]:
-                assert each["_id"] not in members
-                members[each["_id"]] = each["_dedupe"]["group"]
+        for each in shown(response):
+            assert each["_id"] not in members
+            members[each["_id"]] = each["_dedupe"]["group"]
         for member in response["dedupe"]["late"]:
             assert member["id"] not in members
             members[member["id"]] = member["group"]

@@ -126,14 +126,8 @@ def told(why: Mapping[str, object]) -> str:
 TOY = Kind("count", "as many words", told, decide=same_count, verify=same_counts, keys=count_keys)
 
 
-@pytest.fixture
-def toy(monkeypatch: pytest.MonkeyPatch) -> None:
-    """One row more."""
+def test_a_new_kind_of_evidence_is_a_module_and_a_row_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(evidence, "TABLE", Table((*KINDS, TOY)))
-
-
-@pytest.mark.usefixtures("toy")
-def test_a_new_kind_of_evidence_is_a_module_and_a_row_of_the_table() -> None:
     one, other = signatures(1), replace(signatures(2), length=signatures(1).length)
     values = [value(one, "a"), value(other, "b"), value(replace(other, length=other.length + 1), "c")]
     columns = PackedColumns.decode(values)

@@ -1,7 +1,7 @@
 """A snapshot that is taken in the middle of settling is restored: the groups are those of one plain pass once more."""
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
@@ -70,25 +70,8 @@ def step(engine: Engine, portions: int) -> None:
     Follower(engine, size=3, stop=lambda: next(looks, None) is None).catch_up()
 
 
-def delete_and_restore(archive: Archive, every: str) -> None:
-    remove_indices(archive.address, archive.index)
-    archive.restore(every)
-
-
-def close_and_restore(archive: Archive, every: str) -> None:
-    archive.ask("POST", f"/{every}/_close")
-    archive.restore(every)
-
-
-def close_and_restore_the_documents_alone(archive: Archive, _: str) -> None:
-    archive.ask("POST", f"/{archive.index}/_close")
-    archive.restore(archive.index)
-
-
-@pytest.mark.parametrize("bring_back", [delete_and_restore, close_and_restore, close_and_restore_the_documents_alone])
-def test_an_index_that_is_restored_is_settled_as_it_is_now(
-    archive: Archive, bring_back: Callable[[Archive, str], None]
-) -> None:
+@pytest.mark.parametrize(("closed", "alone"), [(False, False), (True, False), (True, True)])
+def test_an_index_that_is_restored_is_settled_as_it_is_now(archive: Archive, closed: bool, alone: bool) -> None:
     rng = random.Random(17)  # noqa: S311 - made-up data keeps no secret
     records = signed(17, families=12, versions=8)
     first, lost, later = records[: -2 * LATER], records[-2 * LATER : -LATER], records[-LATER:]
@@ -107,7 +90,12 @@ def test_an_index_that_is_restored_is_settled_as_it_is_now(
         if name in ask(archive.address, "GET", f"/{names(archive.index)}?ignore_unavailable=true")
     )
     with_index.close()
-    bring_back(archive, every)
+    restored = archive.index if alone else every
+    if closed:
+        archive.ask("POST", f"/{restored}/_close")
+    else:
+        remove_indices(archive.address, archive.index)
+    archive.restore(restored)
     engine = archive.open()
     engine.write(rng.sample(later, len(later)))
     settle_all(engine)

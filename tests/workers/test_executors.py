@@ -4,7 +4,7 @@ import os
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -127,26 +127,15 @@ def test_a_document_that_ends_a_command_of_few_is_set_aside_when_it_is_given_aga
     assert [letter.refusal.id for letter in tasks.letters(engine)] == ["0"]
 
 
-def broken_tables(settings: Settings, folder: Path, _: pytest.MonkeyPatch) -> Settings:
-    (folder / "file").touch()
-    return settings.changed(tables=folder / "file" / "tables")
-
-
-def broken_program(settings: Settings, _: Path, patch: pytest.MonkeyPatch) -> Settings:
-    patch.setattr(executors, "COMMAND", (sys.executable, "-c", "import sys; sys.exit(7)"))
-    return settings
-
-
-@pytest.mark.parametrize(("break_", "words"), [(broken_tables, "file/tables"), (broken_program, "code 7")])
 def test_a_process_that_cannot_work_is_an_error_and_no_endless_waiting(
-    settings: Settings,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    break_: Callable[[Settings, Path, pytest.MonkeyPatch], Settings],
-    words: str,
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    with pytest.raises(IbidemError, match=words):
-        ingest_documents(stories(3), break_(settings, tmp_path, monkeypatch))
+    (tmp_path / "file").touch()
+    with pytest.raises(IbidemError, match="file/tables"):
+        ingest_documents(stories(3), settings.changed(tables=tmp_path / "file" / "tables"))
+    monkeypatch.setattr(executors, "COMMAND", (sys.executable, "-c", "import sys; sys.exit(7)"))
+    with pytest.raises(IbidemError, match="code 7"):
+        ingest_documents(stories(3), settings)
 
 
 def test_an_engine_that_takes_nothing_ends_the_run_and_its_processes(

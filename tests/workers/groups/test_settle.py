@@ -33,14 +33,9 @@ def test_a_document_that_changes_between_reading_and_writing_joins_and_counts_on
     assert joined(engine) == followers(engine)
 
 
-@pytest.fixture
-def uncounted(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As in a cluster, no write counts as a deletion, after which groups without a lead are looked for."""
+def test_the_followers_of_each_rewritten_lead_of_a_portion_are_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
+    # As in a cluster, no write counts as a deletion, after which groups without a lead are looked for.
     monkeypatch.setattr(SqliteGroups, "deletions", lambda _: 0)
-
-
-@pytest.mark.usefixtures("uncounted")
-def test_the_followers_of_each_rewritten_lead_of_a_portion_are_looked_at() -> None:
     third, fourth = (" ".join(f"{stem}{at}" for at in range(90)) for stem in ("third", "fourth"))
     with index() as engine:
         write(engine, p=third, a=TEXT, b=f"{TEXT} more", c=f"{TEXT} again", x=OTHER, y=f"{OTHER} more", z=f"{OTHER} on")
