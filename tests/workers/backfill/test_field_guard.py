@@ -14,6 +14,7 @@ from ibidem_workers.backfill.replace import replace_index
 from ibidem_workers.backfill.run import backfill_in_place
 from ibidem_workers.backfill.strip import strip
 from servers.indices import ask
+from servers.kinds import CLUSTERS
 from workers.backfill.conftest import ALIAS, FIRST, MAPPING, SECOND, Source, Theirs, opened, stories
 
 DIMS = 8
@@ -168,15 +169,9 @@ def backfill_into(settings: Settings) -> None:
     replace_index(settings, SECOND)
 
 
-@pytest.fixture
-def opened_index(opensearch: str, tables_folder: Path) -> Iterator[Theirs]:
-    with opened(Theirs(opensearch, tables_folder)) as index:
-        yield index
-
-
-@pytest.mark.server("opensearch")
-def test_sparse_embeddings_in_opensearch_rank_documents_as_before(opened_index: Theirs) -> None:
-    theirs, documents = opened_index, stories(COUNT)
+@pytest.mark.parametrize("theirs", CLUSTERS[:1], indirect=True)
+def test_sparse_embeddings_in_opensearch_rank_documents_as_before(theirs: Theirs) -> None:
+    documents = stories(COUNT)
     for number, source in enumerate(documents.values()):
         source["weights"] = {"grain": 1.0 + number * 5 % COUNT, "form": 0.25}
     fields = {**MAPPING["properties"], "weights": {"type": "rank_features"}}  # type: ignore[dict-item]
@@ -210,12 +205,12 @@ class TestIndexesWithoutSource:
                 command(embedded.settings)
         assert embedded.counts() == HELD
 
-    @pytest.mark.server("opensearch")
-    def test_where_it_is_derived_the_index_is_refused(self, opened_index: Theirs) -> None:
-        settings = opened_index.settings.changed(fields="text=body,meta=")
+    @pytest.mark.parametrize("theirs", CLUSTERS[:1], indirect=True)
+    def test_where_it_is_derived_the_index_is_refused(self, theirs: Theirs) -> None:
+        settings = theirs.settings.changed(fields="text=body,meta=")
         mapping = {"properties": {"body": {"type": "text", "store": True}}}
         body = {"settings": {"index.derived_source.enabled": True}, "mappings": mapping, "aliases": {ALIAS: {}}}
-        ask(opened_index.address, "PUT", f"/{FIRST}", body)
+        ask(theirs.address, "PUT", f"/{FIRST}", body)
         for command in (backfill_in_place, backfill_into):
             with pytest.raises(Permanent, match=rf"'{FIRST}'.*index\.derived_source\.enabled: true.*_reindex"):
                 command(settings)
