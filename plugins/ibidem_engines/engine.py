@@ -429,7 +429,7 @@ class Engine(Protocol):
         better = self.suggest(list(words)) if words else {}
         if not better:
             return ""
-        typed = query.typed
+        typed = query.typed.encode("utf-8", "replace").decode()  # as `parse_query` has it
         for word, begin, end in reversed(list(word_spans(typed))):
             if word in better:
                 typed = typed[:begin] + better[word] + typed[end:]

@@ -112,6 +112,7 @@ def test_a_typing_error_is_answered_with_a_spelling_of_the_index(run: Run, answe
     _, out, _ = run("search", "title:reminderr", "AND", "Sir")
     assert "did you mean: title:reminder AND Sir\n" in out
     assert answer("search", "title:reminderr")["dedupe"]["did_you_mean"] == "title:reminder"
+    assert answer("search", "title:reminderr\udce9")["dedupe"]["did_you_mean"]  # not UTF-8, as a shell may give it
     assert answer("search", "title:reminder")["dedupe"]["did_you_mean"] == ""
 
 
