@@ -46,12 +46,7 @@ def serve(engine: str, index: str, folder: Path) -> Iterator[tuple[str, int]]:
     with socket.socket() as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
-    environment = {
-        **os.environ,
-        "IBIDEM_ENGINE": engine,
-        "IBIDEM_INDEX": index,
-        "IBIDEM_TABLES": str(folder),
-    }
+    environment = {**os.environ, "IBIDEM_ENGINE": engine, "IBIDEM_INDEX": index, "IBIDEM_TABLES": str(folder)}
     command = [str(Path(sys.executable).with_name("ibidem")), "serve", "--port", str(port)]
     with subprocess.Popen(command, env=environment, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as server:
         try:

@@ -25,13 +25,7 @@ from ibidem_dedupe.policy import Policy
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.signatures.packed import PackedColumns
-from ibidem_lab.evaluate import (
-    Collection,
-    PairFigures,
-    components,
-    found_evidence,
-    sign_collection,
-)
+from ibidem_lab.evaluate import Collection, PairFigures, components, found_evidence, sign_collection
 from ibidem_lab.labels import Pair
 from ibidem_lab.tune import choose_figures
 from peers import BITS, THRESHOLDS, estimated_pairs, min_hashes, simhash_pairs

@@ -83,10 +83,7 @@ PARTS: dict[str, Callable[[], Iterator[str]]] = {
     **{f"swap {engine}": partial(swap, engine) for engine in ENGINES},
 }
 
-HEADINGS = {
-    "rolling": "Nodes of two versions",
-    "swap": "Backfill into a new index, killed",
-}
+HEADINGS = {"rolling": "Nodes of two versions", "swap": "Backfill into a new index, killed"}
 
 
 def heading(part: str) -> str:

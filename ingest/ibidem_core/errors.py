@@ -46,9 +46,7 @@ _log = logging.getLogger(__name__)
 
 
 def retry_unavailable(
-    call: Callable[[], Answer],
-    seconds: float,
-    has_ended: Callable[[], bool] = lambda: False,
+    call: Callable[[], Answer], seconds: float, has_ended: Callable[[], bool] = lambda: False
 ) -> Answer:
     """Call until the engine or broker responds, with random pauses that grow to 5 s at most."""
 
@@ -91,8 +89,7 @@ def parse_record(kind: type[Kind], values: Mapping[str, object]) -> Kind:
         read: Kind = _ADAPTERS[kind].validate_json(orjson.dumps(values), strict=True)
     except (ValidationError, TypeError) as error:
         raise DamagedRecord(
-            f"a record of kind {kind.__name__} stored with the index is damaged: {_describe(error)}",
-            REMOVE,
+            f"a record of kind {kind.__name__} stored with the index is damaged: {_describe(error)}", REMOVE
         ) from error
     return read
 

@@ -313,8 +313,7 @@ def _usage_error(error: ValidationError, values: Mapping[str, object], origins: 
     shown, origin = redacted_value(name, values[name]), origins.get(name, "the caller")
     message = redact_text(str(first["msg"]).removeprefix("Value error, "))
     return UsageError(
-        f"{variable(name)} (from {origin}) is {shown!r}: {message}",
-        Settings.model_fields[name].description or "",
+        f"{variable(name)} (from {origin}) is {shown!r}: {message}", Settings.model_fields[name].description or ""
     )
 
 

@@ -260,10 +260,7 @@ PARAMETERS: Mapping[str, Parameter] = {
         "`dedupe.cursor`", "none", "continue the ranking of an earlier answer (its `dedupe.cursor`)", str
     ),
     "dedupe_explain": Parameter(
-        "true, false",
-        "false",
-        "explain each duplicate",
-        lambda value: parse_choice(("true", "false"), value) == "true",
+        "true, false", "false", "explain each duplicate", lambda value: parse_choice(("true", "false"), value) == "true"
     ),
 }
 
@@ -356,11 +353,7 @@ class DedupeRequest:
 
 
 def parse_request(
-    given: Mapping[str, object],
-    *,
-    mode: Mode = "off",
-    presets: Mapping[str, Preset] | None = None,
-    later: bool = False,
+    given: Mapping[str, object], *, mode: Mode = "off", presets: Mapping[str, Preset] | None = None, later: bool = False
 ) -> DedupeRequest:
     """Parse a request from named values of a query string, a body or a command line.
 

@@ -156,10 +156,7 @@ FILTERS: Mapping[Name, Mapping[str, Filter]] = {
 
 # Relations that differ in the page breaks alone. Which kind it is comes first, and the confidence is that of the kind,
 # so that two halves of a doubt about page breaks are not taken for a doubt about the text.
-KINDS: tuple[tuple[Name, Name], ...] = (
-    ("contiguous_subset", "contains"),
-    ("same_pagination", "different_pagination"),
-)
+KINDS: tuple[tuple[Name, Name], ...] = (("contiguous_subset", "contains"), ("same_pagination", "different_pagination"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,7 @@ import pytest
 
 from ibidem_core.errors import Permanent
 from ibidem_engines.connect import open_engine
-from ibidem_engines.engine import (
-    Engine,
-    LookupResult,
-    Outcome,
-    Ranking,
-    Record,
-    SignatureLookup,
-    WriteStatus,
-)
+from ibidem_engines.engine import Engine, LookupResult, Outcome, Ranking, Record, SignatureLookup, WriteStatus
 from ibidem_engines.ledger import MAX_VERSION
 from ibidem_engines.query import HIGHLIGHT, Filter, Place, Query, parse_query
 from ibidem_engines.stored_groups import Collapsing, Order

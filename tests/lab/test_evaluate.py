@@ -20,13 +20,7 @@ from ibidem_engines.stored_groups import SeqNoRange, ShardRef
 from ibidem_ingest.document import Document
 from ibidem_ingest.errors import UsageError
 from ibidem_ingest.idf.store import Tables
-from ibidem_lab.evaluate import (
-    PairFigures,
-    adjusted_rand,
-    evaluate,
-    found_evidence,
-    sign_collection,
-)
+from ibidem_lab.evaluate import PairFigures, adjusted_rand, evaluate, found_evidence, sign_collection
 from ibidem_lab.labels import Labels, Pair, parse_condition
 from ibidem_lab.tune import MIN_SETS, Tuning, choose_figures
 from ibidem_lab.tune_command import outcome

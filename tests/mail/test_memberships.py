@@ -94,9 +94,7 @@ def threads(tmp_path: Path) -> Engine:
     return engine
 
 
-def test_a_thread_is_a_tree_with_inclusive_answers_first_and_attachments_below_their_mail(
-    threads: Engine,
-) -> None:
+def test_a_thread_is_a_tree_with_inclusive_answers_first_and_attachments_below_their_mail(threads: Engine) -> None:
     thread = some(read_thread(threads, "bill"))
     assert [(each.document.id, each.depth) for each in thread.entries] == [
         ("question", 0),

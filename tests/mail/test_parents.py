@@ -38,14 +38,7 @@ def test_mails_have_one_place_in_whatever_order_they_are_read(
     for at in range(1, 8):
         texts.append(answer(f"{ROOF if at % 2 else PAID} {at}", texts[at - 1]) if quotes else f"{LEASE} {at}")
     mails = [
-        mail(
-            f"{at}",
-            text,
-            number=f"{at}",
-            parent=f"{parent}" if parent >= 0 else "",
-            hour=at,
-            subject=f"house {at}",
-        )
+        mail(f"{at}", text, number=f"{at}", parent=f"{parent}" if parent >= 0 else "", hour=at, subject=f"house {at}")
         for at, (parent, text) in enumerate(zip(answered, texts, strict=True))
     ]
     assert find([mails[at] for at in order]) == find(mails)

@@ -134,7 +134,7 @@ OTHERS = {
 
 # Where the tests of one of two brokers are of the second tier, and what holds it for that one in the first.
 ONE_BROKER: Mapping[str, str] = {
-    "workers/test_stop.py": "a worker of either ends alike; schedules of simulation/ have leases that lapse",
+    "workers/test_stop.py": "a worker of either ends alike; schedules of simulation/ have leases that lapse"
 }
 
 SECOND = "elasticsearch"  # the engine that is left to the tiers after the first there

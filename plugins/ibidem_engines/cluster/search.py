@@ -150,13 +150,7 @@ class ClusterCollapse:
         self.sorted_by = len(sort)  # how many of the sort values are the caller's own, to be shown with a hit
 
     def page(
-        self,
-        place: Place,
-        size: int,
-        aggregations: Json,
-        cached: CountPlace | None,
-        *,
-        has_ungrouped: bool = True,
+        self, place: Place, size: int, aggregations: Json, cached: CountPlace | None, *, has_ungrouped: bool = True
     ) -> RequestFlow[tuple[Json, Collapsed]]:
         """Read a part of the collapsed ranking; see `EngineSearch.collapse`. Without a place, no groups are counted."""
         counted_off = place.start + size <= self.layout.max_hits

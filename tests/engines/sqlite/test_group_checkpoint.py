@@ -7,14 +7,7 @@ import pytest
 
 from ibidem_dedupe.policy import Policy
 from ibidem_engines.engine import Engine
-from ibidem_engines.ledger import (
-    KEY,
-    POLICY,
-    Conflict,
-    GroupCheckpoint,
-    checkpoint_of,
-    has_settled,
-)
+from ibidem_engines.ledger import KEY, POLICY, Conflict, GroupCheckpoint, checkpoint_of, has_settled
 from ibidem_engines.stored_groups import ShardRef
 
 NEWS, OLD, NEW = ShardRef("news", 1), ShardRef("old"), ShardRef("new")

@@ -66,11 +66,7 @@ KNN = {"field": "place", "query_vector": [1.0], "k": 10}
         ({"query": nested(200)}, {}, "nested more than 100 deep"),
         ({"track_total_hits": "some"}, {}, r"track_total_hits='some' is not valid"),
         ({"pit": {"id": "x"}}, {}, "an index together with pit"),
-        (
-            {"knn": [KNN, "x"]},
-            {},
-            r"knn\[1\]='x' is not a search for .*; write a JSON object with field",
-        ),
+        ({"knn": [KNN, "x"]}, {}, r"knn\[1\]='x' is not a search for .*; write a JSON object with field"),
         ({"knn": "x"}, {}, "knn='x' is not a search for nearest neighbours; write a JSON object with field"),
         ({"knn": KNN | {"k": 1_000_000}}, {}, "knn.k=1000000 is not valid; allowed: an integer from 1 to 10,000"),
         ({"knn": KNN | {"num_candidates": "many"}}, {}, "knn.num_candidates='many' is not valid"),

@@ -41,11 +41,7 @@ COUNTED = {"query": ALL, "track_total_hits": True}
 
 
 @settings(max_examples=examples(15), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
-@given(
-    words=QUERY_WORDS,
-    options=asked_for,
-    place=PLACES,
-)
+@given(words=QUERY_WORDS, options=asked_for, place=PLACES)
 def test_groups_leads_reasons_and_account_are_those_of_the_api(
     wrapped_client: Any, library: Engine, *, words: list[str], options: dict[str, Any], place: tuple[int, int]
 ) -> None:

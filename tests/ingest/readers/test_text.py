@@ -190,10 +190,7 @@ def test_what_is_broken_or_nests_without_an_end_is_read_or_refused(tmp_path: Pat
 def test_each_page_is_a_page_also_an_empty_one(tmp_path: Path) -> None:
     data = pdf([["We the People", "of the United States"], [], ["Article I"]], title="Constitution")
     record = pdf_record(write(tmp_path, data), 1_000)
-    assert record == {
-        "pages": ["We the People\nof the United States", "", "Article I"],
-        "title": "Constitution",
-    }
+    assert record == {"pages": ["We the People\nof the United States", "", "Article I"], "title": "Constitution"}
 
 
 @pytest.mark.parametrize(

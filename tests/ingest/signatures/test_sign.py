@@ -14,14 +14,7 @@ from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_ingest.idf.table import Table
 from ibidem_ingest.signatures.packed import TITLED, pack
-from ibidem_ingest.signatures.sign import (
-    BATCH_CHARACTERS,
-    sign,
-    sign_and_pack,
-    sign_batch,
-    sign_columns,
-    sign_one,
-)
+from ibidem_ingest.signatures.sign import BATCH_CHARACTERS, sign, sign_and_pack, sign_batch, sign_columns, sign_one
 from support.packed_texts import packed
 from support.some import some
 

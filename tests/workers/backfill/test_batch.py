@@ -15,14 +15,7 @@ from ibidem_engines.stored_groups import all_writes
 from ibidem_ingest.document import Document
 from ibidem_ingest.idf.store import Tables
 from ibidem_workers.backfill import batch as pages
-from ibidem_workers.backfill.batch import (
-    ROUNDS,
-    BackfillBatch,
-    BackfillContext,
-    Portions,
-    names,
-    sign_batch,
-)
+from ibidem_workers.backfill.batch import ROUNDS, BackfillBatch, BackfillContext, Portions, names, sign_batch
 from ibidem_workers.backfill.run import open_for_backfill
 from servers.fake_server import Answer, Request, between
 from workers.backfill.conftest import FIRST, Theirs, story
