@@ -92,15 +92,12 @@ def test_a_client_that_is_waited_for_finds_the_same(kind: str, address: str, wra
     assert response["hits"] == wrapped_client.search(index=INDEX, body=BODY, dedupe="collapse")["hits"]
 
 
-def not_found(kind: str) -> type[Exception]:
-    return opensearchpy.NotFoundError if kind == "opensearch" else elasticsearch.NotFoundError
-
-
 def test_the_engines_errors_are_the_clients_own_and_may_be_passed_over_as_ever(
     kind: str, plain_client: Any, wrapped_client: Any
 ) -> None:
     arguments = {"index": "clients-nowhere", "body": BODY, "dedupe": "indent"}
-    with pytest.raises(not_found(kind), match="no such index"):
+    not_found = opensearchpy.NotFoundError if kind == "opensearch" else elasticsearch.NotFoundError
+    with pytest.raises(not_found, match="no such index"):
         wrapped_client.search(**arguments)
     if kind == "elasticsearch":
         answer = wrapped_client.options(ignore_status=404).search(**arguments)

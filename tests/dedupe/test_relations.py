@@ -1,6 +1,6 @@
 """Long texts are the same, contain each other or overlap; the table of evidence decides, looks up and explains."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from itertools import chain
 from pathlib import Path
@@ -45,11 +45,6 @@ def paged(words: list[str], size: int, first: int = 0) -> LongSignatures:
     return some(sign_long(read_record({"id": "book", "pages": texts}, "a test")))
 
 
-def misread_words(words: list[str], share: float) -> list[str]:
-    lot = np.random.default_rng(5)
-    return [f"{word}x" if lot.random() < share else word for word in words]
-
-
 BOOK = prose(1, 30_000)
 
 
@@ -85,7 +80,9 @@ def test_books_of_empty_pages_or_of_one_word_are_nothing_to_each_other() -> None
 
 
 def test_matching_parts_are_those_that_comparing_all_with_all_finds() -> None:
-    a, b = paged(BOOK[:6_000], 300), paged(misread_words(BOOK[1_000:7_000], 0.05), 250)
+    lot = np.random.default_rng(5)
+    misread = [f"{word}x" if lot.random() < 0.05 else word for word in BOOK[1_000:7_000]]
+    a, b = paged(BOOK[:6_000], 300), paged(misread, 250)
     equal = (a.sketches[:, None, :] == b.sketches[None, :, :]).sum(axis=2)
     expected = {(x, y) for x, y in np.argwhere(equal >= MIN_EQUAL_SLOTS).tolist()}
     parts = match_parts(a, b, None)
@@ -119,11 +116,8 @@ def count_keys(columns: PackedColumns, policy: Policy, words: Bools) -> Iterator
     yield keys_of(columns.length[:, None].astype(np.uint64), words)
 
 
-def told(why: Mapping[str, object]) -> str:
-    return f"both have {why['words']} words"
-
-
-TOY = Kind("count", "as many words", told, decide=same_count, verify=same_counts, keys=count_keys)
+TOLD = "both have {words} words".format_map
+TOY = Kind("count", "as many words", TOLD, decide=same_count, verify=same_counts, keys=count_keys)
 
 
 def test_a_new_kind_of_evidence_is_a_module_and_a_row_of_the_table(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -210,7 +210,9 @@ def test_an_answer_that_arrives_changes_no_name_of_a_thread(served: str, alias: 
         write(first, Document(f"z-{name}", ANSWER if name == "a" else f"{ANSWER[:-1]} {name}\n", meta=head))
     settle_all(both)
     assert write_threads(both).written == 0
-    places = {id_: (each.thread, each.inclusive) for id_, each in stored_threads(both).items()}
+    read = both.run(both.searching().memberships([(each.name.index, each.name.id) for each in documents(both)]))
+    members = {id_: ThreadMember.read(values) for (_, id_), values in read.items()}
+    places = {id_: (each.thread, each.inclusive) for id_, each in members.items() if each}
     assert places == {
         "a": ("a", False),
         "copy": ("a", False),
@@ -219,12 +221,6 @@ def test_an_answer_that_arrives_changes_no_name_of_a_thread(served: str, alias: 
         "y": ("x", True),
         "z-x": ("x", True),
     }
-
-
-def stored_threads(engine: Engine) -> dict[str, ThreadMember]:
-    names = [(each.name.index, each.name.id) for each in documents(engine)]
-    read = engine.run(engine.searching().memberships(names))
-    return {id_: each for (_, id_), values in read.items() if (each := ThreadMember.read(values))}
 
 
 def documents(engine: Engine) -> list:

@@ -21,10 +21,6 @@ def _nothing(*_: object, **__: object) -> None:
     """Do nothing."""
 
 
-def _notes_nothing(follower: Follower, checkpoint: GroupCheckpoint, _: object) -> None:
-    checkpoint.save(follower.engine)
-
-
 def _is_not_fenced(_: object, __: object, checkpoint: GroupCheckpoint) -> bool:
     checkpoint.in_hand = []
     return True
@@ -70,7 +66,9 @@ class Defect:
 
 DEFECTS: Mapping[str, Defect] = {
     "the portion in hand is not noted": Defect(
-        lambda: patch.object(Follower, "plan", _notes_nothing), "documents were counted as joined", first=300
+        lambda: patch.object(Follower, "plan", lambda self, checkpoint, _: checkpoint.save(self.engine)),
+        "documents were counted as joined",
+        first=300,
     ),
     "what another process has in hand is not written again": Defect(
         lambda: patch.object(Follower, "_fence", _is_not_fenced), "a group has no lead", "HEIRS", 8000

@@ -75,15 +75,10 @@ def test_no_template_reaches_records(served: str, gives: str) -> None:
         assert dict(engine.get_records("dead")) == {"b": {"is": "there"}}
         for name in (SHARED, WORK):
             found = metadata(served, name)
-            assert (found["aliases"], found["mappings"]) == ({}, metadata_of_template())
+            assert (found["aliases"], found["mappings"]) == ({}, template()["mappings"] | {"dynamic": "false"})
             assert found["settings"]["index.hidden"] == "true"
             assert not set(FOREIGN) & set(found["settings"])
         assert not [each for each in engine.health_issues() if each.name == "records"]
-
-
-def metadata_of_template() -> dict[str, Any]:
-    mappings: dict[str, Any] = template()["mappings"]
-    return mappings | {"dynamic": "false"}
 
 
 def test_no_wildcard_of_a_search_finds_records(served: str) -> None:

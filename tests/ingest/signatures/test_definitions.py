@@ -77,11 +77,8 @@ def test_nineteen_terms_make_no_set_and_twenty_are_padded() -> None:
     assert len(feature_set.sign(*enough, TABLE.size)) == 60
 
 
-def hexed(sequence: str) -> str:
-    return sha1(sequence.encode(), usedforsecurity=False).hexdigest()
-
-
 def test_terms_are_hashed_in_utf_8() -> None:
     table = Table.build("de", 99, {"gericht": 5.0, "öffentlich": 6.0}, "two words")
     terms, _ = feature_set.candidates(["öffentlich", "gericht"], table)
-    assert feature_set.fingerprint(terms) == FINGERPRINT_SCHEME + hexed("gericht:1 öffentlich:0")
+    digest = sha1("gericht:1 öffentlich:0".encode(), usedforsecurity=False).hexdigest()
+    assert feature_set.fingerprint(terms) == FINGERPRINT_SCHEME + digest
