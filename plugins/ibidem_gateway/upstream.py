@@ -59,7 +59,6 @@ STATUSES: Mapping[int, tuple[str, str, str]] = {
 AGAIN, SEE_LOG = "try again later", "see the gateway's log"
 
 ROUTES = "GET / and /ibidem/… (see /openapi.json), and over a cluster every request of the engine"
-EXTRA_FIELD = "extra_forbidden"
 
 
 class HttpError(Exception):
@@ -90,6 +89,9 @@ def to_http_error(request: Request, error: Exception) -> HttpError:
         return invalid(request, error)
     target = f"{request.method} {request.url.path}"
     if isinstance(error, HTTPException):
+        if (cause := error.__cause__) is not None:  # of a body that could not be read
+            unread = HttpError(400, f"the body of {target} cannot be read", "send JSON in UTF-8, not compressed")
+            return cause if isinstance(cause, HttpError) else unread
         reason = f"{target} is not supported here"
         return HttpError(error.status_code, reason, f"the gateway answers {ROUTES}", "not_proxied_exception")
     LOG.error(target, exc_info=error)
@@ -100,7 +102,7 @@ def invalid(request: Request, error: RequestValidationError) -> HttpError:
     """Name the invalid parameter or field, and the valid values."""
     details = error.errors()[0]
     name = ".".join(str(part) for part in details["loc"][1:]) or "the body"
-    if details["type"] != EXTRA_FIELD:
+    if details["type"] != "extra_forbidden":
         return HttpError(400, f"{name}: {details['msg']}")
     message = f"{request.url.path} takes no {name!r}"
     return HttpError(400, message, "its parameters are in /openapi.json")
@@ -137,12 +139,9 @@ RETRY_HEADERS: Mapping[int, Mapping[str, str]] = {
 }
 
 
-PAGE = "text/html"
-
-
 def accepts_html(request: Request) -> bool:
     """Return whether a browser sent the request: only browsers accept HTML."""
-    return PAGE in request.headers.get("accept", "")
+    return "text/html" in request.headers.get("accept", "")
 
 
 RIGHTS = ("authorization", "es-security-runas-user", "es-secondary-authorization", "securitytenant")

@@ -1,7 +1,6 @@
 """Every request passes the middleware first: by which name the gateway is called, and from which site."""
 
 import logging
-from collections.abc import Iterator
 
 import pytest
 from starlette.testclient import TestClient
@@ -18,14 +17,12 @@ def test_every_answer_forbids_browsers_to_load_or_guess(client: TestClient) -> N
 
 
 def test_a_body_over_the_maximum_length_is_refused_also_where_it_hides_its_length(serve: Serve) -> None:
-    def parts() -> Iterator[bytes]:
-        for _ in range(11):
-            yield b" " * 1_000_000
-
-    page = serve(gateway_overrides=True)
-    assert page.post("/ibidem/page/overrides", content=parts()).status_code == 413
+    page, parts, headers = serve(gateway_overrides=True), [b" " * 1_000_000] * 11, {"content-type": "application/json"}
+    for path in ("/ibidem/page/overrides", "/ibidem/duplicates"):
+        assert page.post(path, content=iter(parts), headers=headers).status_code == 413
+    assert "cannot be read; send JSON" in page.post(path, content=b"\xff{", headers=headers).text
     away = serve(engine="opensearch+http://127.0.0.1:9")
-    assert away.post("/news/_search", content=parts()).status_code == 413
+    assert away.post("/news/_search", content=iter(parts)).status_code == 413
 
 
 @pytest.mark.parametrize("engine", ["elasticsearch+http://127.0.0.1:9", "opensearch+http://127.0.0.1:9"])
