@@ -12,7 +12,8 @@ from ibidem_ingest.errors import UsageError
 
 CODEC = CursorCodec("news", "grain", "near")
 WHOLE = st.integers(-(2**53), 2**53)
-VIEWS = st.builds(ReadView, WHOLE) | st.builds(ReadView, point=st.text(st.characters(codec="utf-8")))
+POINTS = st.text(st.characters(codec="utf-8"))
+VIEWS = WHOLE.map(ReadView) | POINTS.map(lambda point: ReadView(point=point))
 PAGES = st.none() | st.builds(Place, st.integers(0, 10**6), st.lists(WHOLE | st.none() | st.text("a\u00e9 ")))
 CURSORS = st.builds(Cursor, VIEWS, PAGES)
 FORGED = "no search of this index has issued it"
