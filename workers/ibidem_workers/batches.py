@@ -116,9 +116,12 @@ class BatchResult:
 
     def __add__(self, other: "BatchResult") -> "BatchResult":
         """Return the sum of both; `NO_RESULT` is neutral."""
-        names = ("indexed", "unchanged", "stale", "unsigned", "replaced")
         return BatchResult(
-            **{name: getattr(self, name) + getattr(other, name) for name in names},
+            indexed=self.indexed + other.indexed,
+            unchanged=self.unchanged + other.unchanged,
+            stale=self.stale + other.stale,
+            unsigned=self.unsigned + other.unsigned,
+            replaced=self.replaced + other.replaced,
             refusals=[*self.refusals, *other.refusals],
             at=max(self.at, other.at),
             languages=Counter(self.languages) + Counter(other.languages),
@@ -330,6 +333,6 @@ def overlap(calls: Iterable[Callable[[], Result]], limit: int) -> Iterator[Resul
 
 
 def records(documents: Sequence[Document], tables: Tables, distinct: Sequence[str] = ()) -> Iterator[Record]:
-    """Sign documents in one batch and return their records."""
+    """Sign documents, a part of a batch at a time, and yield their records."""
     for document, signatures, packed in sign_and_pack(documents, tables, distinct):
         yield Record(document, signatures, document.version or 0, digest(document, signatures.idf), packed)
