@@ -91,6 +91,7 @@ def test_scans_are_found_in_a_language_without_a_list_of_words(
 
 def test_the_owner_of_an_index_sets_the_window_for_searches_that_name_no_way(run: Run, answer: Answer) -> None:
     assert answer("search", "deed")["dedupe"]["by"] == "stored"
+    assert "no other option" in run("regroup", "--by", "window", "--all")[2]
     assert run("regroup", "--by", "window")[0] == 0
     account = answer("search", "deed")["dedupe"]
     assert (account["by"], account["why"]) == ("window", "the index is set to window")

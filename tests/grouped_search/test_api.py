@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from ibidem.grouped_search.api import advice, search_index, search_window
+from ibidem.grouped_search.api import note_lines, search_index, search_window
 from ibidem.grouped_search.pages import IndexState, choose_way, decides
 from ibidem_dedupe.parameters import parse_request
 from ibidem_dedupe.policy import Policy
@@ -126,13 +126,13 @@ def test_a_window_goes_by_times_and_says_what_has_no_date(
     response = answer_ordered(dated, order, mode=mode)
     assert [hit["_id"] for hit in response["hits"]["hits"]] == expected
     assert response["dedupe"]["undated"] == 1
-    assert "1 result has no known date and comes last" in advice(response)
+    assert "1 result has no known date and comes last" in note_lines(response["dedupe"])
 
 
 def test_a_condition_on_the_language_says_how_many_results_have_none(dated: Engine) -> None:
     response = answer_ordered(dated, "relevance", "language=en")
     assert response["dedupe"]["without_language"] == 1
-    assert advice(response) == ["1 more result has no language, so a condition on it leaves it out"]
+    assert note_lines(response["dedupe"]) == ["1 more result has no language, so a condition on it leaves it out"]
 
 
 CASES = Path(__file__).parents[1] / "plugin" / "golden" / "ways.jsonl"

@@ -58,6 +58,8 @@ def run(
         raise UsageError("--packed is read by Spark", "add --spark MASTER, or leave --packed out")
     options = {"dedupe_similarity": similarity, "dedupe_preset": preset, "dedupe_window_days": window_days}
     parameters = {name: value for name, value in options.items() if value is not None}
+    if by and (everything or threads or versions or parameters):
+        raise UsageError("--by sets how searches group, and groups nothing itself", "give no other option with it")
     if memberships := [name for name, is_asked in (("threads", threads), ("works", versions)) if is_asked]:
         if everything or parameters:
             figures = "--similarity, --preset, --window-days or --all"

@@ -9,7 +9,7 @@ from rich.text import Text
 
 from ibidem.cli import console
 from ibidem.comparison.word_diff import Entry, read_groups
-from ibidem.grouped_search.api import Response, ResponseHit, account_line, advice, format_count, search_window
+from ibidem.grouped_search.api import Response, ResponseHit, account_line, format_count, note_lines, search_window
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PARAMETERS, parse_request
 from ibidem_engines.connect import check_distinct
@@ -23,10 +23,11 @@ MAX_INDENT = 10  # steps to which an answer to an answer is indented
 
 
 def show(response: Response, terminal: Console, first: int = 1) -> None:
-    styled = terminal.color_system is not None and not terminal.no_color
-    for part in [*late_lines(response["dedupe"]), *entries(response["hits"]["hits"], first, styled=styled)]:
+    styled, account = terminal.color_system is not None and not terminal.no_color, response["dedupe"]
+    for part in [*late_lines(account), *entries(response["hits"]["hits"], first, styled=styled)]:
         terminal.print(part)
-    for line in advice(response):
+    better = account.get("did_you_mean")
+    for line in (*note_lines(account), *([f"did you mean: {better}"] if better else ())):
         terminal.print(Text(console.sanitize(line), "level"))
     terminal.print(Text(account_line(response, first), "account"))
 

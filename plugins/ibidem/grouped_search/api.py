@@ -496,13 +496,6 @@ def account_line(response: Response, first: int) -> str:
     return "; ".join(parts)
 
 
-def advice(response: Response) -> list[str]:
-    """List the notes on a query, and a better spelling."""
-    account = response["dedupe"]
-    better = account.get("did_you_mean")
-    return [*note_lines(account), *([f"did you mean: {better}"] if better else [])]
-
-
 def note_lines(account: Mapping[str, Any]) -> list[str]:
     """Return a line for each note on a query: ignored parts, and excluded documents.
 
