@@ -134,7 +134,7 @@ def _mail(
         mih=str(head.with_hash(meta).get(head.MIH, "")),
         ancestors=head.ancestor_ids(meta),
         subject=head.bare_subject(subject).lower(),
-        answers=head.ANSWER.match(subject) is not None,
+        answers=head.is_answer(subject),
         sender=head.addresses(meta.get("from"), document.source),
         names=frozenset({name} if " " in name else ()),  # a single word may be anybody's
         recipients=head.addresses(meta.get("to"), meta.get("cc")),

@@ -18,8 +18,7 @@ _PREFIX = re.compile(
     r"|回复|答复|回覆|转发|轉寄|答覆|回信|отв|ответ|ha|hl|bls)\s*+(?:\[\d++\]|\(\d++\)|\^\d++)?\s*+[:\uff1a]|\[[^\]\s]{1,40}\](?=\s*+\S)|\(fwd\))",
     re.IGNORECASE,
 )
-# The prefix of a subject that answers or forwards a mail.
-ANSWER = re.compile(
+_ANSWER = re.compile(
     r"\s*+(?:\[[^\]\s]{1,40}\]\s*+)?(?:re|aw|antw?|antwort|sv|vs|rv|rif|ref|res|odp|ynt|回复|答复|回覆|отв|ответ|ha|fwd?|wg|tr|i"
     r"|enc|doorst|vl|vb|pd|转发)\s*+(?:\[\d++\]|\(\d++\)|\^\d++)?\s*+[:\uff1a]",
     re.IGNORECASE,
@@ -38,6 +37,11 @@ def bare_subject(subject: str) -> str:
         position = match.end()
     text = text[position:].strip()
     return text.removesuffix("(fwd)").strip()
+
+
+def is_answer(subject: str) -> bool:
+    """Return whether a subject has a reply or forward prefix."""
+    return _ANSWER.match(subject) is not None
 
 
 def message_ids(value: object) -> list[str]:
