@@ -13,8 +13,6 @@ from ibidem_ingest.errors import UsageError
 Host = Annotated[str, typer.Option(help="Address to listen on; 0.0.0.0: all addresses of this machine.")]
 Workers = Annotated[int, typer.Option(help="Number of processes.", min=1, max=64)]
 Port = Annotated[int, typer.Option(help="Port to listen on.", min=1, max=65_535)]
-
-
 Mcp = Annotated[
     bool,
     typer.Option("--mcp", help="Instead, let an assistant search, by the Model Context Protocol on standard input."),

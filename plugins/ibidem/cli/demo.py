@@ -16,8 +16,7 @@ from rich.text import Text
 from ibidem.cli.console import bar, engine_context, messages, results
 from ibidem.cli.search import show
 from ibidem.cli.status import describe, update_bar
-from ibidem.comparison.word_diff import read_groups
-from ibidem.grouped_search.api import Response, search_index
+from ibidem.grouped_search.api import Response, read_groups, search_index
 from ibidem_core.settings import Settings, load
 from ibidem_dedupe.parameters import parse_request
 from ibidem_engines.query import parse_query

@@ -8,8 +8,9 @@ from rich.console import Console, RenderableType
 from rich.text import Text
 
 from ibidem.cli import console
-from ibidem.comparison.word_diff import Entry, read_groups
-from ibidem.grouped_search.api import Response, ResponseHit, account_line, format_count, note_lines, search_window
+from ibidem.comparison.word_diff import word_diff
+from ibidem.grouped_search import api
+from ibidem.grouped_search.api import Entry, Response, ResponseHit, format_count, search_window
 from ibidem_core.settings import load
 from ibidem_dedupe.parameters import PARAMETERS, parse_request
 from ibidem_engines.connect import check_distinct
@@ -27,13 +28,13 @@ def show(response: Response, terminal: Console, first: int = 1) -> None:
     for part in [*late_lines(account), *entries(response["hits"]["hits"], first, styled=styled)]:
         terminal.print(part)
     better = account.get("did_you_mean")
-    for line in (*note_lines(account), *([f"did you mean: {better}"] if better else ())):
+    for line in (*api.note_lines(account), *([f"did you mean: {better}"] if better else ())):
         terminal.print(Text(console.sanitize(line), "level"))
-    terminal.print(Text(account_line(response, first), "account"))
+    terminal.print(Text(api.account_line(response, first), "account"))
 
 
 def entries(hits: Sequence[ResponseHit], first: int, *, styled: bool) -> Iterator[RenderableType]:
-    for group in read_groups(hits, first):
+    for group in api.read_groups(hits, first):
         yield from lead_lines(group.lead, group.number, styled=styled)
         for entry in group.duplicates:
             yield from duplicate(entry)
@@ -58,7 +59,7 @@ def duplicate(entry: Entry) -> Iterator[RenderableType]:
     yield console.Indented(console.one_line(Text(console.sanitize(entry.title))), width, f"{' ' * (width - 2)}└")
     yield console.Indented(Text(facts_line(entry), "about"), width)
     yield console.Indented(Text.assemble((entry.level, "level"), console.sanitize(entry.evidence_with_lead)), width)
-    if pieces := entry.difference:
+    if entry.texts and (pieces := word_diff(*entry.texts)):
         line = Text.assemble(("differs: ", "about"), console.format_difference(pieces))
         yield console.Indented(console.one_line(line), width)
 

@@ -1,4 +1,4 @@
-"""Leads and duplicates of a response; their word diff, on one line and at limited cost; places of the words of a text.
+"""Word diff of two texts, on one line and at limited cost; places of the words of a text.
 
 What both texts begin and end with is set aside first, character by character. What is left is aligned at anchors, runs
 of words that each text has once (patience diff); `difflib` aligns the words between two anchors. The first differences
@@ -13,17 +13,16 @@ import re
 import unicodedata
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Iterator, Sequence
 from difflib import SequenceMatcher
 from functools import lru_cache
 from itertools import islice
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from ibidem.grouped_search.api import ResponseHit, duplicate_reason, is_duplicate, page_range
+from ibidem.grouped_search.api import page_range
 from ibidem_ingest.document import PAGE_BREAK
 from ibidem_ingest.signatures.unique_words import longest
 from ibidem_ingest.text import signs
@@ -317,106 +316,3 @@ def shorten(run: Sequence[str]) -> str:
     if len(run) <= MAX_RUN:
         return " ".join(run)
     return f"{' '.join(run[:3])} … {run[-1]} ({len(run):,} words)"
-
-
-PASSAGE = 300  # characters of a text that are shown where no passage of it is marked
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    hit: ResponseHit
-    lead: ResponseHit  # the hit that leads its group: its own, or the one above it
-
-    @property
-    def id(self) -> str:
-        return str(self.hit["_id"])
-
-    @property
-    def mark(self) -> Mapping[str, Any]:
-        """Position of the document in its group: `_dedupe` of the response."""
-        mark: Mapping[str, Any] = self.hit.get("_dedupe", {})
-        return mark
-
-    def field(self, name: str) -> str:
-        """Return a field of the document as text; empty if missing."""
-        return str(self.hit.get("_source", {}).get(name) or "")
-
-    @property
-    def title(self) -> str:
-        """Title with the query's words marked; the id if there is no title."""
-        titles = self.hit.get("highlight", {}).get("title") or [self.field("title")]
-        return str(titles[0] or self.id)
-
-    @property
-    def facts(self) -> list[str]:
-        """Date and source, and the place among the mails of a thread or the versions of a work, if known."""
-        place = "inclusive" if self.mark.get("inclusive") else ""
-        if "edition" in self.mark:
-            place = f"version {self.mark['edition']}" + (", current" if self.mark["current"] else "")
-        return [value for value in (self.field("date"), self.field("source"), place) if value]
-
-    @property
-    def depth(self) -> int:
-        return int(self.mark.get("indent", 0))
-
-    @property
-    def passage(self) -> str:
-        """The best passage with the query's words marked, or the beginning of the text."""
-        return str((self.hit.get("highlight", {}).get("text") or [self.field("text")[:PASSAGE]])[0])
-
-    @property
-    def level(self) -> str:
-        """Level of the duplicate; `joined` if only a manual decision or another member joined it."""
-        return str(self.mark["level"] or "joined")
-
-    @property
-    def evidence(self) -> str:
-        """Reason why the document is a duplicate, without the name of its lead; empty for a lead."""
-        return duplicate_reason(self.mark).lstrip(":; ")
-
-    @property
-    def evidence_with_lead(self) -> str:
-        """Reason why the document is a duplicate, with the name of the lead, as text to follow the level."""
-        return duplicate_reason(self.mark, " ".join(str(self.lead["_source"].get("title") or self.lead["_id"]).split()))
-
-    @property
-    def difference(self) -> Sequence[Piece]:
-        """Words that differ from the lead; empty if the two only share a part."""
-        if self.mark["level"] in ("partial", "thread"):
-            return ()
-        return word_diff(Entry(self.lead, self.lead).field("text"), self.field("text"))
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """A lead and its duplicates."""
-
-    number: int  # its place in the list
-    lead: Entry  # the document that leads
-    duplicates: Sequence[Entry]  # the duplicates listed below it
-
-    @property
-    def hidden(self) -> int:
-        return int(self.lead.mark.get("size", 1)) - 1 - len(self.duplicates)
-
-    @property
-    def noun(self) -> str:
-        """Word for the other members of the group."""
-        mark = self.lead.mark
-        return "mail" if "families" in mark else "version" if "edition" in mark else "duplicate"
-
-
-def read_groups(hits: Sequence[ResponseHit], first: int = 1, *, inside: bool = False) -> list[Group]:
-    """Return each lead with its duplicates; those inside a collapsed lead only if they are asked for."""
-    groups: list[Group] = []
-    duplicates: list[Entry] = []
-    for hit in hits:
-        if is_duplicate(hit):
-            duplicates.append(Entry(hit, groups[-1].lead.hit))
-        else:
-            collapsed = (
-                hit.get("inner_hits", {}).get("duplicates", {}).get("hits", {}).get("hits", ()) if inside else ()
-            )
-            duplicates = [Entry(each, hit) for each in collapsed]
-            groups.append(Group(first + len(groups), Entry(hit, hit), duplicates))
-    return groups

@@ -8,9 +8,9 @@ from time import thread_time
 from typing import Any, Literal, NamedTuple
 from urllib.parse import urlsplit
 
-from ibidem.comparison.word_diff import Entry, Group, Piece, read_groups, shorten
+from ibidem.comparison.word_diff import Piece, shorten, word_diff
 from ibidem.grouped_search import response
-from ibidem.grouped_search.api import Response, SearchResult, format_count
+from ibidem.grouped_search.api import Entry, Group, Response, SearchResult, duplicate_reason, format_count, read_groups
 from ibidem_engines.engine import Engine
 from ibidem_engines.query import HIGHLIGHT
 from ibidem_engines.stored_groups import FacetCount, Facets
@@ -78,7 +78,8 @@ class PageEntry(Entry):
 
     @property
     def reason(self) -> str:
-        return printable(self.evidence)
+        """Reason why it is a duplicate, without the name of its lead; empty for a lead."""
+        return printable(duplicate_reason(self.mark).lstrip(":; "))
 
     @property
     def lead_id(self) -> str:
@@ -115,7 +116,8 @@ def page_groups(response: Response, first: int, budget: float = BUDGET) -> list[
 
     def duplicate(entry: Entry) -> PageEntry:
         reads = (is_open and thread_time() < deadline) or entry.level in ("partial", "thread")
-        return PageEntry(entry.hit, entry.lead, text_pieces(entry.difference) if reads else None)
+        pieces = word_diff(*entry.texts) if reads and entry.texts else ()
+        return PageEntry(entry.hit, entry.lead, text_pieces(pieces) if reads else None)
 
     return [
         PageGroup(
