@@ -193,24 +193,27 @@ class ClusterCollapse:
             _, count = yield from self._count()
         return answer, cache.put(key, count)
 
-    def members(
-        self, groups: Sequence[str], limit: int, heads: Sequence[GroupHit] | None = None
+    def tails(
+        self, groups: Sequence[str], limit: int, heads: Sequence[GroupHit]
     ) -> RequestFlow[tuple[Sequence[Json], Members]]:
-        """Read documents of some groups; with heads all but these, and as shown, where one search brings them."""
-        if heads is not None:
-            size = min(MEMBER_BATCH, self.layout.max_hits, limit * len(groups))
-            if not size:
-                return (), Members((), {})
-            heads = [head for head in heads if head.group in groups]
-            heads_clause = dsl.any_of(dsl.documents([head.name for head in heads]))
-            clause = {"bool": {"filter": [{"terms": {self.field: list(groups)}}], "must_not": [heads_clause]}}
-            body = {**self.body, **self._fields(self.display), "size": size, "track_total_hits": True}
-            answer = yield self.target.search(add_filter(body, clause), packed=True)
-            if total_of(answer) <= len(hits_of(answer)):
-                hits = self._read(answer)
-                return hits_of(answer), Members(hits, Counter(each.group for each in (*heads, *hits)))
-        if not groups:
+        """Read the documents of some groups but their heads, as shown; if one search does not bring all, as members."""
+        size = min(MEMBER_BATCH, self.layout.max_hits, limit * len(groups))
+        if not size:
             return (), Members((), {})
+        heads = [head for head in heads if head.group in groups]
+        heads_clause = dsl.any_of(dsl.documents([head.name for head in heads]))
+        clause = {"bool": {"filter": [{"terms": {self.field: list(groups)}}], "must_not": [heads_clause]}}
+        body = {**self.body, **self._fields(self.display), "size": size, "track_total_hits": True}
+        answer = yield self.target.search(add_filter(body, clause), packed=True)
+        if total_of(answer) > len(hits_of(answer)):
+            return (), (yield from self.members(groups, limit))
+        hits = self._read(answer)
+        return hits_of(answer), Members(hits, Counter(each.group for each in (*heads, *hits)))
+
+    def members(self, groups: Sequence[str], limit: int) -> RequestFlow[Members]:
+        """Read the best documents of some groups, and how many each has."""
+        if not groups:
+            return Members((), {})
         limit = min(limit, stored_groups.MAX_MEMBERS, self.layout.max_hits)
         size = min(MEMBER_BATCH, self.layout.max_hits, max(100, 2 * limit * len(groups)))
         counted = {"groups": {"terms": {"field": self.field, "size": len(groups), "include": list(groups)}}}
@@ -224,7 +227,7 @@ class ClusterCollapse:
         bodies = [self._members_body([name], min(limit, sizes[name])) for name in incomplete]
         for name, each in zip(incomplete, (yield from self._search(bodies)), strict=True):
             read[name] = self._read(each)
-        return (), Members([each for name in groups for each in read.get(name, ())[:limit]], sizes)
+        return Members([each for name in groups for each in read.get(name, ())[:limit]], sizes)
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         """Read the leads of some groups if they match; other leads must not be disclosed."""
@@ -519,8 +522,7 @@ class ClusterSearch(engine.EngineSearch):
     def members(
         self, groups: Sequence[str], limit: int, how: Collapsing = stored_groups.BY_GROUP
     ) -> RequestFlow[Members]:
-        _, members = yield from self._collapsed(how).members(groups, limit)
-        return members
+        return self._collapsed(how).members(groups, limit)
 
     def leads(self, groups: Sequence[str]) -> RequestFlow[Mapping[str, stored_groups.Hit]]:
         return self._collapsed(stored_groups.BY_GROUP).leads(groups)

@@ -300,9 +300,12 @@ class DslBackend(pages.SearchBackend):
         return page
 
     def members(self, groups: Sequence[str], limit: int) -> RequestFlow[stored_groups.Members]:
-        heads = self._heads if self.search.request.keep.by == "rank" else None  # all documents that are read are shown
-        hits, members = yield from self._collapsed_ranking().members(groups, limit, heads)
-        self._keep(hits)
+        ranking = self._collapsed_ranking()
+        if self.search.request.keep.by == "rank":  # all documents that are read are shown
+            hits, members = yield from ranking.tails(groups, limit, self._heads)
+            self._keep(hits)
+        else:
+            members = yield from ranking.members(groups, limit)
         self.scores |= {each.name: each.score for each in members.hits}
         return members
 
